@@ -1,0 +1,73 @@
+//! What kinds of diagnostics there are.
+
+use crate::Diagnostic;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; shown in editors and with `--verbose`.
+    Note,
+    /// Probably not meant; `--strict` makes it an error.
+    Warning,
+    /// The document, the input or the plan cannot be used like this.
+    Error,
+}
+
+impl Severity {
+    /// The word for people and machine output: `error`, `warning` or `note`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// A kind of diagnostic: its stable name, its usual severity, and its page.
+///
+/// Declared with [`codes!`](crate::codes) beside the check that reports it.
+#[derive(Debug)]
+pub struct Code {
+    /// Kebab-case and stable: `unknown-key`.
+    pub name: &'static str,
+    /// How bad it usually is.
+    pub severity: Severity,
+    /// One line: what it means.
+    pub summary: &'static str,
+    /// The page that `cyan explain` prints, in Markdown.
+    pub page: &'static str,
+}
+
+impl Code {
+    /// A diagnostic of this kind, not yet placed anywhere.
+    pub fn new(&'static self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self, message)
+    }
+}
+
+/// Declares the codes of a crate; each has its page in the crate's folder `codes/`, named after it.
+///
+/// ```ignore
+/// diag::codes! {
+///     UNKNOWN_KEY = Error "unknown-key": "no such key in this section";
+/// }
+/// ```
+///
+/// Makes a `pub static` [`Code`] of each line, and `pub static CODES: &[&Code]` of all.
+#[macro_export]
+macro_rules! codes {
+    ($($ident:ident = $severity:ident $name:literal : $summary:literal;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $summary, ".")]
+            pub static $ident: $crate::Code = $crate::Code {
+                name: $name,
+                severity: $crate::Severity::$severity,
+                summary: $summary,
+                page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/codes/", $name, ".md")),
+            };
+        )*
+        /// All codes declared here, in the order in which they were declared.
+        pub static CODES: &[&$crate::Code] = &[$(&$ident),*];
+    };
+}

@@ -1,0 +1,86 @@
+//! Diagnostics as text for a terminal. The only file that names annotate-snippets.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
+
+use crate::{Diagnostic, FileId, Files, Severity, Span};
+
+/// Whether to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colors {
+    /// With ANSI escapes.
+    On,
+    /// Plain text.
+    Off,
+}
+
+/// One diagnostic as text, ending in a line break.
+pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.name));
+    let place = diagnostic.span().file;
+    let mut order: Vec<FileId> = Vec::new();
+    for label in &diagnostic.labels {
+        if !order.contains(&label.span.file) {
+            order.push(label.span.file);
+        }
+    }
+    for id in order {
+        let Some(file) = files.get(id) else { continue };
+        let mut snippet = Snippet::source(file.text().as_ref()).path(file.name());
+        for (number, label) in diagnostic.labels.iter().enumerate().filter(|(_, label)| label.span.file == id) {
+            let kind = if number == 0 && id == place { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let mut annotation = kind.span(within(label.span, file.text()));
+            if !label.text.is_empty() {
+                annotation = annotation.label(label.text.as_str());
+            }
+            snippet = snippet.annotation(annotation);
+        }
+        group = group.element(snippet);
+    }
+    for step in diagnostic.trail.iter().rev() {
+        if let Some(file) = files.get(step.span.file) {
+            let position = file.position(step.span.start);
+            let origin = Origin::path(file.name()).line(position.line as usize).char_column(position.column as usize);
+            group = group.element(origin).element(Level::NOTE.message(step.text.as_str()));
+        }
+    }
+    for note in &diagnostic.notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
+    for help in &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let mut report = vec![group];
+    for fix in &diagnostic.fixes {
+        let Some(file) = fix.edits.first().and_then(|(span, _)| files.get(span.file)) else { continue };
+        let mut snippet = Snippet::source(file.text().as_ref());
+        for (span, text) in &fix.edits {
+            snippet = snippet.patch(Patch::new(within(*span, file.text()), text.as_str()));
+        }
+        report.push(Group::with_title(Level::HELP.secondary_title(fix.text.as_str())).element(snippet));
+    }
+    let renderer = match colors {
+        Colors::On => Renderer::styled(),
+        Colors::Off => Renderer::plain(),
+    };
+    let mut text = renderer.render(&report).to_string();
+    text.push('\n');
+    text
+}
+
+/// The range of a span, kept inside the text and on character boundaries.
+fn within(span: Span, text: &str) -> std::ops::Range<usize> {
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(span.start as usize);
+    start..floor(span.end as usize).max(start)
+}
