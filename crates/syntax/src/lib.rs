@@ -1,1 +1,56 @@
-//! To be filled.
+//! YAML and JSON to one tree that keeps every position and never fails.
+//!
+//! ```text
+//! text ──┬── yaml ──┬── Tree + Diagnostics
+//!        └── json ──┘
+//! ```
+//!
+//! Broken text gives a tree too: what stands before an error is kept, and reading goes on at the next line that can be
+//! told apart by its indentation. After this crate nobody knows whether the text was YAML or JSON.
+//!
+//! Not here: what a scalar is (number, boolean, date: dialects read them differently), duplicate keys, merge keys,
+//! whether anchors and tags are welcome. They stand in the tree as they were written; dialects decide.
+
+mod codes;
+mod decode;
+mod format;
+mod json;
+mod tree;
+mod yaml;
+
+pub use codes::{CODES, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MULTIPLE_DOCUMENTS, SPLIT_SUBSTITUTION};
+pub use format::Format;
+pub use tree::{Content, Entry, Node, Scalar, Style, Tree};
+
+use diag::{Diagnostics, FileId, Span};
+
+/// Bytes of text beyond which a document is not read at all: 32 MiB.
+pub const MAX_BYTES: usize = 32 << 20;
+
+/// Nodes that a tree may have, copies made by aliases included.
+pub const MAX_NODES: usize = 1_000_000;
+
+/// Lists and maps that may stand inside each other.
+pub const MAX_DEPTH: usize = 255;
+
+/// Reads a text.
+///
+/// Never fails: a broken text gives the part of the tree that can be told, and at least one diagnostic.
+pub fn parse(file: FileId, text: &str, format: Format) -> (Tree, Diagnostics) {
+    let mut found = Diagnostics::new();
+    if text.len() > MAX_BYTES {
+        found.push(
+            DOCUMENT_TOO_LARGE
+                .new(format!("a document may have 32 MiB of text, this one has {} bytes", text.len()))
+                .label(Span::new(file, 0, 0), "not read")
+                .help("split the document"),
+        );
+        return (Tree { root: None, comments: Vec::new(), format }, found);
+    }
+    let tree = match format {
+        Format::Yaml => yaml::parse(file, text, &mut found),
+        Format::Json | Format::JsonWithComments => json::parse(file, text, format, &mut found),
+    };
+    found.sort();
+    (tree, found)
+}
