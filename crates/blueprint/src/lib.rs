@@ -1,1 +1,31 @@
-//! To be filled.
+//! The shared vocabulary: what every dialect lowers to, what the planner plans and what providers see.
+//!
+//! Values and their types, expression trees, schemas, addresses, and the [`Blueprint`] itself: one resource graph,
+//! immutable, free of any dialect. Everything carries the place where it was written.
+//!
+//! Not here: evaluating an expression (`expr`), reading a dialect (`dialects`), what providers offer (`provider`).
+
+mod address;
+mod document;
+mod duration;
+mod expression;
+mod number;
+mod schema;
+mod types;
+mod value;
+pub mod wire;
+
+pub use address::{Address, AddressError, Key, LinkName};
+pub use document::{
+    Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input, Lifecycle, LinkSelector,
+    Local, Origin, ReplaceOrder, Resource, ResourceMetadata, SourceMetadata, Timeouts, Wanted,
+};
+pub use duration::{DurationError, format_duration, parse_duration};
+pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
+pub use number::{format_float, parse_float, parse_integer};
+pub use schema::{Constraint, Field, Kind, Schema};
+pub use types::{ObjectType, Type};
+pub use value::{Asset, Function, IndexMap, Map, Unknown, Value};
+
+/// A name written in a document; cheap to clone.
+pub type Name = std::sync::Arc<str>;

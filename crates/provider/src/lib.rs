@@ -1,1 +1,22 @@
-//! To be filled.
+//! The contract that a provider fulfils: fixed facts as data ([`Catalog`]) and one small trait ([`Provider`]).
+//!
+//! A provider manages real things of some namespace: files, keys, a cloud. It knows no document, no plan and no state;
+//! it sees values, never expressions. Every implementation passes [`conformance`]; `fake` is the strictest of them.
+//!
+//! Not here: any provider (`providers`); deciding what to call and when (`engine`).
+
+mod catalog;
+mod catalog_file;
+pub mod codes;
+pub mod conformance;
+mod contract;
+
+pub use catalog::{
+    AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, FilterType,
+    LinkEnd, LinkKind, LinkPart, LinkUse, LinkEffect, Operation, Opinion, OptionOf, Rejection, ResourceType, Setting, Side, TransformDef, TypeRef,
+};
+pub use catalog_file::{CatalogError, read_catalog};
+pub use contract::{
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
+    PlanRequest, Planned, Progress, Provider, ProviderError, ReadRequest, Seen, Stability,
+};

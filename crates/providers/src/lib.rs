@@ -1,1 +1,11 @@
-//! To be filled.
+//! One folder per provider. Each has its catalogue beside its code and stands under the conformance suite of `provider`.
+//!
+//! Not here: choosing providers (`cli` and `testkit` name them).
+
+pub mod fake;
+pub mod http;
+pub mod local;
+pub mod random;
+pub mod std;
+pub mod time;
+pub mod tls;

@@ -1,1 +1,16 @@
-//! To be filled.
+//! What is remembered of an instance, and the contract of a place where it can live.
+//!
+//! An instance is a tree of [`Record`]s at a [`Revision`], changed only by committed [`Entry`]s; a finished
+//! [`Operation`] makes a [`Generation`]. Formats are versioned; older ones stay readable.
+//!
+//! Not here: any store (`stores`); what should happen to a resource (`engine`).
+
+pub mod conformance;
+mod entry;
+mod record;
+pub mod seal;
+mod store;
+
+pub use entry::{Entry, EntryKind, Finished, Intent, Outcome, Operation, OperationKind, OperationOutcome};
+pub use record::{Generation, InstanceName, InstanceNameError, Open, Record, RecordOrigin, Remembered, Revision, Snapshot, Status, StatusOp, StatusWord};
+pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Store, StoreError};

@@ -1,1 +1,4 @@
-//! To be filled.
+//! One folder per place where state can live. Each stands under the conformance suite of `state`.
+
+pub mod memory;
+pub mod sqlite;

@@ -1,14 +1,334 @@
-//! From the decoded text of a scalar back to its source.
+//! From a scalar as it was written to its decoded text, piece by piece.
+//!
+//! The parser decodes scalars but does not say where each character came from. So the source is walked once more, by
+//! style, whenever somebody asks; most scalars are never asked about. The same walk decodes what YAML misread.
+//!
+//! ```text
+//! source     "a\tb \
+//!             c"            | 2 spaces of indentation, kept breaks
+//! pieces     a  \t  b·  c   copied, made, copied, copied
+//! ```
 
 use diag::{Span, TextMap};
 
 use crate::{Scalar, Style};
 
+/// Takes the pieces of a decoded text in order.
+trait Pieces {
+    /// Bytes of the source that stand in the text unchanged.
+    fn copied(&mut self, source: usize, len: usize);
+    /// A text made from `unit` bytes at `source`: an escape, a folded line break.
+    fn made(&mut self, source: usize, unit: usize, text: &str);
+}
+
+impl Pieces for TextMap {
+    fn copied(&mut self, source: usize, len: usize) {
+        TextMap::copied(self, source as u32, len as u32);
+    }
+
+    fn made(&mut self, source: usize, unit: usize, text: &str) {
+        TextMap::made(self, source as u32, unit as u32, text.len() as u32);
+    }
+}
+
+struct Decoded<'s> {
+    source: &'s str,
+    text: String,
+}
+
+impl Pieces for Decoded<'_> {
+    fn copied(&mut self, source: usize, len: usize) {
+        self.text.push_str(self.source.get(source..source + len).unwrap_or(""));
+    }
+
+    fn made(&mut self, _: usize, _: usize, text: &str) {
+        self.text.push_str(text);
+    }
+}
+
+/// Where each byte of a scalar came from. `span` is that of its node.
 pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
-    let _ = source;
-    let start = match scalar.style {
-        Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => span.start + 1,
-        _ => span.start,
+    let (start, end) = (span.start as usize, (span.end as usize).min(source.len()));
+    let inside = |at: usize| (at + 1).min(end)..end.saturating_sub(1).max((at + 1).min(end));
+    let range = match scalar.style {
+        Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => inside(start),
+        _ => start.min(end)..end,
     };
-    TextMap::identity(span.file, start, scalar.text.len() as u32)
+    let mut map = TextMap::builder(span.file, range.start as u32);
+    match scalar.style {
+        Style::Plain => folded(source, range, Quote::None, &mut map),
+        Style::SingleQuoted => folded(source, range, Quote::Single, &mut map),
+        Style::DoubleQuoted => folded(source, range, Quote::Double, &mut map),
+        Style::JsonString => escaped(source, range, &mut map),
+        Style::Literal | Style::Folded => block(source, start, &scalar.text, &mut map),
+        Style::JsonNumber | Style::JsonTrue | Style::JsonFalse | Style::JsonNull => {
+            Pieces::copied(&mut map, range.start, range.len());
+        }
+    }
+    map
+}
+
+/// The text of a plain scalar that stands at `range`, whatever YAML would say about it.
+pub(crate) fn plain(source: &str, range: std::ops::Range<usize>) -> String {
+    let mut decoded = Decoded { source, text: String::with_capacity(range.len()) };
+    folded(source, range, Quote::None, &mut decoded);
+    decoded.text
+}
+
+/// The text between the quotes of a JSON string; escapes that are not well-formed are left out.
+pub(crate) fn json_string(source: &str, range: std::ops::Range<usize>) -> String {
+    let mut decoded = Decoded { source, text: String::with_capacity(range.len()) };
+    escaped(source, range, &mut decoded);
+    decoded.text
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    None,
+    Single,
+    Double,
+}
+
+/// The length of the line break at `at`; 0 if there is none.
+pub(crate) fn line_break(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at) {
+        Some(b'\n') => 1,
+        Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => 2,
+        Some(b'\r') => 1,
+        _ => 0,
+    }
+}
+
+fn blanks(bytes: &[u8], mut at: usize, end: usize) -> usize {
+    while at < end && matches!(bytes[at], b' ' | b'\t') {
+        at += 1;
+    }
+    at
+}
+
+/// Plain and quoted scalars: one line break is a space, more are line breaks less one; blanks around them vanish.
+fn folded(source: &str, range: std::ops::Range<usize>, quote: Quote, pieces: &mut dyn Pieces) {
+    let bytes = source.as_bytes();
+    let end = range.end.min(bytes.len());
+    let (mut at, mut run) = (range.start, range.start);
+    while at < end {
+        match bytes[at] {
+            b' ' | b'\t' | b'\n' | b'\r' => {
+                let first = blanks(bytes, at, end);
+                if first >= end || line_break(bytes, first) == 0 {
+                    at = first;
+                    continue;
+                }
+                pieces.copied(run, at - run);
+                let mut next = blanks(bytes, first + line_break(bytes, first), end);
+                if next < end && line_break(bytes, next) > 0 {
+                    next = empty_lines(bytes, next, end, pieces);
+                } else {
+                    pieces.made(at, next - at, " ");
+                }
+                (at, run) = (next, next);
+            }
+            b'\'' if quote == Quote::Single => {
+                pieces.copied(run, at - run);
+                pieces.made(at, 2, "'");
+                at += 2;
+                run = at;
+            }
+            b'\\' if quote == Quote::Double => {
+                pieces.copied(run, at - run);
+                let length = line_break(bytes, at + 1);
+                if length > 0 {
+                    let next = blanks(bytes, at + 1 + length, end);
+                    at = empty_lines(bytes, next, end, pieces);
+                } else {
+                    at += escape(source, at, end, pieces);
+                }
+                run = at;
+            }
+            _ => at += 1,
+        }
+    }
+    let end = at.min(end);
+    pieces.copied(run.min(end), end - run.min(end));
+}
+
+/// Line breaks of lines with nothing in them, each kept; ends at the first character of the next line with content.
+fn empty_lines(bytes: &[u8], mut at: usize, end: usize, pieces: &mut dyn Pieces) -> usize {
+    while at < end && line_break(bytes, at) > 0 {
+        let length = line_break(bytes, at);
+        pieces.made(at, length, "\n");
+        at = blanks(bytes, at + length, end);
+    }
+    at
+}
+
+/// JSON strings: escapes only.
+fn escaped(source: &str, range: std::ops::Range<usize>, pieces: &mut dyn Pieces) {
+    let bytes = source.as_bytes();
+    let end = range.end.min(bytes.len());
+    let (mut at, mut run) = (range.start, range.start);
+    while at < end {
+        if bytes[at] == b'\\' {
+            pieces.copied(run, at - run);
+            at += escape(source, at, end, pieces);
+            run = at;
+        } else {
+            at += 1;
+        }
+    }
+    let end = at.min(end);
+    pieces.copied(run.min(end), end - run.min(end));
+}
+
+/// The escape whose backslash is at `at`; gives its length in bytes.
+fn escape(source: &str, at: usize, end: usize, pieces: &mut dyn Pieces) -> usize {
+    let bytes = source.as_bytes();
+    let Some(letter) = source.get(at + 1..end).and_then(|rest| rest.chars().next()) else {
+        return (end - at).max(1);
+    };
+    let text = match letter {
+        '0' => "\0",
+        'a' => "\u{7}",
+        'b' => "\u{8}",
+        't' | '\t' => "\t",
+        'n' => "\n",
+        'v' => "\u{b}",
+        'f' => "\u{c}",
+        'r' => "\r",
+        'e' => "\u{1b}",
+        ' ' => " ",
+        '"' => "\"",
+        '/' => "/",
+        '\\' => "\\",
+        'N' => "\u{85}",
+        '_' => "\u{a0}",
+        'L' => "\u{2028}",
+        'P' => "\u{2029}",
+        'x' | 'u' | 'U' => {
+            let digits = match letter {
+                'x' => 2,
+                'u' => 4,
+                _ => 8,
+            };
+            let length = 2 + digits;
+            let Some(code) = hex(bytes, at + 2, digits, end) else { return 2 };
+            let (code, length) = match code {
+                0xd800..=0xdbff if digits == 4 && bytes.get(at + 6..at + 8) == Some(b"\\u") => {
+                    match hex(bytes, at + 8, 4, end) {
+                        Some(low @ 0xdc00..=0xdfff) => (0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), 12),
+                        _ => (code, length),
+                    }
+                }
+                _ => (code, length),
+            };
+            if let Some(character) = char::from_u32(code) {
+                pieces.made(at, length, character.encode_utf8(&mut [0; 4]));
+            }
+            return length;
+        }
+        other => return 1 + other.len_utf8(),
+    };
+    pieces.made(at, 1 + letter.len_utf8(), text);
+    1 + letter.len_utf8()
+}
+
+fn hex(bytes: &[u8], at: usize, digits: usize, end: usize) -> Option<u32> {
+    let digits = bytes.get(at..(at + digits).min(end)).filter(|found| found.len() == digits)?;
+    digits.iter().try_fold(0u32, |code, digit| Some(code << 4 | (*digit as char).to_digit(16)?))
+}
+
+/// Block scalars; `header` is the place of the `|` or `>`.
+///
+/// How deep the content is indented may be said relative to a parent that is not at hand, so it is told from the
+/// decoded text, which also tells whether a line break was folded.
+fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
+    let bytes = source.as_bytes();
+    let decoded = text.as_bytes();
+    let start = line_end(bytes, header);
+    let start = start + line_break(bytes, start);
+    let indent = block_indent(bytes, start, decoded);
+    let (mut at, mut done) = (start, 0);
+    while done < decoded.len() && at < bytes.len() {
+        let end = line_end(bytes, at);
+        let content = (at + indent.min(spaces(bytes, at))).min(end);
+        let length = (end - content).min(decoded.len() - done);
+        pieces.copied(content, length);
+        done += length;
+        at = end;
+        // All breaks up to the next line with content.
+        let (first, mut breaks) = (end, 0);
+        while line_break(bytes, at) > 0 {
+            breaks += 1;
+            at += line_break(bytes, at);
+            let end = line_end(bytes, at);
+            if end - at > indent.min(spaces(bytes, at)) {
+                break;
+            }
+            at = end;
+        }
+        if breaks == 0 {
+            break;
+        }
+        if decoded.get(done) == Some(&b' ') && breaks == 1 {
+            pieces.made(first, line_break(bytes, first), " ");
+            done += 1;
+            continue;
+        }
+        let wanted = decoded[done..].iter().take_while(|byte| **byte == b'\n').count().min(breaks);
+        // Between two lines of folded text the first break vanishes; at the end the last ones do.
+        let last = done + wanted == decoded.len();
+        let mut skip = if last { 0 } else { breaks - wanted };
+        let (mut place, mut left) = (first, wanted);
+        while left > 0 {
+            let length = line_break(bytes, place);
+            if length == 0 {
+                place = line_end(bytes, place);
+                if line_break(bytes, place) == 0 {
+                    break;
+                }
+                continue;
+            }
+            if skip > 0 {
+                skip -= 1;
+            } else {
+                pieces.made(place, length, "\n");
+                left -= 1;
+            }
+            place += length;
+        }
+        done += wanted - left;
+        if wanted == 0 && breaks > 0 && decoded.get(done).is_some() && last {
+            break;
+        }
+    }
+    if let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
+        // A last line without a line break may still end in one once decoded.
+        pieces.made(bytes.len(), 0, rest);
+    }
+}
+
+/// Columns by which the content of a block scalar is indented: what its first telling line has in excess of the text.
+fn block_indent(bytes: &[u8], mut at: usize, decoded: &[u8]) -> usize {
+    let mut done = 0;
+    while at < bytes.len() {
+        let end = line_end(bytes, at);
+        let found = spaces(bytes, at);
+        let kept = decoded[done.min(decoded.len())..].iter().take_while(|byte| **byte == b' ').count();
+        if at + found < end || kept > 0 {
+            return found.saturating_sub(kept);
+        }
+        done += 1;
+        at = end + line_break(bytes, end).max(1);
+    }
+    usize::MAX
+}
+
+fn spaces(bytes: &[u8], at: usize) -> usize {
+    bytes[at.min(bytes.len())..].iter().take_while(|byte| **byte == b' ').count()
+}
+
+/// The offset of the line break that ends the line of `at`, or the end of the text.
+pub(crate) fn line_end(bytes: &[u8], at: usize) -> usize {
+    let at = at.min(bytes.len());
+    bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')).map_or(bytes.len(), |length| at + length)
 }

@@ -1,0 +1,193 @@
+//! Addresses: names for things that print and parse back.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Name;
+
+/// Which member of an expanded element.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// By position, from 0: `name[0]`.
+    Index(u32),
+    /// By key: `name["logs"]`.
+    Name(Name),
+}
+
+/// One thing of an instance: a resource, or a member of an expanded one, inside its path of children.
+///
+/// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a part of a link as `a::b/part` (ruling S40, section 3).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// The children above it, outermost first; empty in the root document.
+    pub path: Vec<Name>,
+    /// The name as declared.
+    pub name: Name,
+    /// The member, where the element is expanded.
+    pub key: Option<Key>,
+    /// Set where the thing is a link, a part of one, or a phase of one: then `name` and `key` are its `a`.
+    pub link: Option<Box<LinkName>>,
+}
+
+/// The far end of a link, and which part of it is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkName {
+    /// The name of `b`.
+    pub b: Name,
+    /// The member of `b`.
+    pub b_key: Option<Key>,
+    /// A part or phase; none for the link itself.
+    pub part: Option<Name>,
+}
+
+/// A text that is no address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressError(
+    /// What is wrong with it.
+    pub String,
+);
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for AddressError {}
+
+impl Address {
+    /// A single thing in the root document.
+    pub fn root(name: impl Into<Name>) -> Address {
+        Address { path: Vec::new(), name: name.into(), key: None, link: None }
+    }
+
+    /// The same element with a member key.
+    pub fn with_key(mut self, key: Key) -> Address {
+        self.key = Some(key);
+        self
+    }
+}
+
+fn write_key(f: &mut fmt::Formatter<'_>, key: &Option<Key>) -> fmt::Result {
+    match key {
+        None => Ok(()),
+        Some(Key::Index(index)) => write!(f, "[{index}]"),
+        Some(Key::Name(name)) => {
+            f.write_str("[\"")?;
+            for c in name.chars() {
+                if c == '"' || c == '\\' {
+                    f.write_str("\\")?;
+                }
+                write!(f, "{c}")?;
+            }
+            f.write_str("\"]")
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for child in &self.path {
+            write!(f, "{child}/")?;
+        }
+        f.write_str(&self.name)?;
+        write_key(f, &self.key)?;
+        if let Some(link) = &self.link {
+            write!(f, "::{}", link.b)?;
+            write_key(f, &link.b_key)?;
+            if let Some(part) = &link.part {
+                write!(f, "/{part}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One `name` or `name[key]` and what follows it.
+fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
+    let end = text.find(['/', '[', ']', '"']).unwrap_or(text.len());
+    let end = text[..end].find("::").unwrap_or(end);
+    let (name, mut rest) = text.split_at(end);
+    if name.is_empty() {
+        return Err(AddressError("a name is missing".into()));
+    }
+    let mut key = None;
+    if let Some(after) = rest.strip_prefix("[\"") {
+        let mut text = String::new();
+        let mut chars = after.char_indices();
+        let close = loop {
+            match chars.next() {
+                Some((_, '\\')) => text.extend(chars.next().map(|(_, c)| c)),
+                Some((at, '"')) => break at,
+                Some((_, c)) => text.push(c),
+                None => return Err(AddressError("`\"` is not closed".into())),
+            }
+        };
+        rest = after[close + 1..].strip_prefix(']').ok_or_else(|| AddressError("`]` is missing".into()))?;
+        key = Some(Key::Name(text.into()));
+    } else if let Some(after) = rest.strip_prefix('[') {
+        let (digits, more) = after.split_once(']').ok_or_else(|| AddressError("`]` is missing".into()))?;
+        let index = digits.parse().map_err(|_| AddressError(format!("`{digits}` is no position")))?;
+        key = Some(Key::Index(index));
+        rest = more;
+    }
+    Ok((name.into(), key, rest))
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Address, AddressError> {
+        let mut path = Vec::new();
+        let mut rest = text;
+        loop {
+            let (name, key, after) = element(rest)?;
+            if let Some(more) = after.strip_prefix("::") {
+                let (b, b_key, more) = element(more)?;
+                let part = match more.strip_prefix('/') {
+                    Some(part) if !part.is_empty() => Some(part.into()),
+                    None if more.is_empty() => None,
+                    _ => return Err(AddressError(format!("unexpected `{more}`"))),
+                };
+                return Ok(Address { path, name, key, link: Some(Box::new(LinkName { b, b_key, part })) });
+            }
+            match after.strip_prefix('/') {
+                Some(more) if key.is_none() => {
+                    path.push(name);
+                    rest = more;
+                }
+                None if after.is_empty() => return Ok(Address { path, name, key, link: None }),
+                _ => return Err(AddressError(format!("unexpected `{after}`"))),
+            }
+        }
+    }
+}
+
+impl serde::Serialize for Address {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Address {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_print_and_parse_back() {
+        for text in ["r", "r[0]", "r[\"a\\\"b]\"]", "core/r", "a/b/r[3]", "fns[0]::table", "fn::b/grant", "core/fn::b[\"x\"]/a", "my.res"] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!(address.to_string(), text);
+        }
+        for text in ["", "/", "r[", "r[x]", "r[0]x", "r[0]/x", "a::", "a::b/"] {
+            assert!(text.parse::<Address>().is_err(), "{text}");
+        }
+    }
+}

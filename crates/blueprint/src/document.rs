@@ -1,0 +1,285 @@
+//! The dialect-free meaning of a document.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use diag::{Span, Spanned};
+
+use crate::{Expr, IndexMap, Name, Type, Value};
+
+/// Where something was written, and in which dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The name of the element if it has one, else the element.
+    pub span: Span,
+    /// The dialect of the document.
+    pub dialect: &'static str,
+}
+
+/// One resource graph, as a document declares it. Everything is in document order.
+#[derive(Clone, Debug, Default)]
+pub struct Blueprint {
+    /// The dialect it was written in.
+    pub dialect: &'static str,
+    /// The version the document names, as text; empty if none.
+    pub version: Name,
+    /// The place of the document as a whole: its first key.
+    pub span: Option<Span>,
+    /// Transforms to run, in order.
+    pub transforms: Vec<Spanned<Name>>,
+    /// Inputs by name.
+    pub inputs: IndexMap<Name, Input>,
+    /// Named intermediate values by name.
+    pub locals: IndexMap<Name, Local>,
+    /// Data sources by name.
+    pub data_sources: IndexMap<Name, DataSource>,
+    /// Resources by name.
+    pub resources: IndexMap<Name, Resource>,
+    /// Child documents by name.
+    pub children: IndexMap<Name, Child>,
+    /// Exported values by name.
+    pub exports: IndexMap<Name, Export>,
+    /// Free metadata of the document: a map, or nothing.
+    pub metadata: Option<Expr>,
+}
+
+/// A value that is given from outside.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Where its name stands.
+    pub span: Span,
+    /// Its type: primitive, or the value type of a custom one.
+    pub ty: Type,
+    /// The name of a custom type of some provider; its values are then given by label (reference 4.2).
+    pub custom_type: Option<Spanned<Name>>,
+    /// Taken where nothing is given.
+    pub default: Option<Spanned<Value>>,
+    /// The only values allowed, if any are written.
+    pub allowed: Vec<Spanned<Value>>,
+    /// Must not be shown.
+    pub secret: bool,
+    /// For people.
+    pub description: Option<Name>,
+}
+
+/// A named intermediate value.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Where its name stands.
+    pub span: Span,
+    /// The declared type; text is parsed to it (ruling S48).
+    pub ty: Type,
+    /// The expression.
+    pub value: Expr,
+    /// Must not be shown.
+    pub secret: bool,
+    /// For people; filled in last.
+    pub description: Option<Expr>,
+}
+
+/// A thing outside that is read, not managed.
+#[derive(Clone, Debug)]
+pub struct DataSource {
+    /// Where its name stands.
+    pub span: Span,
+    /// Its type.
+    pub type_name: Spanned<Name>,
+    /// All must hold.
+    pub filters: Vec<Filter>,
+    /// What is exported, by name.
+    pub exports: IndexMap<Name, DataSourceExport>,
+    /// Export everything that the catalogue lists: where `"*"` stands.
+    pub export_all: Option<Span>,
+    /// Annotations, display name and custom data.
+    pub metadata: ResourceMetadata,
+    /// For people.
+    pub description: Option<Expr>,
+}
+
+/// One comparison that a candidate must meet.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// Path of the field.
+    pub field: Spanned<Name>,
+    /// The operator, as written.
+    pub operator: Spanned<Name>,
+    /// What to compare with.
+    pub search: Expr,
+}
+
+/// One exported field of a data source.
+#[derive(Clone, Debug)]
+pub struct DataSourceExport {
+    /// Where its name stands.
+    pub span: Span,
+    /// The declared type.
+    pub ty: Spanned<Type>,
+    /// The field it stands for, if not that of its own name.
+    pub alias_for: Option<Spanned<Name>>,
+    /// For people.
+    pub description: Option<Expr>,
+}
+
+/// A thing to manage.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    /// Where its name stands.
+    pub span: Span,
+    /// Its type.
+    pub type_name: Spanned<Name>,
+    /// Its fields: always a map expression.
+    pub spec: Expr,
+    /// Where the key `spec` stands; the name's place if it is missing.
+    pub spec_key: Span,
+    /// One thing for each item of a list.
+    pub each: Option<Each>,
+    /// Whether it is there at all: boolean, none counting as false.
+    pub condition: Option<Expr>,
+    /// Names of resources that must be ready first.
+    pub depends_on: Vec<Spanned<Name>>,
+    /// What links select by.
+    pub link_selector: Option<LinkSelector>,
+    /// Labels, annotations, display name, custom data.
+    pub metadata: ResourceMetadata,
+    /// How its life is led.
+    pub lifecycle: Lifecycle,
+    /// For people; filled in last.
+    pub description: Option<Expr>,
+}
+
+/// A repetition.
+#[derive(Clone, Debug)]
+pub struct Each {
+    /// Gives the list.
+    pub list: Expr,
+    /// Gives a member's key, where members are addressed by key (`cyan.eachKey`).
+    pub key: Option<Expr>,
+}
+
+/// Data about a resource or data source.
+#[derive(Clone, Debug, Default)]
+pub struct ResourceMetadata {
+    /// A name for people.
+    pub display_name: Option<Expr>,
+    /// Labels, which links select by.
+    pub labels: Vec<(Spanned<Name>, Spanned<Name>)>,
+    /// Annotations.
+    pub annotations: Vec<(Spanned<Name>, Expr)>,
+    /// Free data.
+    pub custom: Option<Expr>,
+}
+
+/// Which resources a resource links to.
+#[derive(Clone, Debug)]
+pub struct LinkSelector {
+    /// Where the key `linkSelector` stands.
+    pub span: Span,
+    /// Labels that the others must have, all of them.
+    pub by_label: Vec<(Spanned<Name>, Spanned<Name>)>,
+    /// Names that are skipped.
+    pub exclude: Vec<Spanned<Name>>,
+}
+
+/// The union of what dialects offer about a resource's life; the planner honours all, a provider never sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lifecycle {
+    /// Never delete or replace.
+    pub protect: bool,
+    /// Leave the thing in the world when it is no longer declared.
+    pub retain: bool,
+    /// Read it, never change it, by this id.
+    pub external: Option<Name>,
+    /// Which half of a replacement comes first, if not the type's own order.
+    pub replace_order: Option<ReplaceOrder>,
+    /// Replace it if its last operation failed, instead of going on with it.
+    pub replace_if_failed: bool,
+    /// Paths inside the spec whose changes do not count.
+    pub ignore_changes: Vec<Name>,
+    /// Limits of time, if not the type's own.
+    pub timeouts: Timeouts,
+    /// Adopt the thing with this id of the provider.
+    pub import: Option<Name>,
+    /// Was called so before.
+    pub moved_from: Vec<Name>,
+}
+
+/// Limits of time by action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a create.
+    pub create: Option<Duration>,
+    /// For an update.
+    pub update: Option<Duration>,
+    /// For a delete.
+    pub delete: Option<Duration>,
+}
+
+/// Which half of a replacement comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplaceOrder {
+    /// The old thing goes, then the new one comes.
+    DeleteFirst,
+    /// The new thing comes, then the old one goes.
+    CreateFirst,
+}
+
+/// Another document as a part of this one.
+#[derive(Clone, Debug)]
+pub struct Child {
+    /// Where its name stands.
+    pub span: Span,
+    /// Where to find it, relative to this document.
+    pub path: Expr,
+    /// Its inputs.
+    pub inputs: Vec<(Spanned<Name>, Expr)>,
+    /// From what kind of place.
+    pub source: Option<SourceMetadata>,
+    /// Whether it is there at all.
+    pub condition: Option<Expr>,
+    /// Members made from a size, where it is a group.
+    pub expansion: Option<Box<Expansion>>,
+    /// For people.
+    pub description: Option<Expr>,
+}
+
+/// Where a child document comes from.
+#[derive(Clone, Debug)]
+pub struct SourceMetadata {
+    /// Where the key `metadata` stands.
+    pub span: Span,
+    /// Its entries.
+    pub entries: Vec<(Spanned<Name>, Expr)>,
+}
+
+/// How a child's members come from a size (groups of later dialects).
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    /// How many.
+    pub size: Expr,
+    /// Names that were removed and are not used again.
+    pub removed: Vec<Name>,
+    /// How many are changed at a time; 0 for all.
+    pub batch: u32,
+}
+
+/// A value that others may read.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// Where its name stands.
+    pub span: Span,
+    /// The declared type.
+    pub ty: Type,
+    /// What is exported.
+    pub field: Expr,
+    /// For people.
+    pub description: Option<Expr>,
+}
+
+/// Something outside the text that a dialect needs before it can lower it, as plain data: the engine puts it to the
+/// world and calls the dialect again with the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// The text of a file, relative to the document.
+    File(Arc<str>),
+}

@@ -1,0 +1,151 @@
+//! What the fields of a resource or data source may be.
+
+use std::sync::Arc;
+
+use crate::{IndexMap, Name, Type, Value};
+
+/// The fields of something: of a resource type's spec, or of an object inside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// Field by name, in the order of the catalogue.
+    pub fields: IndexMap<Name, Field>,
+}
+
+/// One field: its kind, and everything that checks, diffs and plans need to know about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// What it holds.
+    pub kind: Kind,
+    /// Must be written.
+    pub required: bool,
+    /// Filled in by the provider; may not be written unless also `optional`.
+    pub computed: bool,
+    /// Both: the provider fills it in where the document does not.
+    pub optional: bool,
+    /// Null is a value of it.
+    pub nullable: bool,
+    /// Taken where nothing is written.
+    pub default: Option<Value>,
+    /// Must not be shown.
+    pub sensitive: bool,
+    /// No two things may share its value at a time.
+    pub unique: bool,
+    /// A change of it, or of anything in it, replaces the thing.
+    pub must_recreate: bool,
+    /// A computed field that an update may change.
+    pub changes_on_update: bool,
+    /// Not compared with the world.
+    pub ignore_drift: bool,
+    /// A computed field that is compared with the world.
+    pub track_drift: bool,
+    /// A bare reference in it activates a link (version 2025-11-02).
+    pub links: bool,
+    /// A list whose order and repetition do not count.
+    pub set: bool,
+    /// A list of objects identified by this field of theirs.
+    pub keyed_by: Option<Name>,
+    /// The only values allowed.
+    pub allowed: Vec<Value>,
+    /// Limits.
+    pub constraint: Constraint,
+    /// How a simulated provider fills a computed field: text with `{hash}`, `{id}`, `{updates}`, or data.
+    pub value: Option<Value>,
+    /// One sentence for people.
+    pub docs: Name,
+}
+
+/// Limits of a field's value; those that are set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Constraint {
+    /// Least number.
+    pub min: Option<f64>,
+    /// Greatest number.
+    pub max: Option<f64>,
+    /// Least number of characters.
+    pub min_length: Option<u64>,
+    /// Greatest number of characters.
+    pub max_length: Option<u64>,
+    /// Least number of items.
+    pub min_items: Option<u64>,
+    /// Greatest number of items.
+    pub max_items: Option<u64>,
+    /// A regular expression that must be found in the text.
+    pub pattern: Option<Name>,
+}
+
+/// What a field holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Anything.
+    Any,
+    /// Text.
+    String,
+    /// A 64-bit integer.
+    Integer,
+    /// A float.
+    Float,
+    /// True or false.
+    Boolean,
+    /// Items of one kind.
+    Array(Arc<Field>),
+    /// Any keys, values of one kind.
+    Map(Arc<Field>),
+    /// Known keys.
+    Object(Arc<Schema>),
+    /// The first that fits.
+    Union(Arc<Vec<Field>>),
+}
+
+impl Field {
+    /// A plain optional field of a kind.
+    pub fn of(kind: Kind) -> Field {
+        Field {
+            kind,
+            required: false,
+            computed: false,
+            optional: false,
+            nullable: false,
+            default: None,
+            sensitive: false,
+            unique: false,
+            must_recreate: false,
+            changes_on_update: false,
+            ignore_drift: false,
+            track_drift: false,
+            links: false,
+            set: false,
+            keyed_by: None,
+            allowed: Vec::new(),
+            constraint: Constraint::default(),
+            value: None,
+            docs: "".into(),
+        }
+    }
+
+    /// Whether a document may write it.
+    pub fn is_settable(&self) -> bool {
+        !self.computed || self.optional
+    }
+
+    /// The type that an expression reading it has.
+    pub fn ty(&self) -> Type {
+        match &self.kind {
+            Kind::Any => Type::Any,
+            Kind::String => Type::Text,
+            Kind::Integer => Type::Int,
+            Kind::Float => Type::Float,
+            Kind::Boolean => Type::Bool,
+            Kind::Array(item) => Type::list(item.ty()),
+            Kind::Map(value) => Type::map(value.ty()),
+            Kind::Object(schema) => schema.ty(),
+            Kind::Union(fields) => Type::union(fields.iter().map(Field::ty)),
+        }
+    }
+}
+
+impl Schema {
+    /// The type of an object with these fields.
+    pub fn ty(&self) -> Type {
+        Type::object(self.fields.iter().map(|(name, field)| (name.clone(), field.ty())))
+    }
+}

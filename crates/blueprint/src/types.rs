@@ -1,0 +1,170 @@
+//! What a value may be.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{IndexMap, Name, Value};
+
+/// A type: the same for inputs, fields of providers, functions and results of expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// Anything; checked when the value is there.
+    Any,
+    /// `none`.
+    Null,
+    /// `boolean`.
+    Bool,
+    /// `integer`.
+    Int,
+    /// `float`.
+    Float,
+    /// `string`.
+    Text,
+    /// `binary`.
+    Bytes,
+    /// `array` of one kind of item.
+    List(Arc<Type>),
+    /// `map`: any keys, one kind of value.
+    Map(Arc<Type>),
+    /// `object`: known keys.
+    Object(Arc<ObjectType>),
+    /// One of several, in order.
+    Union(Arc<[Type]>),
+    /// A function.
+    Function,
+    /// The type of something in error, which has been reported: fits everywhere and gives no second diagnostic.
+    Error,
+}
+
+/// The known keys of an object.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ObjectType {
+    /// Type by key.
+    pub fields: IndexMap<Name, Type>,
+}
+
+impl Type {
+    /// `array` of items of a type.
+    pub fn list(item: Type) -> Type {
+        Type::List(Arc::new(item))
+    }
+
+    /// `map` with values of a type.
+    pub fn map(value: Type) -> Type {
+        Type::Map(Arc::new(value))
+    }
+
+    /// `object` with these fields.
+    pub fn object(fields: impl IntoIterator<Item = (Name, Type)>) -> Type {
+        Type::Object(Arc::new(ObjectType { fields: fields.into_iter().collect() }))
+    }
+
+    /// One of several: flattened, each once; `any` swallows the rest; one alone is itself.
+    pub fn union(types: impl IntoIterator<Item = Type>) -> Type {
+        let mut flat: Vec<Type> = Vec::new();
+        for ty in types {
+            match ty {
+                Type::Union(inner) => {
+                    for ty in inner.iter() {
+                        if !flat.contains(ty) {
+                            flat.push(ty.clone());
+                        }
+                    }
+                }
+                other if !flat.contains(&other) => flat.push(other),
+                _ => {}
+            }
+        }
+        if flat.contains(&Type::Error) {
+            return Type::Error;
+        }
+        if flat.contains(&Type::Any) {
+            return Type::Any;
+        }
+        if flat.len() == 1 { flat.remove(0) } else { Type::Union(flat.into()) }
+    }
+
+    /// `integer` or `float`.
+    pub fn number() -> Type {
+        Type::union([Type::Int, Type::Float])
+    }
+
+    /// The alternatives: of a union its members, otherwise the type itself.
+    pub fn alternatives(&self) -> &[Type] {
+        match self {
+            Type::Union(types) => types,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// Whether nothing can be said about it before there is a value.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Type::Any | Type::Error)
+    }
+
+    /// Whether some value could be of both types, taken exactly (no conversion; integer and float differ).
+    pub fn overlaps(&self, other: &Type) -> bool {
+        if self.is_open() || other.is_open() {
+            return true;
+        }
+        self.alternatives().iter().any(|a| other.alternatives().iter().any(|b| a.overlaps_one(b)))
+    }
+
+    fn overlaps_one(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Type::Any | Type::Error, _) | (_, Type::Any | Type::Error) => true,
+            // Two empty lists or maps are of every item type.
+            (Type::List(_), Type::List(_)) => true,
+            (Type::Map(_) | Type::Object(_), Type::Map(_) | Type::Object(_)) => true,
+            (Type::Union(_), _) | (_, Type::Union(_)) => self.overlaps(other),
+            (a, b) => a == b,
+        }
+    }
+
+    /// The type of a value, as exactly as the value tells.
+    pub fn of(value: &Value) -> Type {
+        match value {
+            Value::Null => Type::Null,
+            Value::Bool(_) => Type::Bool,
+            Value::Int(_) => Type::Int,
+            Value::Float(_) | Value::Decimal(_) => Type::Float,
+            Value::Text(_) => Type::Text,
+            Value::Bytes(_) => Type::Bytes,
+            Value::List(items) | Value::Set(items) => {
+                if items.is_empty() { Type::list(Type::Any) } else { Type::list(Type::union(items.iter().map(Type::of))) }
+            }
+            Value::Map(entries) => Type::object(entries.iter().map(|(key, value)| (key.clone(), Type::of(value)))),
+            Value::Asset(_) | Value::Resource(_) => Type::Any,
+            Value::Function(_) => Type::Function,
+            Value::Unknown(unknown) => unknown.ty.clone().unwrap_or(Type::Any),
+            Value::Secret(inner) => Type::of(inner),
+        }
+    }
+}
+
+/// The type in the words of the blueprint dialect: `string`, `array of integer`, `string or integer`.
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Any | Type::Error => f.write_str("any"),
+            Type::Null => f.write_str("none"),
+            Type::Bool => f.write_str("boolean"),
+            Type::Int => f.write_str("integer"),
+            Type::Float => f.write_str("float"),
+            Type::Text => f.write_str("string"),
+            Type::Bytes => f.write_str("binary"),
+            Type::List(item) if **item == Type::Any => f.write_str("array"),
+            Type::List(item) => write!(f, "array of {item}"),
+            Type::Map(value) if **value == Type::Any => f.write_str("map"),
+            Type::Map(value) => write!(f, "map of {value}"),
+            Type::Object(_) => f.write_str("object"),
+            Type::Union(types) => {
+                for (at, ty) in types.iter().enumerate() {
+                    write!(f, "{}{ty}", if at == 0 { "" } else { " or " })?;
+                }
+                Ok(())
+            }
+            Type::Function => f.write_str("function"),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Values: data, what is not known yet, and what must not be shown.
+
+use std::sync::Arc;
+
+use crate::{Address, Name, Type};
+
+/// An ordered map with a fixed hash, so that nothing depends on a random seed.
+pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::quality::FixedState>;
+
+/// The entries of a map value, in order.
+pub type Map = IndexMap<Name, Value>;
+
+/// A value. Cloning copies at most a pointer.
+#[derive(Clone, PartialEq, Default)]
+pub enum Value {
+    /// Nothing: JSON's null, and `none` of the blueprint dialect.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A 64-bit integer.
+    Int(i64),
+    /// A finite 64-bit float.
+    Float(f64),
+    /// A number beyond both, as exact decimal text.
+    Decimal(Name),
+    /// Text.
+    Text(Name),
+    /// Bytes that need not be text.
+    Bytes(Arc<[u8]>),
+    /// Items in order.
+    List(Arc<Vec<Value>>),
+    /// Items of which order and repetition do not count.
+    Set(Arc<Vec<Value>>),
+    /// Entries in order.
+    Map(Arc<Map>),
+    /// A file or archive to be handed to a provider.
+    Asset(Arc<Asset>),
+    /// A resource as a whole.
+    Resource(Arc<Address>),
+    /// A function; never stored, sent or printed.
+    Function(Arc<Function>),
+    /// Not known before something exists.
+    Unknown(Arc<Unknown>),
+    /// A value that must not be shown. Never directly around another `Secret`.
+    Secret(Arc<Value>),
+}
+
+/// Content that a provider takes as a file or an archive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asset {
+    /// The text itself.
+    Text(Name),
+    /// A local path.
+    File(Name),
+    /// Something remote.
+    Remote(Name),
+    /// An archive of named parts.
+    Archive(IndexMap<Name, Asset>),
+}
+
+/// A function value: a named function of a function table with its first or later arguments bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// The name in the table.
+    pub name: Name,
+    /// Arguments that are bound already; what they mean is the named function's affair.
+    pub bound: Vec<Value>,
+}
+
+/// What is known of a value that is not known.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Unknown {
+    /// Its type, where that is known.
+    pub ty: Option<Type>,
+    /// The things that must exist first, as far as they are known.
+    pub waits_for: Vec<Address>,
+}
+
+impl Value {
+    /// Text.
+    pub fn text(text: impl Into<Name>) -> Value {
+        Value::Text(text.into())
+    }
+
+    /// A list.
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
+        Value::List(Arc::new(items.into_iter().collect()))
+    }
+
+    /// A map.
+    pub fn map<K: Into<Name>>(entries: impl IntoIterator<Item = (K, Value)>) -> Value {
+        Value::Map(Arc::new(entries.into_iter().map(|(key, value)| (key.into(), value)).collect()))
+    }
+
+    /// An unknown value of a type, waiting for one thing.
+    pub fn unknown(ty: Option<Type>, waits_for: Option<Address>) -> Value {
+        Value::Unknown(Arc::new(Unknown { ty, waits_for: waits_for.into_iter().collect() }))
+    }
+
+    /// The value marked secret; a secret stays as it is.
+    pub fn secret(self) -> Value {
+        match self {
+            Value::Secret(_) => self,
+            other => Value::Secret(Arc::new(other)),
+        }
+    }
+
+    /// The value without an outer secret mark, and whether it had one.
+    pub fn exposed(&self) -> (&Value, bool) {
+        match self {
+            Value::Secret(inner) => (inner, true),
+            other => (other, false),
+        }
+    }
+
+    /// The value without an outer secret mark.
+    pub fn bare(&self) -> &Value {
+        self.exposed().0
+    }
+
+    /// The value marked secret if `secret` says so.
+    pub fn tainted(self, secret: bool) -> Value {
+        if secret { self.secret() } else { self }
+    }
+
+    /// Whether this very value is unknown.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.bare(), Value::Unknown(_))
+    }
+
+    /// Whether it is null, secret or not.
+    pub fn is_null(&self) -> bool {
+        matches!(self.bare(), Value::Null)
+    }
+
+    /// Whether it or anything in it is unknown.
+    pub fn has_unknown(&self) -> bool {
+        match self {
+            Value::Unknown(_) => true,
+            Value::Secret(inner) => inner.has_unknown(),
+            Value::List(items) | Value::Set(items) => items.iter().any(Value::has_unknown),
+            Value::Map(entries) => entries.values().any(Value::has_unknown),
+            _ => false,
+        }
+    }
+
+    /// Whether it or anything in it is secret.
+    pub fn has_secret(&self) -> bool {
+        match self {
+            Value::Secret(_) => true,
+            Value::List(items) | Value::Set(items) => items.iter().any(Value::has_secret),
+            Value::Map(entries) => entries.values().any(Value::has_secret),
+            _ => false,
+        }
+    }
+
+    /// The same value without any secret mark at any depth.
+    pub fn revealed(&self) -> Value {
+        match self {
+            Value::Secret(inner) => inner.revealed(),
+            Value::List(items) if self.has_secret() => Value::list(items.iter().map(Value::revealed)),
+            Value::Set(items) if self.has_secret() => Value::Set(Arc::new(items.iter().map(Value::revealed).collect())),
+            Value::Map(entries) if self.has_secret() => {
+                Value::Map(Arc::new(entries.iter().map(|(key, value)| (key.clone(), value.revealed())).collect()))
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Everything that the unknown parts of the value wait for, each once.
+    pub fn waits_for(&self, found: &mut Vec<Address>) {
+        match self {
+            Value::Unknown(unknown) => {
+                for address in &unknown.waits_for {
+                    if !found.contains(address) {
+                        found.push(address.clone());
+                    }
+                }
+            }
+            Value::Secret(inner) => inner.waits_for(found),
+            Value::List(items) | Value::Set(items) => items.iter().for_each(|item| item.waits_for(found)),
+            Value::Map(entries) => entries.values().for_each(|value| value.waits_for(found)),
+            _ => {}
+        }
+    }
+
+    /// The text, if it is text, secret or not.
+    pub fn as_text(&self) -> Option<&str> {
+        match self.bare() {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The boolean, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.bare() {
+            Value::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The integer, if it is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.bare() {
+            Value::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The items, if it is a list or set.
+    pub fn as_list(&self) -> Option<&[Value]> {
+        match self.bare() {
+            Value::List(items) | Value::Set(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries, if it is a map.
+    pub fn as_map(&self) -> Option<&Map> {
+        match self.bare() {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The entry of that key, if it is a map that has it.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_map()?.get(key)
+    }
+
+    /// What kind of value it is, in the words of the blueprint dialect, for messages: `string`, `array`, ...
+    pub fn kind_word(&self) -> &'static str {
+        match self.bare() {
+            Value::Null => "none",
+            Value::Bool(_) => "boolean",
+            Value::Int(_) => "integer",
+            Value::Float(_) => "float",
+            Value::Decimal(_) => "number",
+            Value::Text(_) => "string",
+            Value::Bytes(_) => "binary",
+            Value::List(_) | Value::Set(_) => "array",
+            Value::Map(_) => "object",
+            Value::Asset(_) => "asset",
+            Value::Resource(_) => "resource",
+            Value::Function(_) => "function",
+            Value::Unknown(_) => "value known on deploy",
+            Value::Secret(_) => "secret",
+        }
+    }
+}
+
+/// Shows data as JSON does, unknown values as `(known on deploy)` and secrets as `(secret)`: safe for any output.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Int(value) => write!(f, "{value}"),
+            Value::Float(value) => f.write_str(&crate::format_float(*value)),
+            Value::Decimal(text) => f.write_str(text),
+            Value::Text(text) => f.write_str(&serde_json::to_string(text.as_ref()).unwrap_or_default()),
+            Value::Bytes(bytes) => write!(f, "({} bytes)", bytes.len()),
+            Value::List(items) | Value::Set(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if at == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            Value::Map(entries) => {
+                f.write_str("{")?;
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    let key = serde_json::to_string(key.as_ref()).unwrap_or_default();
+                    write!(f, "{}{key}: {value}", if at == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
+            }
+            Value::Asset(_) => f.write_str("(asset)"),
+            Value::Resource(address) => write!(f, "{address}"),
+            Value::Function(function) => write!(f, "(function {})", function.name),
+            Value::Unknown(_) => f.write_str("(known on deploy)"),
+            Value::Secret(_) => f.write_str("(secret)"),
+        }
+    }
+}
+
+/// The same as `Display`, so that no debug output shows a secret.
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::text(text)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::text(text)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Value {
+        Value::Int(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Value {
+        Value::Float(value)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_prints_nothing() {
+        let value = Value::map([("a", Value::from("open")), ("b", Value::from("hidden").secret())]);
+        assert_eq!(value.to_string(), r#"{"a": "open", "b": (secret)}"#);
+        assert!(!format!("{value:?}").contains("hidden"));
+        assert!(value.has_secret() && !value.revealed().has_secret());
+    }
+}

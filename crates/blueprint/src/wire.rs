@@ -1,0 +1,230 @@
+//! The one versioned form of a [`Value`] outside the process: JSON with marks.
+//!
+//! Plain JSON, except: a number with a fraction or exponent is a float and one without is an integer; `{"$unknown":
+//! TYPE?}`, `{"$secret": VALUE}`, `{"$bytes": BASE64}`, `{"$decimal": TEXT}`, `{"$set": [..]}`, `{"$asset": ..}`,
+//! `{"$resource": ADDRESS}`; a map whose first key begins with `$` is wrapped as `{"$map": {..}}`. Null stays null.
+//!
+//! Secrets stand in clear here. Who writes to a place that outlives the process seals them first (`state::seal`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{Address, Asset, IndexMap, Map, Name, Unknown, Value};
+
+/// The version of the form described above.
+pub const VERSION: u32 = 1;
+
+fn single<S: Serializer>(serializer: S, key: &str, value: &impl Serialize) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(key, value)?;
+    map.end()
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Int(value) => serializer.serialize_i64(*value),
+            Value::Float(value) => serializer.serialize_f64(*value),
+            Value::Decimal(text) => single(serializer, "$decimal", &text.as_ref()),
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Bytes(bytes) => single(serializer, "$bytes", &STANDARD.encode(bytes)),
+            Value::List(items) => items.serialize(serializer),
+            Value::Set(items) => single(serializer, "$set", &items.as_ref()),
+            Value::Map(entries) => {
+                if entries.keys().next().is_some_and(|key| key.starts_with('$')) {
+                    single(serializer, "$map", &Entries(entries))
+                } else {
+                    Entries(entries).serialize(serializer)
+                }
+            }
+            Value::Asset(asset) => single(serializer, "$asset", asset.as_ref()),
+            Value::Resource(address) => single(serializer, "$resource", address.as_ref()),
+            Value::Function(function) => {
+                Err(serde::ser::Error::custom(format!("the function `{}` cannot be stored", function.name)))
+            }
+            Value::Unknown(unknown) => single(serializer, "$unknown", &unknown.waits_for),
+            Value::Secret(inner) => single(serializer, "$secret", inner.as_ref()),
+        }
+    }
+}
+
+struct Entries<'a>(&'a Map);
+
+impl Serialize for Entries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in self.0 {
+            map.serialize_entry(key.as_ref(), value)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Asset {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Asset::Text(text) => single(serializer, "text", &text.as_ref()),
+            Asset::File(path) => single(serializer, "file", &path.as_ref()),
+            Asset::Remote(url) => single(serializer, "remote", &url.as_ref()),
+            Asset::Archive(parts) => {
+                struct Parts<'a>(&'a IndexMap<Name, Asset>);
+                impl Serialize for Parts<'_> {
+                    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+                        for (name, part) in self.0 {
+                            map.serialize_entry(name.as_ref(), part)?;
+                        }
+                        map.end()
+                    }
+                }
+                single(serializer, "archive", &Parts(parts))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Asset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Asset, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Form {
+            Text(Name),
+            File(Name),
+            Remote(Name),
+            Archive(IndexMap<Name, Asset>),
+        }
+        Ok(match Form::deserialize(deserializer)? {
+            Form::Text(text) => Asset::Text(text),
+            Form::File(path) => Asset::File(path),
+            Form::Remote(url) => Asset::Remote(url),
+            Form::Archive(parts) => Asset::Archive(parts),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Int(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(i64::try_from(value).map_or_else(|_| Value::Decimal(value.to_string().into()), Value::Int))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Float(value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::with_capacity(items.size_hint().unwrap_or(0).min(4096));
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Value::List(Arc::new(list)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::default();
+        while let Some(key) = entries.next_key::<Name>()? {
+            if map.is_empty() && key.starts_with('$') {
+                let marked = match key.as_ref() {
+                    "$secret" => entries.next_value::<Value>()?.secret(),
+                    "$unknown" => {
+                        let waits_for = entries.next_value::<Option<Vec<Address>>>()?.unwrap_or_default();
+                        Value::Unknown(Arc::new(Unknown { ty: None, waits_for }))
+                    }
+                    "$bytes" => {
+                        let text = entries.next_value::<String>()?;
+                        Value::Bytes(STANDARD.decode(text).map_err(A::Error::custom)?.into())
+                    }
+                    "$decimal" => Value::Decimal(entries.next_value()?),
+                    "$set" => Value::Set(Arc::new(entries.next_value()?)),
+                    "$asset" => Value::Asset(Arc::new(entries.next_value()?)),
+                    "$resource" => Value::Resource(Arc::new(entries.next_value()?)),
+                    "$map" => entries.next_value_seed(PlainMap)?,
+                    _ => {
+                        let value = entries.next_value()?;
+                        map.insert(key, value);
+                        continue;
+                    }
+                };
+                if entries.next_key::<Name>()?.is_some() {
+                    return Err(A::Error::custom(format!("nothing may stand beside `{key}`")));
+                }
+                return Ok(marked);
+            }
+            let value = entries.next_value()?;
+            map.insert(key, value);
+        }
+        Ok(Value::Map(Arc::new(map)))
+    }
+}
+
+/// A map whose keys are taken as they are.
+struct PlainMap;
+
+impl<'de> DeserializeSeed<'de> for PlainMap {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let entries: IndexMap<Name, Value> = Deserialize::deserialize(deserializer)?;
+        Ok(Value::Map(Arc::new(entries)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_back_as_they_were() {
+        let value = Value::map([
+            ("int", Value::Int(3)),
+            ("float", Value::Float(3.0)),
+            ("none", Value::Null),
+            ("secret", Value::from("s").secret()),
+            ("bytes", Value::Bytes(Arc::from([0u8, 255].as_slice()))),
+            ("unknown", Value::unknown(None, Some(Address::root("a").with_key(crate::Key::Index(0))))),
+            ("dollar", Value::map([("$secret", Value::Int(1))])),
+            ("set", Value::Set(Arc::new(vec![Value::Int(1)]))),
+            ("big", Value::Decimal("18446744073709551616".into())),
+        ]);
+        let text = serde_json::to_string(&value).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value, "{text}");
+        assert!(text.contains("\"float\":3.0"), "{text}");
+    }
+}

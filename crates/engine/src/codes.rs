@@ -1,0 +1,4 @@
+//! Diagnostics of checks, plans and runs.
+
+diag::codes! {
+}

@@ -1,0 +1,4 @@
+//! Diagnostics of the language and of its functions.
+
+diag::codes! {
+}

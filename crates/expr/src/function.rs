@@ -1,0 +1,181 @@
+//! Named functions as data: what the checker, the evaluator, the editor and the reference pages know of each.
+
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Name, Type};
+
+/// A function that an expression can call.
+#[derive(Clone, Debug)]
+pub struct FunctionDef {
+    /// Its name; case counts.
+    pub name: Name,
+    /// Its parameters, optional ones last.
+    pub parameters: Vec<Parameter>,
+    /// What any further arguments are, if it takes them.
+    pub rest: Option<Parameter>,
+    /// The least number of arguments in all.
+    pub least: usize,
+    /// The type of its result.
+    pub returns: Returns,
+    /// For a function that gives a function (`trim_g`, `getattr`, `compose`): how the result is called.
+    pub gives: Option<Signature>,
+    /// Passes the position of an item as one more argument when used as a callback (reference 2.3).
+    pub takes_index: bool,
+    /// Arguments are entries with names (`object` alone, ruling S14).
+    pub named: bool,
+    /// Gives `none` as soon as an argument is `none` (section 2, conventions).
+    pub spreads_none: bool,
+    /// Where its result comes from.
+    pub purity: Purity,
+    /// Not among the 50 functions of the function document, but later or ours.
+    pub later: bool,
+    /// One or two sentences for people.
+    pub docs: Name,
+    /// Calls and what comes of them; they run as tests.
+    pub examples: Vec<Example>,
+}
+
+/// One parameter.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name, for people.
+    pub name: Name,
+    /// What it takes.
+    pub ty: Type,
+    /// May be left out.
+    pub optional: bool,
+    /// Takes a function: how it will be called. `ty` is then `function`.
+    pub callback: Option<Callback>,
+    /// An absent element may be read directly in it and counts as `none` there (ruling S31).
+    pub guards: bool,
+}
+
+/// How a parameter calls the function given to it.
+#[derive(Clone, Debug)]
+pub struct Callback {
+    /// Types of the arguments that it passes.
+    pub parameters: Vec<Type>,
+    /// What must come back.
+    pub returns: Type,
+    /// Passes the position as one more argument to a function that takes it.
+    pub index: bool,
+}
+
+/// How a function value is called.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Types of its arguments.
+    pub parameters: Vec<Type>,
+    /// The type of its result.
+    pub returns: Type,
+}
+
+/// The type of a function's result.
+#[derive(Clone)]
+pub enum Returns {
+    /// Always the same.
+    Type(Type),
+    /// Made from the types of the arguments, which have been checked.
+    Rule(fn(&[Type]) -> Type),
+}
+
+impl std::fmt::Debug for Returns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Returns::Type(ty) => write!(f, "{ty}"),
+            Returns::Rule(_) => f.write_str("by its arguments"),
+        }
+    }
+}
+
+/// Where a function's result comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purity {
+    /// From its arguments alone.
+    Pure,
+    /// Drawn once per call site and remembered: `uuid`, `datetime` (ruling S60).
+    Remembered,
+    /// Read at stage and frozen: `file`, `http_resource`, `cwd`.
+    World,
+    /// From state, once a link is made: `link`.
+    Link,
+    /// From the provider of this namespace.
+    Provider(Name),
+}
+
+/// A call and what comes of it.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The call, as it stands inside `${..}`.
+    pub call: Name,
+    /// The result as JSON text, or `!` and a code.
+    pub gives: Name,
+}
+
+/// Functions by name: the core ones and those of providers.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionTable {
+    functions: IndexMap<Name, Arc<FunctionDef>>,
+}
+
+impl FunctionTable {
+    /// An empty table.
+    pub fn new() -> FunctionTable {
+        FunctionTable::default()
+    }
+
+    /// Adds a function; gives it back if the name is taken (that is `invalid-catalog`), leaving the table as it was.
+    pub fn insert(&mut self, function: FunctionDef) -> Result<(), FunctionDef> {
+        match self.functions.entry(function.name.clone()) {
+            indexmap::map::Entry::Occupied(_) => Err(function),
+            indexmap::map::Entry::Vacant(place) => {
+                place.insert(Arc::new(function));
+                Ok(())
+            }
+        }
+    }
+
+    /// The function of that name.
+    pub fn get(&self, name: &str) -> Option<&FunctionDef> {
+        self.functions.get(name).map(Arc::as_ref)
+    }
+
+    /// All names, core functions first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(|name| name.as_ref())
+    }
+
+    /// All functions, core functions first.
+    pub fn iter(&self) -> impl Iterator<Item = &FunctionDef> {
+        self.functions.values().map(Arc::as_ref)
+    }
+}
+
+impl FunctionDef {
+    /// The parameter that takes the argument at `position`, further ones included.
+    pub fn parameter(&self, position: usize) -> Option<&Parameter> {
+        self.parameters.get(position).or(self.rest.as_ref())
+    }
+
+    /// The greatest number of arguments; `None` if any number.
+    pub fn most(&self) -> Option<usize> {
+        if self.rest.is_some() { None } else { Some(self.parameters.len()) }
+    }
+
+    /// `substr(string, integer, [integer]) -> string`, for messages and pages.
+    pub fn signature(&self) -> String {
+        let mut text = format!("{}(", self.name);
+        let every = self.parameters.iter().map(|parameter| (parameter, "")).chain(self.rest.iter().map(|rest| (rest, "..")));
+        for (at, (parameter, more)) in every.enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            let (open, close) = if parameter.optional { ("[", "]") } else { ("", "") };
+            text.push_str(&format!("{comma}{open}{}: {}{more}{close}", parameter.name, parameter.ty));
+        }
+        text.push(')');
+        match &self.returns {
+            Returns::Type(ty) => text.push_str(&format!(" -> {ty}")),
+            Returns::Rule(_) => text.push_str(" -> any"),
+        }
+        text
+    }
+}

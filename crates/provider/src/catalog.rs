@@ -1,0 +1,452 @@
+//! All fixed facts of a provider, as data.
+
+use std::sync::Arc;
+
+use blueprint::{Expr, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type, Value};
+use expr::FunctionDef;
+
+/// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    /// The namespaces of everything in it.
+    pub namespaces: Vec<Name>,
+    /// A sentence for people.
+    pub docs: Name,
+    /// Resource types by name.
+    pub resource_types: IndexMap<Name, Arc<ResourceType>>,
+    /// Data source types by name.
+    pub data_source_types: IndexMap<Name, Arc<DataSourceType>>,
+    /// Custom variable types by name.
+    pub variable_types: IndexMap<Name, Arc<CustomType>>,
+    /// Functions, in order.
+    pub functions: Vec<FunctionDef>,
+    /// Link kinds, in order.
+    pub link_kinds: Vec<Arc<LinkKind>>,
+    /// Transforms by name.
+    pub transforms: IndexMap<Name, Arc<TransformDef>>,
+    /// Keys of `[providers.NAMESPACE]` in `cyan.toml`.
+    pub settings: Vec<Setting>,
+    /// At most this many calls at once; 0 for no limit of its own.
+    pub max_parallel: u32,
+    /// Type names match without regard to case and hyphens within a segment (ruling A7).
+    pub loose_names: bool,
+    /// Shown by `cyan types` only with `--all`.
+    pub hidden: bool,
+}
+
+/// A type of resource.
+#[derive(Clone, Debug)]
+pub struct ResourceType {
+    /// Its name: `local/file`.
+    pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
+    /// A document that uses it, in YAML, and that runs.
+    pub example: Name,
+    /// The fields of its spec, computed ones included.
+    pub schema: Arc<Schema>,
+    /// The field that stands for the thing as a whole (ruling S21).
+    pub id_field: Option<Name>,
+    /// Which half of a replacement comes first.
+    pub replace_order: ReplaceOrder,
+    /// Types on which this one waits until they are ready, not only configured (reference 5.3).
+    pub needs_stable: Vec<Name>,
+    /// Refusals that are known beforehand: the provider's own validation as data.
+    pub rejects: Vec<Rejection>,
+    /// Annotations that the type itself knows.
+    pub annotations: Vec<Annotation>,
+    /// What the engine may ask about it.
+    pub capabilities: Capabilities,
+    /// The version of its records.
+    pub schema_version: u32,
+}
+
+/// What the engine may or must ask about a type; what is not said here is not asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `Provider::check` has something to say.
+    pub checks: bool,
+    /// `Provider::plan` has something to say.
+    pub plans: bool,
+    /// Things can be read back by their id.
+    pub reads: bool,
+    /// A thing can be adopted by its id.
+    pub imports: bool,
+}
+
+impl Default for Capabilities {
+    fn default() -> Capabilities {
+        Capabilities { checks: false, plans: false, reads: true, imports: true }
+    }
+}
+
+/// A field value that the provider refuses.
+#[derive(Clone, Debug)]
+pub struct Rejection {
+    /// The field.
+    pub field: Name,
+    /// The value.
+    pub equals: Value,
+    /// The provider's words.
+    pub message: Name,
+}
+
+/// An annotation that somebody reads.
+#[derive(Clone, Debug)]
+pub struct Annotation {
+    /// The name under which a link kind's expressions know it; empty for one of a type.
+    pub alias: Name,
+    /// Whose annotation it is: `a` or `b` of a link kind; empty for one of a type.
+    pub side: Name,
+    /// The key; may hold one placeholder `<a>` or `<b>` for a linked name.
+    pub key: Name,
+    /// Its type: a scalar one.
+    pub ty: Type,
+    /// Must be written.
+    pub required: bool,
+    /// Taken where it is not written.
+    pub default: Option<Value>,
+    /// The only values allowed.
+    pub allowed: Vec<Value>,
+}
+
+/// A type of data source.
+#[derive(Clone, Debug)]
+pub struct DataSourceType {
+    /// Its name.
+    pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
+    /// A document that uses it, in YAML, and that runs.
+    pub example: Name,
+    /// Filterable paths; `[]` in one stands for every position.
+    pub filters: IndexMap<Name, FilterField>,
+    /// Fields that may not stand together.
+    pub exclusive: Vec<Vec<Name>>,
+    /// Fields that must be filtered on, being arguments rather than filters.
+    pub required: Vec<Name>,
+    /// Exportable fields; a name may have dots.
+    pub schema: Arc<Schema>,
+    /// Annotations that the type knows.
+    pub annotations: Vec<Annotation>,
+    /// Candidates of a simulated provider, in order.
+    pub rows: Vec<Value>,
+    /// Runs a command or sends a request when read; said before a stage does so.
+    pub acts: bool,
+}
+
+/// A field that can be filtered on.
+#[derive(Clone, Debug)]
+pub struct FilterField {
+    /// What it holds.
+    pub ty: FilterType,
+    /// Operators that the provider applies itself.
+    pub push_down: Vec<Name>,
+    /// One sentence for people.
+    pub docs: Name,
+}
+
+/// What a filterable field holds (reference 4.1).
+#[derive(Clone, Debug, PartialEq)]
+pub enum FilterType {
+    /// A scalar.
+    Scalar(Type),
+    /// A list of one kind.
+    List(Type),
+    /// A map with values of one kind.
+    Map(Type),
+}
+
+/// A custom variable type: a closed list of labels and values.
+#[derive(Clone, Debug)]
+pub struct CustomType {
+    /// Its name.
+    pub name: Name,
+    /// The kind of all values.
+    pub ty: Type,
+    /// The options, in order.
+    pub options: Vec<OptionOf>,
+}
+
+/// One option of a custom variable type.
+#[derive(Clone, Debug)]
+pub struct OptionOf {
+    /// What a document writes.
+    pub label: Name,
+    /// What a reference gives.
+    pub value: Value,
+    /// For people.
+    pub docs: Name,
+}
+
+/// A kind of link between two types (reference 3.2).
+#[derive(Clone, Debug)]
+pub struct LinkKind {
+    /// The type on side a.
+    pub a: Name,
+    /// The type on side b.
+    pub b: Name,
+    /// Which end must be there first; none for a soft link.
+    pub first: Option<LinkEnd>,
+    /// Least and greatest number of such links per a.
+    pub per_a: (u32, Option<u32>),
+    /// Least and greatest number of such links per b.
+    pub per_b: (u32, Option<u32>),
+    /// Guarantees given: side and name.
+    pub gives: Vec<(LinkEnd, Name)>,
+    /// Guarantees needed: side, name, and whether somebody must give it.
+    pub needs: Vec<(LinkEnd, Name, bool)>,
+    /// Annotations it reads.
+    pub annotations: Vec<Annotation>,
+    /// What must be true, and the text otherwise.
+    pub require: Vec<(Expr, Expr)>,
+    /// Neighbours it writes to, by name.
+    pub uses: IndexMap<Name, LinkUse>,
+    /// Intermediary resources, by name.
+    pub parts: IndexMap<Name, LinkPart>,
+    /// Contributions to specs.
+    pub effects: Vec<LinkEffect>,
+    /// What `link(a, b)` gives.
+    pub data: Option<Expr>,
+}
+
+/// An end of a link.
+pub type LinkEnd = Side;
+
+/// Side a or b.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The one with the selector.
+    A,
+    /// The selected one.
+    B,
+}
+
+/// An existing resource that a link writes to.
+#[derive(Clone, Debug)]
+pub struct LinkUse {
+    /// On which end the reference stands.
+    pub of: LinkEnd,
+    /// In which field.
+    pub field: Name,
+    /// Its type.
+    pub type_name: Name,
+}
+
+/// A resource that a link owns.
+#[derive(Clone, Debug)]
+pub struct LinkPart {
+    /// Its type.
+    pub type_name: Name,
+    /// Its spec.
+    pub spec: Expr,
+    /// Whether it is there at all.
+    pub condition: Option<Expr>,
+}
+
+/// A contribution of a link to a spec.
+#[derive(Clone, Debug)]
+pub struct LinkEffect {
+    /// `a`, `b`, or `use.NAME`.
+    pub into: Name,
+    /// How it writes.
+    pub opinion: Opinion,
+    /// What it writes.
+    pub value: Expr,
+    /// A step of its own once the target is ready, instead of a part of the target's desired spec.
+    pub after: bool,
+}
+
+/// How a contribution writes.
+#[derive(Clone, Debug)]
+pub enum Opinion {
+    /// One field.
+    Set(Name),
+    /// One entry of a map: path and key.
+    Put(Name, Expr),
+    /// One item of a list: path and identifying field.
+    Add(Name, Option<Name>),
+}
+
+/// A transform and the abstract types it knows.
+#[derive(Clone, Debug)]
+pub struct TransformDef {
+    /// Its name.
+    pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
+    /// Types that only it knows.
+    pub abstract_types: IndexMap<Name, AbstractType>,
+}
+
+/// A type that a transform turns into real ones.
+#[derive(Clone, Debug)]
+pub struct AbstractType {
+    /// The fields of its spec.
+    pub schema: Arc<Schema>,
+}
+
+/// A setting of a provider.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Its key.
+    pub name: Name,
+    /// What it holds.
+    pub field: Field,
+}
+
+/// What to do to a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// Make it.
+    Create,
+    /// Change it in place.
+    Update,
+    /// Take it away.
+    Delete,
+}
+
+impl Operation {
+    /// The word: `create`, `update` or `delete`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Operation::Create => "create",
+            Operation::Update => "update",
+            Operation::Delete => "delete",
+        }
+    }
+}
+
+/// What a written type name turned out to be.
+#[derive(Clone, Debug)]
+pub enum TypeRef<T> {
+    /// Found.
+    Known(Arc<T>),
+    /// The namespace is known, the type is not.
+    UnknownType,
+    /// Nobody offers the namespace.
+    UnknownNamespace,
+}
+
+/// The catalogues of all providers at hand, looked up by type.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogs {
+    by_namespace: IndexMap<Name, Arc<Catalog>>,
+}
+
+impl Catalogs {
+    /// From the catalogues in the order in which their providers are registered. A namespace claimed twice stays with the first;
+    /// the namespaces claimed again are returned.
+    pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
+        let mut by_namespace = IndexMap::default();
+        let mut twice = Vec::new();
+        for catalog in catalogs {
+            for namespace in &catalog.namespaces {
+                if by_namespace.contains_key(namespace) {
+                    twice.push(namespace.clone());
+                } else {
+                    by_namespace.insert(namespace.clone(), catalog.clone());
+                }
+            }
+        }
+        (Catalogs { by_namespace }, twice)
+    }
+
+    /// The namespace of a type name: what stands before the first `/`.
+    pub fn namespace_of(type_name: &str) -> &str {
+        type_name.split_once('/').map_or(type_name, |(namespace, _)| namespace)
+    }
+
+    /// The catalogue that offers a namespace.
+    pub fn of(&self, namespace: &str) -> Option<&Arc<Catalog>> {
+        self.by_namespace.get(namespace)
+    }
+
+    /// The catalogues, each once.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Catalog>> {
+        self.by_namespace.iter().filter(|(name, catalog)| catalog.namespaces.first() == Some(*name)).map(|(_, catalog)| catalog)
+    }
+
+    /// All namespaces.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.by_namespace.keys().map(|name| name.as_ref())
+    }
+
+    fn find<T>(&self, name: &str, list: impl Fn(&Catalog) -> &IndexMap<Name, Arc<T>>) -> TypeRef<T> {
+        let Some(catalog) = self.by_namespace.get(Self::namespace_of(name)) else { return TypeRef::UnknownNamespace };
+        if let Some(found) = list(catalog).get(name) {
+            return TypeRef::Known(found.clone());
+        }
+        if catalog.loose_names {
+            let plain = |name: &str| name.chars().filter(|c| *c != '-').flat_map(char::to_lowercase).collect::<String>();
+            let wanted = plain(name);
+            if let Some((_, found)) = list(catalog).iter().find(|(name, _)| plain(name) == wanted) {
+                return TypeRef::Known(found.clone());
+            }
+        }
+        TypeRef::UnknownType
+    }
+
+    /// The resource type of that name.
+    pub fn resource_type(&self, name: &str) -> TypeRef<ResourceType> {
+        self.find(name, |catalog| &catalog.resource_types)
+    }
+
+    /// The data source type of that name.
+    pub fn data_source_type(&self, name: &str) -> TypeRef<DataSourceType> {
+        self.find(name, |catalog| &catalog.data_source_types)
+    }
+
+    /// The custom variable type of that name.
+    pub fn variable_type(&self, name: &str) -> TypeRef<CustomType> {
+        self.find(name, |catalog| &catalog.variable_types)
+    }
+
+    /// All resource type names, for suggestions.
+    pub fn resource_type_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.resource_types.keys().map(|name| name.as_ref()))
+    }
+
+    /// All data source type names, for suggestions.
+    pub fn data_source_type_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.data_source_types.keys().map(|name| name.as_ref()))
+    }
+
+    /// The link kind for an ordered pair of types.
+    pub fn link_kind(&self, a: &str, b: &str) -> Option<&Arc<LinkKind>> {
+        self.iter().flat_map(|catalog| catalog.link_kinds.iter()).find(|kind| kind.a.as_ref() == a && kind.b.as_ref() == b)
+    }
+
+    /// The transform of that name.
+    pub fn transform(&self, name: &str) -> Option<&Arc<TransformDef>> {
+        self.iter().find_map(|catalog| catalog.transforms.get(name))
+    }
+
+    /// All transform names, for suggestions.
+    pub fn transform_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.transforms.keys().map(|name| name.as_ref()))
+    }
+}
+
+impl ResourceType {
+    /// The field at a path of names and positions; `None` where the path leaves the schema or enters free content.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.schema.fields.get(name)
+    }
+
+    /// Fields of the spec whose values no two things may share.
+    pub fn unique_fields(&self) -> impl Iterator<Item = &Name> {
+        self.schema.fields.iter().filter(|(_, field)| field.unique).map(|(name, _)| name)
+    }
+}
+
+/// Whether a kind holds fields of its own that must be looked into.
+pub(crate) fn nested(kind: &Kind) -> Vec<&Field> {
+    match kind {
+        Kind::Array(item) | Kind::Map(item) => vec![item],
+        Kind::Object(schema) => schema.fields.values().collect(),
+        Kind::Union(fields) => fields.iter().collect(),
+        _ => Vec::new(),
+    }
+}

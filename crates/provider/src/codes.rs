@@ -1,0 +1,4 @@
+//! Diagnostics about catalogues.
+
+diag::codes! {
+}

@@ -1,0 +1,162 @@
+//! What is written during an operation.
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::{Generation, Record, Remembered, StatusOp};
+
+/// One run that changes an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Operation {
+    /// A name that no other operation has had.
+    pub id: Name,
+    /// What kind of run.
+    pub kind: OperationKind,
+    /// Who started it, as `user@host`.
+    pub who: Name,
+    /// When it began: seconds since 1970 UTC.
+    pub began: i64,
+    /// The document, relative to the state; empty for a destroy.
+    pub document: Name,
+    /// What the generation needs to be planned again: documents and inputs, sealed where secret. Null for a destroy.
+    pub desired: Value,
+}
+
+/// What kind of run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OperationKind {
+    /// The first deployment, or one after a destroy.
+    Deploy,
+    /// A later deployment.
+    Update,
+    /// Everything goes.
+    Destroy,
+    /// Back to an earlier generation.
+    Rollback,
+    /// Interrupted and drifted things are settled.
+    Reconcile,
+    /// The state alone is changed: moves, imports, accepted drift.
+    State,
+}
+
+impl OperationKind {
+    /// The word: `deploy`, `update`, `destroy`, ...
+    pub fn word(self) -> &'static str {
+        match self {
+            OperationKind::Deploy => "deploy",
+            OperationKind::Update => "update",
+            OperationKind::Destroy => "destroy",
+            OperationKind::Rollback => "rollback",
+            OperationKind::Reconcile => "reconcile",
+            OperationKind::State => "state",
+        }
+    }
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OperationOutcome {
+    /// Every step was done.
+    Ready,
+    /// At least one step failed.
+    Failed,
+    /// A person stopped it.
+    Interrupted,
+    /// Everything is gone.
+    Gone,
+}
+
+impl OperationOutcome {
+    /// The word: `ready`, `failed`, `interrupted` or `gone`.
+    pub fn word(self) -> &'static str {
+        match self {
+            OperationOutcome::Ready => "ready",
+            OperationOutcome::Failed => "failed",
+            OperationOutcome::Interrupted => "interrupted",
+            OperationOutcome::Gone => "gone",
+        }
+    }
+}
+
+/// One immutable line of an instance's journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The step of the plan it belongs to; 0 for the operation itself.
+    pub step: u32,
+    /// What happened.
+    pub kind: EntryKind,
+}
+
+/// What an entry says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntryKind {
+    /// An operation begins. Always the first entry of an operation, in a commit of its own or with its first intents.
+    Began(Arc<Operation>),
+    /// A call is about to be made. Committed before the call.
+    Intent(Arc<Intent>),
+    /// A call has been answered, or the state was changed without one. Committed before anybody may rely on it.
+    Outcome(Arc<Outcome>),
+    /// The operation is over. Makes a generation.
+    Finished(Arc<Finished>),
+}
+
+/// A call that is about to be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Intent {
+    /// On what.
+    pub address: Address,
+    /// What will be done.
+    pub op: StatusOp,
+    /// On the deposed half of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deposed: bool,
+    /// The token of the call.
+    pub token: Name,
+    /// The type.
+    #[serde(rename = "type")]
+    pub type_name: Name,
+    /// The spec that will be sent; null for a delete. Secrets marked.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub inputs: Value,
+    /// What it will use, directly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<Address>,
+}
+
+/// What is true of an address after a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Of what.
+    pub address: Address,
+    /// What is known of it now; none where nothing is left to be known.
+    pub record: Option<Arc<Record>>,
+    /// Why it failed, if it did; without secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Name>,
+}
+
+/// The end of an operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// How it ended.
+    pub outcome: OperationOutcome,
+    /// When: seconds since 1970 UTC.
+    pub at: i64,
+    /// The generation that it makes.
+    pub generation: Generation,
+    /// Exported values; none keeps the former ones, marked old.
+    pub exports: Option<IndexMap<Name, Value>>,
+    /// Remembered values by call site: all that are in use now.
+    pub remembered: IndexMap<Name, Remembered>,
+    /// What the named intermediate values used: all that are in use now.
+    pub groups: IndexMap<Name, Vec<Address>>,
+    /// Evaluated metadata of the document.
+    pub metadata: Value,
+    /// Created, updated, deleted, replaced.
+    pub counts: [u64; 4],
+}

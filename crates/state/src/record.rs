@@ -1,0 +1,283 @@
+//! What is known of an instance and of each thing in it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Value};
+use serde::{Deserialize, Serialize};
+
+/// How often an instance has been committed to: 0 before the first, one more with each, never back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Revision(pub u64);
+
+/// Counts finished operations of an instance, from 1; what `history` shows and `rollback` names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Generation(pub u64);
+
+/// The name an instance is deployed under: letters, digits, `_`, `.`, `-`; at most 128; not `.` or `..`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct InstanceName(Name);
+
+/// A text is no name for an instance.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no name for an instance: letters, digits, `_`, `.` and `-` are, at most 128 of them")]
+pub struct InstanceNameError(pub String);
+
+impl InstanceName {
+    /// The name with characters outside the allowed ones replaced by `-`; `instance` if nothing is left.
+    pub fn from_free_text(text: &str) -> InstanceName {
+        let name: String = text
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '-' })
+            .take(128)
+            .collect();
+        let name = if name.is_empty() || name.chars().all(|c| c == '.') { "instance".to_owned() } else { name };
+        InstanceName(name.into())
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name as a shared text.
+    pub fn name(&self) -> &Name {
+        &self.0
+    }
+}
+
+impl fmt::Display for InstanceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for InstanceName {
+    type Err = InstanceNameError;
+
+    fn from_str(text: &str) -> Result<InstanceName, InstanceNameError> {
+        let fits = !text.is_empty()
+            && text.len() <= 128
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+            && !text.bytes().all(|byte| byte == b'.');
+        if fits { Ok(InstanceName(text.into())) } else { Err(InstanceNameError(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for InstanceName {
+    type Error = InstanceNameError;
+
+    fn try_from(text: String) -> Result<InstanceName, InstanceNameError> {
+        text.parse()
+    }
+}
+
+impl From<InstanceName> for String {
+    fn from(name: InstanceName) -> String {
+        name.0.as_ref().to_owned()
+    }
+}
+
+/// What the last operation on something was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatusOp {
+    /// It was created.
+    Create,
+    /// It was updated.
+    Update,
+    /// It was deleted.
+    Delete,
+}
+
+/// How far the last operation came (reference 5.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatusWord {
+    /// The step is accepted.
+    Pending,
+    /// Intent is journalled, the call is in flight.
+    Running,
+    /// The provider accepted; not yet stable.
+    Configured,
+    /// As desired and stable.
+    Ready,
+    /// Refused, or retries are spent.
+    Failed,
+    /// The outcome is unknown.
+    Interrupted,
+    /// Never begun.
+    Skipped,
+    /// The old half of a create-first replacement, waiting to be deleted.
+    Deposed,
+    /// Detached, left in the world.
+    Retained,
+    /// Deleted and confirmed absent.
+    Gone,
+}
+
+/// A record's state: what was done, how far it came, and whether that undid something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// What was done.
+    pub op: StatusOp,
+    /// How far it came.
+    pub word: StatusWord,
+    /// Inside a rollback.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undo: bool,
+}
+
+impl Status {
+    /// A status outside a rollback.
+    pub fn new(op: StatusOp, word: StatusWord) -> Status {
+        Status { op, word, undo: false }
+    }
+}
+
+impl StatusOp {
+    /// The word: `create`, `update` or `delete`.
+    pub fn word(self) -> &'static str {
+        match self {
+            StatusOp::Create => "create",
+            StatusOp::Update => "update",
+            StatusOp::Delete => "delete",
+        }
+    }
+}
+
+impl StatusWord {
+    /// The word: `ready`, `failed`, ...
+    pub fn word(self) -> &'static str {
+        match self {
+            StatusWord::Pending => "pending",
+            StatusWord::Running => "running",
+            StatusWord::Configured => "configured",
+            StatusWord::Ready => "ready",
+            StatusWord::Failed => "failed",
+            StatusWord::Interrupted => "interrupted",
+            StatusWord::Skipped => "skipped",
+            StatusWord::Deposed => "deposed",
+            StatusWord::Retained => "retained",
+            StatusWord::Gone => "gone",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let undo = if self.undo { "undoing " } else { "" };
+        write!(f, "{undo}{} {}", self.op.word(), self.word.word())
+    }
+}
+
+/// Where a record's resource was declared: destroy has no document any more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecordOrigin {
+    /// The document, relative to the state.
+    pub path: Name,
+    /// First and last byte of the declaration's name.
+    pub start: u32,
+    /// End of it.
+    pub end: u32,
+}
+
+/// What is remembered of one thing. Destroy has only this.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub type_name: Name,
+    /// How its last operation went.
+    pub status: Status,
+    /// The provider's own id; empty where nothing was ever made.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub id: Name,
+    /// The spec as sent, defaults filled in, secrets marked.
+    pub inputs: Value,
+    /// All fields as answered, secrets marked; null where nothing was answered.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub outputs: Value,
+    /// Opaque data of the provider.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub private: Value,
+    /// Labels, annotations, display name, custom data, as evaluated.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub metadata: Value,
+    /// What it uses, directly: other records of this instance, and groups of the snapshot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<Address>,
+    /// Left in the world when it is no longer declared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retain: bool,
+    /// Never deleted or replaced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protect: bool,
+    /// The old half of a create-first replacement that is still there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deposed: Option<Box<Record>>,
+    /// The token of a call whose outcome is not known yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Name>,
+    /// A person must choose what becomes of it: why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attention: Option<Name>,
+    /// There, but not well: the provider's words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unhealthy: Vec<Name>,
+    /// The version of the type's schema that `outputs` and `private` are of.
+    #[serde(default)]
+    pub schema_version: u32,
+    /// Where it was declared.
+    #[serde(default)]
+    pub origin: RecordOrigin,
+}
+
+fn is_empty(name: &Name) -> bool {
+    name.is_empty()
+}
+
+/// A value that was drawn once for a call site (ruling S60).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// A digest of the expression; another one asks for a new value.
+    pub fingerprint: u64,
+    /// The value.
+    pub value: Value,
+}
+
+/// An intent without an outcome: a call that was in flight when the process ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Open {
+    /// What was intended.
+    pub intent: crate::Intent,
+}
+
+/// An instance's state at a revision.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Commits so far.
+    pub revision: Revision,
+    /// Finished operations so far.
+    pub generation: Generation,
+    /// A name for the instance that no other has had, from which tokens are made; empty before the first commit.
+    pub uid: Name,
+    /// The document it belongs to, relative to the state; empty before the first commit.
+    pub document: Name,
+    /// Records by address, in the order in which they were first made.
+    pub records: IndexMap<Address, Arc<Record>>,
+    /// What the named intermediate values of the last deployment used: addresses in `dependencies` may name one.
+    pub groups: IndexMap<Name, Vec<Address>>,
+    /// Exported values of the last operation that succeeded.
+    pub exports: IndexMap<Name, Value>,
+    /// Whether an operation has failed since then, so that `exports` are of before.
+    pub exports_old: bool,
+    /// Remembered values by call site.
+    pub remembered: IndexMap<Name, Remembered>,
+    /// Evaluated metadata of the document.
+    pub metadata: Value,
+    /// Calls that were in flight when the last operation ended without finishing, by address.
+    pub open: IndexMap<Address, Open>,
+}

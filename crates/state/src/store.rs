@@ -1,0 +1,186 @@
+//! Where the memory of instances lives. A store keeps entries and hands out snapshots; it knows no plan and no
+//! provider, never merges, and never looks inside a value (secrets arrive marked, and are sealed by the store's
+//! [`Sealer`](crate::seal::Sealer) on the way to anything that outlives the process).
+//! Every implementation passes [`conformance`](crate::conformance), and `memory` is the strictest of them.
+
+use std::time::Duration;
+
+use blueprint::Name;
+
+use crate::{Entry, Generation, InstanceName, Operation, OperationOutcome, Revision, Snapshot};
+
+/// A future that may be sent to another thread.
+pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
+
+/// The right to write to an instance, until it runs out or somebody takes it over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Of which instance.
+    pub instance: InstanceName,
+    /// Grows with every new lease: a commit under an older one is refused.
+    pub epoch: u64,
+}
+
+/// Who holds a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseHolder {
+    /// As `user@host`, with the process id.
+    pub who: Name,
+    /// Since when: seconds since 1970 UTC.
+    pub since: i64,
+    /// Until when it is held without another sign of life.
+    pub until: i64,
+}
+
+/// Why a store could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such instance. Nothing was written.
+    #[error("there is no instance `{instance}`")]
+    Unknown {
+        /// The name asked for.
+        instance: InstanceName,
+    },
+    /// Somebody committed since `expected` was read. Nothing was written; plan again.
+    #[error("`{instance}` has moved on to revision {}", .found.0)]
+    Moved {
+        /// Of which instance.
+        instance: InstanceName,
+        /// What the writer had seen.
+        expected: Revision,
+        /// What is there.
+        found: Revision,
+    },
+    /// Another operation holds the instance, or has taken it over. Nothing was written; stop.
+    #[error("another operation holds `{instance}`")]
+    Busy {
+        /// Which instance.
+        instance: InstanceName,
+        /// By whom, where that can be told.
+        holder: Option<LeaseHolder>,
+    },
+    /// A secret must be stored and there is no key to seal it with. Nothing was written.
+    #[error("secrets cannot be stored without a key")]
+    NoKey,
+    /// A secret is there and the key at hand does not open it.
+    #[error("a stored secret cannot be opened with this key")]
+    WrongKey,
+    /// What is there was written by a newer version, or is something else. Nothing was written.
+    #[error("{what}")]
+    Foreign {
+        /// What is wrong with it, as a phrase.
+        what: String,
+    },
+    /// The place failed. Whether a commit took effect is unknown until `head` answers.
+    #[error("the state cannot be reached")]
+    Unreachable {
+        /// What the place said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// An instance at a glance.
+#[derive(Clone, Debug)]
+pub struct InstanceInfo {
+    /// Its name.
+    pub name: InstanceName,
+    /// Commits so far.
+    pub revision: Revision,
+    /// Finished operations so far.
+    pub generation: Generation,
+    /// The document it belongs to.
+    pub document: Name,
+    /// How many records it has.
+    pub records: u64,
+    /// When it was first committed to: seconds since 1970 UTC.
+    pub created: i64,
+    /// The last operation and how it ended; no outcome while it runs or if it was cut off.
+    pub last: Option<(Operation, Option<OperationOutcome>)>,
+    /// Who holds it now.
+    pub holder: Option<LeaseHolder>,
+}
+
+/// One operation of the past.
+#[derive(Clone, Debug)]
+pub struct GenerationInfo {
+    /// What ran.
+    pub operation: Operation,
+    /// How it ended, when, as which generation, and what it counted; nothing if it was cut off or still runs.
+    pub finished: Option<(OperationOutcome, i64, Generation, [u64; 4])>,
+}
+
+/// An entry with its place in the journal.
+#[derive(Clone, Debug)]
+pub struct LogEntry {
+    /// Its number in the instance, from 1.
+    pub sequence: u64,
+    /// The operation it belongs to.
+    pub operation: Name,
+    /// The entry.
+    pub entry: Entry,
+}
+
+/// A place for the memory of instances.
+///
+/// Readers never wait for a writer and always see one whole revision. (Stores are chosen at run time, hence boxed
+/// futures.)
+pub trait Store: Send + Sync {
+    /// All instances, by name.
+    fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>>;
+
+    /// One instance at a glance; `None` if there is none of that name.
+    fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>>;
+
+    /// The revision; 0 for an instance that was never committed to.
+    fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>>;
+
+    /// Everything at the current revision; an empty snapshot for an instance that was never committed to.
+    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>>;
+
+    /// All or nothing, and durable once it returns. `Moved` unless `head` is still `expected`; `Busy` if the lease was
+    /// taken over or has run out. The first entry of an operation's first commit is `Began`; the others of that operation follow it.
+    /// `uid` of a new instance is set from the id of its first operation.
+    fn commit<'a>(
+        &'a self,
+        lease: &'a Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> BoxFuture<'a, Result<Revision, StoreError>>;
+
+    /// Takes the right to write, for as long as `lasts` from `now` (seconds since 1970 UTC). `Busy` with the holder while another lease is held.
+    fn lease<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        who: &'a str,
+        now: i64,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<Lease, StoreError>>;
+
+    /// A sign of life: holds the lease for as long as `lasts` from `now`. `Busy` if it was taken over.
+    fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Gives the right back; fine if it was taken over.
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Ends whatever lease is held, and says whose it was.
+    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
+
+    /// Operations of the past, newest first, at most `limit`.
+    fn history<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>>;
+
+    /// The journal of one operation, or the newest `limit` entries of all, oldest first.
+    fn log<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        operation: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>>;
+
+    /// Whether it could seal a secret now: asked before an operation begins, so that it is refused rather than cut off.
+    fn can_seal(&self) -> bool;
+}
