@@ -297,9 +297,6 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
             place += length;
         }
         done += wanted - left;
-        if wanted == 0 && breaks > 0 && decoded.get(done).is_some() && last {
-            break;
-        }
     }
     if let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
         // A last line without a line break may still end in one once decoded.

@@ -1,93 +1,402 @@
-//! YAML to a tree. The only module that names granit-parser.
+//! YAML to a tree: events become nodes with exact places.
+//!
+//! ```text
+//! text ── events ── open containers ── root ── aliases ── Tree
+//!            │              ▲
+//!         trouble ── recovery: what is wrong, and where to read on
+//! ```
+//!
+//! The only module that names the YAML parser. Reading on after an error (`recovery`) begins at the start of a line
+//! with some containers open: the parser is given a short text that opens as many before the rest of the document.
 
 use diag::{Diagnostics, FileId, Span, Spanned};
-use granit_parser::{Event, Options, Parser, ScalarStyle};
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StructureStyle};
 
-use crate::{Content, Entry, Format, INVALID_SYNTAX, Node, Scalar, Style, Tree};
+use crate::decode;
+use crate::recovery::Trouble;
+use crate::scan::{Cut, unclosed};
+use crate::{Content, DOCUMENT_TOO_LARGE, Entry, Format, MAX_DEPTH, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree};
 
-enum Open {
-    Map { node: Node, entries: Vec<Entry>, key: Option<Node> },
-    List { node: Node, items: Vec<Node> },
+/// A container whose end has not been read yet.
+pub(crate) struct Open {
+    /// The node to be; its span begins where the container does.
+    pub(crate) node: Node,
+    /// A key whose value has not been read yet; maps only.
+    pub(crate) key: Option<Node>,
+    /// Whether it is written with brackets.
+    pub(crate) flow: bool,
+}
+
+/// What a document has become so far.
+pub(crate) struct Reader<'t> {
+    pub(crate) file: FileId,
+    pub(crate) text: &'t str,
+    pub(crate) found: &'t mut Diagnostics,
+    pub(crate) root: Option<Node>,
+    pub(crate) open: Vec<Open>,
+    pub(crate) comments: Vec<Span>,
+    /// Substitutions that the parser shall not see as they are, ascending.
+    pub(crate) masks: Vec<Cut>,
+    /// Where the last event stood.
+    pub(crate) last: usize,
+    pub(crate) nodes: usize,
+    aliases: bool,
+}
+
+/// How the offsets of a part that is being read translate into offsets of the whole text.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Bytes before the part that open containers and stand nowhere in the text.
+    prefix: usize,
+    /// Where the rest of it begins in the text.
+    from: usize,
+}
+
+impl Part {
+    fn offset(self, offset: usize) -> usize {
+        (offset + self.from).saturating_sub(self.prefix).max(self.from)
+    }
+
+    fn span(self, file: FileId, at: granit_parser::Span) -> Span {
+        let range = at.byte_range().unwrap_or(0..0);
+        let start = self.offset(range.start);
+        Span::new(file, start as u32, self.offset(range.end).max(start) as u32)
+    }
 }
 
 pub(crate) fn parse(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
-    let mut options = Options::default();
-    options.max_buffered_comment_events = usize::MAX;
-    options.emit_anchor_events = true;
-    options.emit_unresolved_aliases = true;
-    let mut tree = Tree { root: None, comments: Vec::new(), format: Format::Yaml };
-    let mut open: Vec<Open> = Vec::new();
-    let mut parser = Parser::new_from_str_with_options(text, options);
-    while let Some(next) = parser.next_event() {
-        let (event, at) = match next {
-            Ok(next) => next,
-            Err(error) => {
-                let offset = error.marker().byte_offset().unwrap_or(0) as u32;
-                found.push(INVALID_SYNTAX.new(error.info()).label(Span::new(file, offset, offset), "here"));
-                break;
+    let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut reader = Reader {
+        file,
+        text,
+        found,
+        root: None,
+        open: Vec::new(),
+        comments: Vec::new(),
+        masks: Vec::new(),
+        last: from,
+        nodes: 0,
+        aliases: false,
+    };
+    let mut trouble = reader.read(&text[from..], Part { prefix: 0, from });
+    while let Some(what) = trouble {
+        match reader.recover(what, from) {
+            Some(next) => from = next,
+            None => break,
+        }
+        reader.last = from;
+        let (source, prefix) = reader.part(from);
+        trouble = reader.read(&source, Part { prefix, from });
+    }
+    while !reader.open.is_empty() {
+        reader.close(None);
+    }
+    let Reader { mut root, comments, aliases, nodes, found, .. } = reader;
+    if aliases && let Some(root) = &mut root {
+        crate::alias::resolve(root, text, nodes, found);
+    }
+    Tree { root, comments, format: Format::Yaml }
+}
+
+impl Reader<'_> {
+    /// Reads events until the document ends or something is wrong.
+    fn read(&mut self, source: &str, part: Part) -> Option<Trouble> {
+        let mut options = Options::default();
+        options.max_buffered_comment_events = usize::MAX;
+        options.emit_anchor_events = true;
+        options.emit_unresolved_aliases = true;
+        let mut parser = Parser::new_from_str_with_options(source, options);
+        let mut started = part.prefix > 0;
+        while let Some(next) = parser.next_event() {
+            let (event, at) = match next {
+                Ok(next) => next,
+                Err(error) => {
+                    let at = part.offset(error.marker().byte_offset().unwrap_or(source.len()));
+                    return Some(Trouble::Error { at: at.min(self.text.len()), kind: error.kind().clone() });
+                }
+            };
+            let in_prefix = at.start.byte_offset().unwrap_or(0) < part.prefix;
+            match event {
+                Event::Scalar(text, style, ..) => {
+                    if in_prefix {
+                        self.empty_in_prefix(at.is_empty());
+                        continue;
+                    }
+                    let span = part.span(self.file, at);
+                    let style = style_of(style);
+                    if style == Style::Plain
+                        && let Some(trouble) = self.cut(span, !self.in_flow())
+                    {
+                        return Some(trouble);
+                    }
+                    let mut node = self.node(span, at, part);
+                    self.scalar(&mut node, text, style);
+                    self.put(node);
+                }
+                Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) if !in_prefix => {
+                    let span = part.span(self.file, at);
+                    if self.open.len() >= MAX_DEPTH {
+                        return Some(Trouble::TooDeep { at: span.start as usize });
+                    }
+                    let mut node = self.node(span, at, part);
+                    node.content = match event {
+                        Event::MappingStart(..) => Content::Map(Vec::new()),
+                        _ => Content::List(Vec::new()),
+                    };
+                    self.open.push(Open { node, key: None, flow: style == StructureStyle::Flow });
+                    self.last = span.start as usize;
+                }
+                Event::MappingEnd | Event::SequenceEnd => {
+                    let span = part.span(self.file, at);
+                    if !span.is_empty() {
+                        self.last = span.start as usize;
+                    }
+                    self.close((!span.is_empty()).then_some(span.end));
+                }
+                Event::Anchor(..) => {
+                    let span = part.span(self.file, at);
+                    self.anchor(span);
+                }
+                Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                    self.aliases = true;
+                    let span = part.span(self.file, at);
+                    self.put(Node { alias: Some(span), ..Node::missing(span) });
+                }
+                Event::Comment(..) => self.comments.push(part.span(self.file, at)),
+                Event::DocumentStart(..) if started => {
+                    let span = part.span(self.file, at);
+                    self.second_document(span);
+                    return None;
+                }
+                Event::DocumentStart(..) => started = true,
+                _ => {}
             }
-        };
-        let range = at.byte_range().unwrap_or(0..0);
-        let span = Span::new(file, range.start as u32, range.end as u32);
+            if self.nodes > MAX_NODES {
+                let place = Span::new(self.file, self.last as u32, self.last as u32);
+                self.found.push(too_many_nodes().label(place, "not read from here on"));
+                return None;
+            }
+        }
+        None
+    }
+
+    /// A value of nothing in the text that only opens containers: that of the last key, if one waits.
+    fn empty_in_prefix(&mut self, empty: bool) {
+        if empty && let Some(Open { key: Some(key), .. }) = self.open.last() {
+            let at = after_colon(self.text, key.written().end);
+            self.put(empty_scalar(self.file, at));
+        }
+    }
+
+    pub(crate) fn second_document(&mut self, span: Span) {
+        let text = if span.is_empty() { "this begins another document" } else { "another document begins here" };
+        self.found.push(
+            MULTIPLE_DOCUMENTS
+                .new("a file holds one document, this one holds several")
+                .label(span, text)
+                .help("move what follows into a file of its own"),
+        );
+    }
+
+    fn node(&self, span: Span, at: granit_parser::Span, part: Part) -> Node {
         let tag = at.tag_span().and_then(|tag| {
-            let range = tag.byte_range()?;
-            let span = Span::new(file, range.start as u32, range.end as u32);
-            Some(Box::new(Spanned::new(text.get(range)?.into(), span)))
+            let span = part.span(self.file, tag);
+            Some(Box::new(Spanned::new(self.text.get(span.range())?.into(), span)))
         });
-        let mut node = Node { tag, ..Node::missing(span) };
-        match event {
-            Event::Scalar(text, style, _, _) => {
-                let style = match style {
-                    ScalarStyle::Plain => Style::Plain,
-                    ScalarStyle::SingleQuoted => Style::SingleQuoted,
-                    ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
-                    ScalarStyle::Literal => Style::Literal,
-                    ScalarStyle::Folded => Style::Folded,
-                };
-                let text = if style == Style::Plain && span.is_empty() { "".into() } else { text.into() };
-                node.content = Content::Scalar(Scalar { text, style });
-                put(&mut open, &mut tree.root, node);
+        Node { tag, ..Node::missing(span) }
+    }
+
+    fn scalar(&self, node: &mut Node, text: std::borrow::Cow<'_, str>, style: Style) {
+        if style == Style::Plain && node.span.is_empty() {
+            node.content = Content::Scalar(Scalar { text: Box::default(), style });
+            if node.tag.is_none() {
+                let at = self.place_of_nothing(node.span.start as usize) as u32;
+                node.span = Span::new(self.file, at, at);
             }
-            Event::MappingStart(..) => open.push(Open::Map { node, entries: Vec::new(), key: None }),
-            Event::SequenceStart(..) => open.push(Open::List { node, items: Vec::new() }),
-            Event::MappingEnd | Event::SequenceEnd => close(&mut open, &mut tree.root),
-            Event::Comment(..) => tree.comments.push(span),
-            Event::DocumentEnd => break,
+            return;
+        }
+        if matches!(style, Style::Literal | Style::Folded) {
+            let after = node.tag.as_ref().map_or(self.last, |tag| tag.span.end as usize);
+            node.span = block_span(self.text, after, node.span);
+        }
+        node.content = match self.mask_in(node.span) {
+            Some(mask) if !mask.closed => Content::Missing,
+            Some(_) => {
+                let text = decode::plain(self.text, node.span.range()).into_boxed_str();
+                Content::Scalar(Scalar { text, style })
+            }
+            None => Content::Scalar(Scalar { text: text.into(), style }),
+        };
+    }
+
+    /// Whether a plain scalar ends inside a substitution because YAML cut it there.
+    fn cut(&self, span: Span, block: bool) -> Option<Trouble> {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let bytes = self.text.as_bytes();
+        let slice = self.text.get(start..end)?;
+        if !slice.contains('$') || self.mask_in(span).is_some() {
+            return None;
+        }
+        if !block && slice.ends_with('$') && bytes.get(end) == Some(&b'{') {
+            return Some(Trouble::Cut { at: end - 1, end });
+        }
+        let at = unclosed(self.text, start, end)?;
+        let blanks = bytes[end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let cut = match bytes.get(end + blanks) {
+            Some(b'#') => blanks > 0,
+            Some(b':') => true,
+            Some(b',' | b'[' | b']' | b'{' | b'}') => !block,
+            _ => false,
+        };
+        cut.then_some(Trouble::Cut { at, end })
+    }
+
+    /// The first mask that lies in `span`, one without an end before all others.
+    fn mask_in(&self, span: Span) -> Option<Cut> {
+        if self.masks.is_empty() {
+            return None;
+        }
+        let first = self.masks.partition_point(|mask| mask.end <= span.start as usize);
+        let inside = self.masks.get(first..)?.iter().take_while(|mask| mask.start < span.end as usize);
+        inside.copied().reduce(|one, other| if one.closed { other } else { one })
+    }
+
+    /// Right after the colon or dash to which a value of nothing belongs.
+    fn place_of_nothing(&self, at: usize) -> usize {
+        match self.open.last() {
+            Some(Open { key: Some(key), .. }) => after_colon(self.text, key.written().end),
+            Some(Open { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
+                let before = self.text.get(..at).unwrap_or("").trim_end_matches([' ', '\t']);
+                if before.ends_with('-') { before.len() } else { at }
+            }
+            _ => at,
+        }
+    }
+
+    fn in_flow(&self) -> bool {
+        self.open.last().is_some_and(|open| open.flow)
+    }
+
+    /// Gives the last node that began its anchor.
+    fn anchor(&mut self, span: Span) {
+        if let Some(node) = self.youngest() {
+            node.anchor = Some(span);
+        }
+    }
+
+    /// The node that the last event began.
+    fn youngest(&mut self) -> Option<&mut Node> {
+        let Some(open) = self.open.last_mut() else { return self.root.as_mut() };
+        match &mut open.node.content {
+            Content::Map(entries) if open.key.is_none() && !entries.is_empty() => {
+                entries.last_mut().map(|entry| &mut entry.value)
+            }
+            Content::List(items) if !items.is_empty() => items.last_mut(),
+            _ => Some(open.key.as_mut().unwrap_or(&mut open.node)),
+        }
+    }
+
+    /// Adds a finished node to the container that is open.
+    pub(crate) fn put(&mut self, node: Node) {
+        self.nodes += 1;
+        if !node.span.is_empty() {
+            self.last = self.last.max(node.written().start as usize);
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        match &mut open.node.content {
+            Content::Map(entries) => match open.key.take() {
+                Some(key) => entries.push(Entry { key, value: node }),
+                None => open.key = Some(node),
+            },
+            Content::List(items) => items.push(node),
             _ => {}
         }
     }
-    while !open.is_empty() {
-        close(&mut open, &mut tree.root);
-    }
-    tree
-}
 
-fn close(open: &mut Vec<Open>, root: &mut Option<Node>) {
-    let node = match open.pop() {
-        Some(Open::Map { mut node, mut entries, key }) => {
-            if let Some(key) = key {
-                let end = Span { start: key.span.end, ..key.span };
-                entries.push(Entry { key, value: Node::missing(end) });
-            }
-            node.content = Content::Map(entries);
-            node
+    /// Ends the container that was opened last: at `end`, or with its last child.
+    pub(crate) fn close(&mut self, end: Option<u32>) {
+        let Some(Open { mut node, key, flow }) = self.open.pop() else { return };
+        if let (Some(key), Content::Map(entries)) = (key, &mut node.content) {
+            let at = after_colon(self.text, key.written().end) as u32;
+            entries.push(Entry { key, value: Node::missing(Span::new(self.file, at, at)) });
         }
-        Some(Open::List { mut node, items }) => {
-            node.content = Content::List(items);
-            node
-        }
-        None => return,
-    };
-    put(open, root, node);
-}
-
-fn put(open: &mut [Open], root: &mut Option<Node>, node: Node) {
-    match open.last_mut() {
-        Some(Open::Map { entries, key, .. }) => match key.take() {
-            Some(key) => entries.push(Entry { key, value: node }),
-            None => *key = Some(node),
-        },
-        Some(Open::List { items, .. }) => items.push(node),
-        None => *root = Some(node),
+        let last = match &node.content {
+            Content::Map(entries) => entries.last().map(|entry| entry.value.written().end.max(entry.key.written().end)),
+            Content::List(items) => items.last().map(|item| item.written().end),
+            _ => None,
+        };
+        let last = last.unwrap_or(node.span.end);
+        node.span.end = if flow { end.unwrap_or(last) } else { last }.max(node.span.end);
+        let before = self.last;
+        self.put(node);
+        self.last = before;
     }
 }
+
+pub(crate) fn too_many_nodes() -> diag::Diagnostic {
+    DOCUMENT_TOO_LARGE.new("a document may have a million values, this one has more").help("split the document")
+}
+
+pub(crate) fn empty_scalar(file: FileId, at: usize) -> Node {
+    let scalar = Scalar { text: Box::default(), style: Style::Plain };
+    Node::new(Span::new(file, at as u32, at as u32), Content::Scalar(scalar))
+}
+
+/// After the colon that follows a key; where there is none, the end of the key.
+pub(crate) fn after_colon(text: &str, key_end: usize) -> usize {
+    let bytes = text.as_bytes();
+    let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    if bytes.get(key_end + blanks) == Some(&b':') { key_end + blanks + 1 } else { key_end }
+}
+
+fn style_of(style: ScalarStyle) -> Style {
+    match style {
+        ScalarStyle::Plain => Style::Plain,
+        ScalarStyle::SingleQuoted => Style::SingleQuoted,
+        ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
+        ScalarStyle::Literal => Style::Literal,
+        ScalarStyle::Folded => Style::Folded,
+    }
+}
+
+/// The span of a block scalar from its indicator to the end of its last line with content.
+///
+/// The parser's own begins at the first character of the content; the indicator is looked for from `after` on.
+fn block_span(text: &str, after: usize, content: Span) -> Span {
+    let bytes = text.as_bytes();
+    let mut at = after;
+    // Of the event before only its start is remembered, so that a quoted or plain key may have to be passed.
+    let stop = (content.start as usize).min(bytes.len());
+    let mut header = None;
+    let line_before = bytes[..stop].iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+    if let Some(last) = line_before {
+        // The header ends the last line with something in it before the content, but for a comment.
+        let start = bytes[..last].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        at = at.max(start);
+        header = (at..=last).find(|place| matches!(bytes[*place], b'|' | b'>') && is_header(&bytes[place + 1..=last]));
+    }
+    let start = header.unwrap_or(stop);
+    let end = (content.end as usize).min(bytes.len());
+    let trimmed = text.get(stop..end).map_or(end, |content| stop + content.trim_end_matches(['\n', '\r', ' ', '\t']).len());
+    let line = decode::line_end(bytes, header.unwrap_or(start));
+    // White space at the end of the last line is content.
+    let end = if trimmed > stop { decode::line_end(bytes, trimmed).min(end) } else { line.min(end.max(start)) };
+    Span::new(content.file, start as u32, end.max(start) as u32)
+}
+
+/// Whether what follows `|` or `>` may do so: indicators, then nothing or a comment.
+fn is_header(rest: &[u8]) -> bool {
+    let indicators = rest.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
+    let blanks = rest[indicators..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match rest.get(indicators + blanks) {
+        None => true,
+        Some(b'#') => blanks > 0,
+        Some(_) => false,
+    }
+}
+
+/// The parser's errors, for those who put them into words.
+pub(crate) type Kind = ErrorKind;

@@ -1,0 +1,329 @@
+//! A lexical look at YAML that has gone wrong: which quote or bracket is open, and where `${` was cut.
+//!
+//! Only looked at where the parser has found trouble, from a line that begins outside quotes and brackets. It knows no
+//! grammar; what it finds explains an error, or tells how a text may be read all the same.
+
+use crate::decode::{line_break, line_end};
+
+/// A substitution in a plain scalar that YAML does not see as one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Where its `${` is.
+    pub(crate) start: usize,
+    /// After its `}`; if there is none, where the line or the item of a flow collection ends.
+    pub(crate) end: usize,
+    /// Whether the `}` was found.
+    pub(crate) closed: bool,
+}
+
+/// What stands between a line's start and some offset.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// All cut substitutions, ascending.
+    pub(crate) cuts: Vec<Cut>,
+    /// The quote of the scalar that the offset lies in.
+    pub(crate) quote: Option<usize>,
+    /// The innermost bracket that is open at the offset.
+    pub(crate) bracket: Option<usize>,
+}
+
+/// Lines that a substitution may go on for.
+const LINES: usize = 50;
+
+/// Cuts that are noted at a time; more than that are not reported anyway.
+const CUTS: usize = 200;
+
+/// Looks at `text` from `from` on, which begins a line of block content, until `until` is passed and no bracket is open.
+pub(crate) fn look(text: &str, from: usize, until: usize) -> Look {
+    let bytes = text.as_bytes();
+    let mut found = Look::default();
+    let mut brackets: Vec<usize> = Vec::new();
+    let mut at = from;
+    let mut passed = false;
+    let mut line = Line { start: from, end: line_end(bytes, from) };
+    while at < bytes.len() {
+        if found.cuts.len() >= CUTS {
+            break;
+        }
+        if at >= until && !passed {
+            passed = true;
+            found.bracket = brackets.last().copied();
+        }
+        if passed && (brackets.is_empty() || at > until && starts_block(bytes, at)) {
+            return found;
+        }
+        let byte = bytes[at];
+        at = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => at + 1,
+            b'#' => line_end(bytes, at),
+            b'"' | b'\'' => {
+                let end = quoted(bytes, at);
+                if at < until && end.is_none_or(|end| end > until) {
+                    found.quote = Some(at);
+                }
+                match end {
+                    Some(end) => end,
+                    None => break,
+                }
+            }
+            b'[' | b'{' => {
+                brackets.push(at);
+                at + 1
+            }
+            b']' | b'}' => {
+                brackets.pop();
+                at + 1
+            }
+            b',' if !brackets.is_empty() => at + 1,
+            b'&' | b'*' | b'!' => bytes[at..]
+                .iter()
+                .position(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b']' | b'}'))
+                .map_or(bytes.len(), |length| at + length.max(1)),
+            b'|' | b'>' if brackets.is_empty() => block_scalar(bytes, at),
+            b'-' | b'?' | b':' if ends_token(bytes, at + 1, !brackets.is_empty()) => at + 1,
+            _ => plain(bytes, at, !brackets.is_empty(), &mut line, &mut found.cuts),
+        };
+    }
+    if !passed {
+        found.bracket = brackets.last().copied();
+    }
+    found
+}
+
+/// Where the substitution that begins at the `${` at `start` ends, after its `}`.
+pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
+    let end = end.min(bytes.len());
+    let mut at = start + 2;
+    while at < end {
+        match bytes[at] {
+            b'}' => return Some(at + 1),
+            b'{' => return None,
+            quote @ (b'"' | b'\'') => {
+                at += 1;
+                while at < end && bytes[at] != quote {
+                    at += if bytes[at] == b'\\' && matches!(bytes.get(at + 1), Some(b'\\' | b'"' | b'\'')) { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// The first `${` in `text[start..end]` that has no `}` there.
+pub(crate) fn unclosed(text: &str, start: usize, end: usize) -> Option<usize> {
+    let mut at = start;
+    loop {
+        at += text.get(at..end)?.find("${")?;
+        match substitution_end(text.as_bytes(), at, end) {
+            Some(next) => at = next,
+            None => return Some(at),
+        }
+    }
+}
+
+/// Whether the line at `at` looks like an entry of a block map: a key, a colon, and a space or line break.
+pub(crate) fn is_key_line(bytes: &[u8], at: usize) -> bool {
+    let at = at + spaces(bytes, at);
+    let end = line_end(bytes, at);
+    match bytes.get(at) {
+        None | Some(b'#' | b'\t' | b'[' | b'{' | b']' | b'}' | b',' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\n' | b'\r') => false,
+        Some(b'"' | b'\'') => quoted(&bytes[..end], at).is_some_and(|after| {
+            let colon = after + spaces(bytes, after);
+            bytes.get(colon) == Some(&b':') && ends_token(bytes, colon + 1, false)
+        }),
+        Some(b'-') if ends_token(bytes, at + 1, false) => false,
+        Some(b'?') if ends_token(bytes, at + 1, false) => true,
+        Some(_) => (at..end).take_while(|place| !(bytes[*place] == b'#' && bytes[*place - 1] == b' ')).any(|place| {
+            bytes[place] == b':' && ends_token(bytes, place + 1, false)
+        }),
+    }
+}
+
+/// Whether the line at `at` is an item of a block list.
+pub(crate) fn is_item_line(bytes: &[u8], at: usize) -> bool {
+    let at = at + spaces(bytes, at);
+    bytes.get(at) == Some(&b'-') && ends_token(bytes, at + 1, false)
+}
+
+/// Whether brackets left open must have been forgotten: a top-level key begins here.
+fn starts_block(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1] == b'\n' && bytes[at].is_ascii_alphabetic() && is_key_line(bytes, at)
+}
+
+fn ends_token(bytes: &[u8], at: usize, flow: bool) -> bool {
+    match bytes.get(at) {
+        None | Some(b' ' | b'\t' | b'\n' | b'\r') => true,
+        Some(b',' | b'[' | b']' | b'{' | b'}') => flow,
+        Some(_) => false,
+    }
+}
+
+/// The end of the quoted scalar that begins at `at`; `None` if it has none.
+fn quoted(bytes: &[u8], at: usize) -> Option<usize> {
+    let quote = bytes[at];
+    let mut at = at + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if quote == b'"' => at += 2,
+            byte if byte == quote && quote == b'\'' && bytes.get(at + 1) == Some(&b'\'') => at += 2,
+            byte if byte == quote => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// Past the lines of a block scalar whose indicator is at `at`.
+fn block_scalar(bytes: &[u8], at: usize) -> usize {
+    let start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let mut least = spaces(bytes, start) + 1;
+    let mut seen = false;
+    let mut at = line_end(bytes, at);
+    while at < bytes.len() {
+        let next = at + line_break(bytes, at);
+        let end = line_end(bytes, next);
+        let indent = spaces(bytes, next);
+        if next + indent < end {
+            if indent < least {
+                return at;
+            }
+            if !seen {
+                least = indent;
+                seen = true;
+            }
+        }
+        if next == at {
+            return at;
+        }
+        at = end;
+    }
+    at
+}
+
+/// Past a plain scalar, noting each substitution that YAML would cut.
+fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<Cut>) -> usize {
+    let mut at = start;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\n' | b'\r' => return at,
+            b'#' if at > start && matches!(bytes[at - 1], b' ' | b'\t') => return at,
+            b':' if ends_token(bytes, at + 1, flow) => return at,
+            b'$' if bytes.get(at + 1) == Some(&b'{') => {
+                line.hold(bytes, at);
+                let end = substitution_end(bytes, at, line.end);
+                let end = if end.is_none() && !flow { substitution_end(bytes, at, line.deeper_end(bytes)) } else { end };
+                if let Some(end) = end {
+                    if flow || first_cut(bytes, at + 2, end).is_some() {
+                        cuts.push(Cut { start: at, end, closed: true });
+                    }
+                    at = end;
+                    continue;
+                }
+                let broken = if flow {
+                    let end = bytes[at + 2..line.end].iter().position(|byte| matches!(byte, b',' | b']' | b'}'));
+                    Some(end.map_or(line.end, |length| at + 2 + length))
+                } else {
+                    first_cut(bytes, at + 2, line.end).map(|_| line.end)
+                };
+                if let Some(end) = broken {
+                    cuts.push(Cut { start: at, end, closed: false });
+                }
+                at = broken.unwrap_or(line.end);
+            }
+            b',' | b'[' | b']' | b'{' | b'}' if flow => return at.max(start + 1),
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// The line that was looked at last: its ends are searched for once.
+#[derive(Default)]
+struct Line {
+    start: usize,
+    end: usize,
+}
+
+impl Line {
+    /// Moves on to the line of `at`.
+    fn hold(&mut self, bytes: &[u8], at: usize) {
+        if at >= self.end {
+            self.start = bytes[self.end..at].iter().rposition(|byte| *byte == b'\n').map_or(self.start, |end| self.end + end + 1);
+            self.end = line_end(bytes, at);
+        }
+    }
+
+    /// The end of the lines below that are indented deeper and no entries of their own.
+    fn deeper_end(&self, bytes: &[u8]) -> usize {
+        let indent = spaces(bytes, self.start);
+        let mut end = self.end;
+        for _ in 0..LINES {
+            let next = end + line_break(bytes, end);
+            if next == end || spaces(bytes, next) <= indent || is_key_line(bytes, next) || is_item_line(bytes, next) {
+                break;
+            }
+            end = line_end(bytes, next);
+        }
+        end
+    }
+}
+
+/// Where YAML ends a plain scalar of block content between two offsets.
+fn first_cut(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
+    (start..end.min(bytes.len())).find(|at| match bytes[*at] {
+        b':' => ends_token(bytes, at + 1, false),
+        b'#' => matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r'),
+        _ => false,
+    })
+}
+
+fn spaces(bytes: &[u8], at: usize) -> usize {
+    bytes[at.min(bytes.len())..].iter().take_while(|byte| **byte == b' ').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cuts(text: &str) -> Vec<(&str, bool)> {
+        look(text, 0, text.len()).cuts.iter().map(|cut| (&text[cut.start..cut.end], cut.closed)).collect()
+    }
+
+    #[test]
+    fn cut_substitutions_are_found() {
+        assert_eq!(cuts("a: x ${f(\"b: c\")} y"), [("${f(\"b: c\")}", true)]);
+        assert_eq!(cuts("a: ${trim(\"b #\")}"), [("${trim(\"b #\")}", true)]);
+        assert_eq!(cuts("a: [${v}, 'x ${v: }', {b: ${w[\"x\"]}}]"), [("${v}", true), ("${w[\"x\"]}", true)]);
+        assert_eq!(cuts("a: ${v # no\nb: 1"), [("${v # no", false)]);
+        assert_eq!(cuts("a: [x ${v, 2]"), [("${v", false)]);
+        assert_eq!(cuts("a: ${list(1,\n  \"b: c\")}\n"), [("${list(1,\n  \"b: c\")}", true)]);
+    }
+
+    #[test]
+    fn whole_ones_are_not() {
+        let clean = ["a: ${v}", "a: '${f(\"b: c\")}'", "a: |\n  ${f(\"b: c\")}\nb: x", "# ${a: }", "a: ${v", "a: ${f(x,\n  y)}"];
+        for text in clean {
+            assert_eq!(cuts(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_open_quote_or_bracket_is_named() {
+        let text = "a: \"foo\nb: 1\n";
+        assert_eq!(look(text, 0, 8).quote, Some(3));
+        let text = "a: [1, {b: 2]\nc: 1\n";
+        assert_eq!(look(text, 0, 8).bracket, Some(7));
+    }
+
+    #[test]
+    fn keys_are_told_from_other_lines() {
+        for line in ["a: b", "  a:", "\"x y\" : 1", "? a", "a#b: 1"] {
+            assert!(is_key_line(line.as_bytes(), 0), "{line}");
+        }
+        for line in ["a", "- a: b", "# a: b", "", "a # b: c", "a:b", "}"] {
+            assert!(!is_key_line(line.as_bytes(), 0), "{line}");
+        }
+    }
+}
