@@ -1,9 +1,375 @@
-//! JSON to a tree.
+//! JSON to a tree, with comments and trailing commas, and with recovery.
+//!
+//! Strict in everything else: what is not JSON is reported once, where it stands, and reading goes on behind it at the
+//! next comma or closing bracket of the same container. Numbers stay as they were written.
+//!
+//! Not here: duplicate keys; whether a number fits.
 
-use diag::{Diagnostics, FileId};
+use diag::{Diagnostic, Diagnostics, FileId, Span};
 
-use crate::{Format, Tree, yaml};
+use crate::json_token::{Kind, Token, Tokens};
+use crate::yaml::too_many_nodes;
+use crate::{
+    Content, Entry, Format, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MAX_DEPTH, MAX_NODES, Node, Scalar, Style, Tree,
+    syntax_error,
+};
+
+/// Errors after which a text is given up.
+const MAX_ERRORS: usize = 100;
+
+/// What may come next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    /// The value of the document or of a key.
+    Value,
+    /// A key, or an item, or the end of the container; after the comma there.
+    Member {
+        comma: Option<usize>,
+    },
+    Colon,
+    CommaOrEnd,
+    /// The document's value is complete.
+    Nothing,
+}
+
+struct Open {
+    node: Node,
+    key: Option<Node>,
+}
+
+struct Reader<'t, 'f> {
+    file: FileId,
+    tokens: Tokens<'t>,
+    comments: Vec<Span>,
+    strict: bool,
+    found: &'f mut Diagnostics,
+    errors: usize,
+    root: Option<Node>,
+    open: Vec<Open>,
+    nodes: usize,
+    /// Something broken was just reported: what it makes of its surroundings is not.
+    broken: bool,
+}
 
 pub(crate) fn parse(file: FileId, text: &str, format: Format, found: &mut Diagnostics) -> Tree {
-    Tree { format, ..yaml::parse(file, text, found) }
+    let mut reader = Reader {
+        file,
+        tokens: Tokens::new(text),
+        comments: Vec::new(),
+        strict: format == Format::Json,
+        found,
+        errors: 0,
+        root: None,
+        open: Vec::new(),
+        nodes: 0,
+        broken: false,
+    };
+    reader.read();
+    while !reader.open.is_empty() {
+        reader.close(None);
+    }
+    Tree { root: reader.root, comments: reader.comments, format }
+}
+
+impl Reader<'_, '_> {
+    fn read(&mut self) {
+        let mut want = Want::Value;
+        loop {
+            if self.errors >= MAX_ERRORS {
+                return;
+            }
+            if self.nodes > MAX_NODES {
+                let at = self.tokens.at as u32;
+                self.found.push(too_many_nodes().label(Span::new(self.file, at, at), "not read from here on"));
+                return;
+            }
+            let Some(token) = self.next() else {
+                self.end(want);
+                return;
+            };
+            want = match want {
+                Want::Value => self.value(token),
+                Want::Member { comma } => self.member(token, comma),
+                Want::Colon => self.colon(token),
+                Want::CommaOrEnd => self.comma_or_end(token),
+                Want::Nothing => {
+                    self.error("more text after the document's value", token, "a document is one value");
+                    return;
+                }
+            };
+        }
+    }
+
+    /// The next token; comments are noted on the way, and what is wrong with the token is reported.
+    fn next(&mut self) -> Option<Token> {
+        loop {
+            let token = self.tokens.next()?;
+            let span = self.span(token.start, token.end);
+            match token.kind {
+                Kind::Comment { closed } => {
+                    self.comments.push(span);
+                    if !closed {
+                        self.error("a comment that does not end", token, "no `*/` follows");
+                    } else if self.strict {
+                        self.found.push(
+                            JSON_EXTRA_SYNTAX
+                                .new("a comment in a `.json` file")
+                                .label(span, "JSON has no comments")
+                                .help("name the file `.jsonc`, or remove the comment"),
+                        );
+                    }
+                }
+                _ => {
+                    for (at, length, message, help) in std::mem::take(&mut self.tokens.faults) {
+                        let span = self.span(at, at + length);
+                        self.push(INVALID_SYNTAX.new(message).label(span, "not JSON").help(help));
+                        self.broken = true;
+                    }
+                    return Some(token);
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, token: Token) -> Want {
+        match token.kind {
+            Kind::Open { map } => return self.begin(token, map),
+            Kind::String | Kind::Number | Kind::True | Kind::False | Kind::Null | Kind::Faulty { .. } => {
+                let node = self.scalar(token);
+                self.put(node);
+            }
+            Kind::Comma | Kind::Close { .. } | Kind::Colon | Kind::Comment { .. } => {
+                self.error("expected a value", token, "no value can begin like this");
+                self.tokens.back(token);
+                return self.skip();
+            }
+        }
+        self.after_value()
+    }
+
+    fn member(&mut self, token: Token, comma: Option<usize>) -> Want {
+        let in_map = self.in_map();
+        if let Kind::Close { .. } = token.kind {
+            if let Some(comma) = comma
+                && self.strict
+            {
+                self.found.push(
+                    JSON_EXTRA_SYNTAX
+                        .new("a trailing comma in a `.json` file")
+                        .label(self.span(comma, comma + 1), "nothing follows")
+                        .help("remove the comma, or name the file `.jsonc`")
+                        .fix("remove the comma", vec![(self.span(comma, comma + 1), String::new())], true),
+                );
+            }
+            return self.comma_or_end(token);
+        }
+        if !in_map {
+            return self.value(token);
+        }
+        match token.kind {
+            Kind::String | Kind::Faulty { text: true } => {
+                self.broken = false;
+                let key = self.key(token);
+                self.put(key);
+                Want::Colon
+            }
+            _ => {
+                self.error("expected a key in double quotes", token, "no key can begin like this");
+                self.tokens.back(token);
+                self.skip()
+            }
+        }
+    }
+
+    fn colon(&mut self, token: Token) -> Want {
+        match token.kind {
+            Kind::Colon => Want::Value,
+            Kind::Comma | Kind::Close { .. } => {
+                self.error("a key without a value", token, "expected `:` and a value");
+                self.tokens.back(token);
+                self.skip()
+            }
+            _ => {
+                self.error("expected `:`", token, "a colon stands between a key and its value");
+                self.value(token)
+            }
+        }
+    }
+
+    fn comma_or_end(&mut self, token: Token) -> Want {
+        match token.kind {
+            Kind::Comma => {
+                self.broken = false;
+                Want::Member { comma: Some(token.start) }
+            }
+            Kind::Close { map } => {
+                self.broken = false;
+                if self.in_map() == map {
+                    self.close(Some(token.end));
+                    return self.after_value();
+                }
+                let (sign, opener) = if map { ('}', '[') } else { (']', '{') };
+                self.error(&format!("`{sign}` cannot close `{opener}`"), token, "the wrong bracket");
+                let is_map = |open: &Open| matches!(open.node.content, Content::Map(_));
+                if let Some(level) = self.open.iter().rposition(|open| is_map(open) == map) {
+                    while self.open.len() > level {
+                        self.close(Some(token.start));
+                    }
+                }
+                self.broken = false;
+                self.after_value()
+            }
+            Kind::Colon => {
+                self.error("expected `,`", token, "a colon only stands behind a key");
+                self.skip()
+            }
+            _ => {
+                self.error("expected `,`", token, "a comma stands between two members");
+                self.member(token, None)
+            }
+        }
+    }
+
+    /// The text ends; `want` was still to come.
+    fn end(&mut self, want: Want) {
+        if want == Want::Nothing || self.broken {
+            return;
+        }
+        match self.open.last() {
+            Some(open) => {
+                let map = matches!(open.node.content, Content::Map(_));
+                let (sign, other) = if map { ('{', '}') } else { ('[', ']') };
+                let start = open.node.span.start as usize;
+                self.push(
+                    INVALID_SYNTAX
+                        .new(format!("a `{sign}` that is never closed"))
+                        .label(self.span(start, start + 1), "opened here")
+                        .help(format!("close it with `{other}`")),
+                );
+            }
+            None => {
+                let at = self.tokens.at;
+                self.push(INVALID_SYNTAX.new("expected a value").label(self.span(at, at), "the text ends here"));
+            }
+        }
+    }
+
+    /// Passes over what cannot be read, up to the comma or bracket that goes on with the open container.
+    fn skip(&mut self) -> Want {
+        let mut inside = 0usize;
+        loop {
+            let before = self.tokens.at;
+            let Some(token) = self.tokens.next() else { break };
+            self.tokens.faults.clear();
+            match token.kind {
+                Kind::Open { .. } => inside += 1,
+                Kind::Close { .. } if inside > 0 => inside -= 1,
+                Kind::Comma | Kind::Close { .. } if inside == 0 && !self.open.is_empty() => {
+                    self.tokens.back(token);
+                    break;
+                }
+                Kind::Comment { .. } => self.comments.push(self.span(token.start, token.end)),
+                _ => {}
+            }
+            debug_assert!(self.tokens.at > before, "every token has a length");
+        }
+        if self.open.last().is_some_and(|open| open.key.is_some()) {
+            let at = self.tokens.at;
+            self.put(Node::missing(self.span(at, at)));
+        }
+        if self.open.is_empty() { Want::Nothing } else { Want::CommaOrEnd }
+    }
+
+    fn begin(&mut self, token: Token, map: bool) -> Want {
+        let span = self.span(token.start, token.end);
+        if self.open.len() >= MAX_DEPTH {
+            self.push(syntax_error::too_deep(self.file, token.start, MAX_DEPTH));
+            self.broken = true;
+            self.tokens.back(token);
+            let want = self.skip();
+            return want;
+        }
+        let content = if map { Content::Map(Vec::new()) } else { Content::List(Vec::new()) };
+        self.open.push(Open { node: Node::new(span, content), key: None });
+        self.broken = false;
+        Want::Member { comma: None }
+    }
+
+    fn scalar(&mut self, token: Token) -> Node {
+        let style = match token.kind {
+            Kind::String => Style::JsonString,
+            Kind::Number => Style::JsonNumber,
+            Kind::True => Style::JsonTrue,
+            Kind::False => Style::JsonFalse,
+            Kind::Null => Style::JsonNull,
+            _ => return Node::missing(self.span(token.start, token.end)),
+        };
+        let text = self.tokens.decoded(token);
+        Node::new(self.span(token.start, token.end), Content::Scalar(Scalar { text, style }))
+    }
+
+    fn key(&mut self, token: Token) -> Node {
+        let text = self.tokens.decoded(token);
+        let scalar = Scalar { text, style: Style::JsonString };
+        Node::new(self.span(token.start, token.end), Content::Scalar(scalar))
+    }
+
+    fn in_map(&self) -> bool {
+        self.open.last().is_some_and(|open| matches!(open.node.content, Content::Map(_)))
+    }
+
+    fn after_value(&self) -> Want {
+        if self.open.is_empty() { Want::Nothing } else { Want::CommaOrEnd }
+    }
+
+    fn put(&mut self, node: Node) {
+        self.nodes += 1;
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        match &mut open.node.content {
+            Content::Map(entries) => match open.key.take() {
+                Some(key) => entries.push(Entry { key, value: node }),
+                None => open.key = Some(node),
+            },
+            Content::List(items) => items.push(node),
+            _ => {}
+        }
+    }
+
+    /// Ends the container opened last, at `end` or where its last child does.
+    fn close(&mut self, end: Option<usize>) {
+        let Some(Open { mut node, key }) = self.open.pop() else { return };
+        let last = match &mut node.content {
+            Content::Map(entries) => {
+                if let Some(key) = key {
+                    let at = Span { start: key.span.end, ..key.span };
+                    entries.push(Entry { key, value: Node::missing(at) });
+                }
+                entries.last().map(|entry| entry.value.span.end)
+            }
+            Content::List(items) => items.last().map(|item| item.span.end),
+            _ => None,
+        };
+        node.span.end = end.map(|end| end as u32).or(last).unwrap_or(node.span.end).max(node.span.end);
+        self.put(node);
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.file, start as u32, end as u32)
+    }
+
+    /// Reports a token that does not fit, unless it only follows from what was reported just before.
+    fn error(&mut self, message: &str, token: Token, label: &str) {
+        if !std::mem::replace(&mut self.broken, true) {
+            let span = self.span(token.start, token.end);
+            self.push(INVALID_SYNTAX.new(message).label(span, label));
+        }
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.errors += 1;
+        self.found.push(diagnostic);
+    }
 }

@@ -11,10 +11,15 @@
 //! Not here: what a scalar is (number, boolean, date: dialects read them differently), duplicate keys, merge keys,
 //! whether anchors and tags are welcome. They stand in the tree as they were written; dialects decide.
 
+mod alias;
 mod codes;
 mod decode;
 mod format;
 mod json;
+mod json_token;
+mod recovery;
+mod scan;
+mod syntax_error;
 mod tree;
 mod yaml;
 

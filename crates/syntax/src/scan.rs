@@ -101,7 +101,11 @@ pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option
             quote @ (b'"' | b'\'') => {
                 at += 1;
                 while at < end && bytes[at] != quote {
-                    at += if bytes[at] == b'\\' && matches!(bytes.get(at + 1), Some(b'\\' | b'"' | b'\'')) { 2 } else { 1 };
+                    at += if bytes[at] == b'\\' && matches!(bytes.get(at + 1), Some(b'\\' | b'"' | b'\'')) {
+                        2
+                    } else {
+                        1
+                    };
                 }
                 at += 1;
             }
@@ -128,16 +132,19 @@ pub(crate) fn is_key_line(bytes: &[u8], at: usize) -> bool {
     let at = at + spaces(bytes, at);
     let end = line_end(bytes, at);
     match bytes.get(at) {
-        None | Some(b'#' | b'\t' | b'[' | b'{' | b']' | b'}' | b',' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\n' | b'\r') => false,
+        None
+        | Some(b'#' | b'\t' | b'[' | b'{' | b']' | b'}' | b',' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\n' | b'\r') => {
+            false
+        }
         Some(b'"' | b'\'') => quoted(&bytes[..end], at).is_some_and(|after| {
             let colon = after + spaces(bytes, after);
             bytes.get(colon) == Some(&b':') && ends_token(bytes, colon + 1, false)
         }),
         Some(b'-') if ends_token(bytes, at + 1, false) => false,
         Some(b'?') if ends_token(bytes, at + 1, false) => true,
-        Some(_) => (at..end).take_while(|place| !(bytes[*place] == b'#' && bytes[*place - 1] == b' ')).any(|place| {
-            bytes[place] == b':' && ends_token(bytes, place + 1, false)
-        }),
+        Some(_) => (at..end)
+            .take_while(|place| !(bytes[*place] == b'#' && bytes[*place - 1] == b' '))
+            .any(|place| bytes[place] == b':' && ends_token(bytes, place + 1, false)),
     }
 }
 
@@ -213,7 +220,8 @@ fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec
             b'$' if bytes.get(at + 1) == Some(&b'{') => {
                 line.hold(bytes, at);
                 let end = substitution_end(bytes, at, line.end);
-                let end = if end.is_none() && !flow { substitution_end(bytes, at, line.deeper_end(bytes)) } else { end };
+                let end =
+                    if end.is_none() && !flow { substitution_end(bytes, at, line.deeper_end(bytes)) } else { end };
                 if let Some(end) = end {
                     if flow || first_cut(bytes, at + 2, end).is_some() {
                         cuts.push(Cut { start: at, end, closed: true });
@@ -250,7 +258,10 @@ impl Line {
     /// Moves on to the line of `at`.
     fn hold(&mut self, bytes: &[u8], at: usize) {
         if at >= self.end {
-            self.start = bytes[self.end..at].iter().rposition(|byte| *byte == b'\n').map_or(self.start, |end| self.end + end + 1);
+            self.start = bytes[self.end..at]
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(self.start, |end| self.end + end + 1);
             self.end = line_end(bytes, at);
         }
     }
@@ -303,7 +314,14 @@ mod tests {
 
     #[test]
     fn whole_ones_are_not() {
-        let clean = ["a: ${v}", "a: '${f(\"b: c\")}'", "a: |\n  ${f(\"b: c\")}\nb: x", "# ${a: }", "a: ${v", "a: ${f(x,\n  y)}"];
+        let clean = [
+            "a: ${v}",
+            "a: '${f(\"b: c\")}'",
+            "a: |\n  ${f(\"b: c\")}\nb: x",
+            "# ${a: }",
+            "a: ${v",
+            "a: ${f(x,\n  y)}",
+        ];
         for text in clean {
             assert_eq!(cuts(text), [], "{text}");
         }

@@ -15,7 +15,9 @@ use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StructureSty
 use crate::decode;
 use crate::recovery::Trouble;
 use crate::scan::{Cut, unclosed};
-use crate::{Content, DOCUMENT_TOO_LARGE, Entry, Format, MAX_DEPTH, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree};
+use crate::{
+    Content, DOCUMENT_TOO_LARGE, Entry, Format, MAX_DEPTH, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree,
+};
 
 /// A container whose end has not been read yet.
 pub(crate) struct Open {
@@ -106,7 +108,7 @@ impl Reader<'_> {
         options.emit_anchor_events = true;
         options.emit_unresolved_aliases = true;
         let mut parser = Parser::new_from_str_with_options(source, options);
-        let mut started = part.prefix > 0;
+        let mut started = false;
         while let Some(next) = parser.next_event() {
             let (event, at) = match next {
                 Ok(next) => next,
@@ -286,13 +288,17 @@ impl Reader<'_> {
 
     /// The node that the last event began.
     fn youngest(&mut self) -> Option<&mut Node> {
-        let Some(open) = self.open.last_mut() else { return self.root.as_mut() };
-        match &mut open.node.content {
-            Content::Map(entries) if open.key.is_none() && !entries.is_empty() => {
-                entries.last_mut().map(|entry| &mut entry.value)
-            }
-            Content::List(items) if !items.is_empty() => items.last_mut(),
-            _ => Some(open.key.as_mut().unwrap_or(&mut open.node)),
+        let Some(Open { node, key, .. }) = self.open.last_mut() else { return self.root.as_mut() };
+        if key.is_some() {
+            return key.as_mut();
+        }
+        if node.as_map().is_none_or(<[Entry]>::is_empty) && node.as_list().is_none_or(<[Node]>::is_empty) {
+            return Some(node);
+        }
+        match &mut node.content {
+            Content::Map(entries) => entries.last_mut().map(|entry| &mut entry.value),
+            Content::List(items) => items.last_mut(),
+            _ => None,
         }
     }
 
@@ -346,7 +352,8 @@ pub(crate) fn empty_scalar(file: FileId, at: usize) -> Node {
 }
 
 /// After the colon that follows a key; where there is none, the end of the key.
-pub(crate) fn after_colon(text: &str, key_end: usize) -> usize {
+pub(crate) fn after_colon(text: &str, key_end: u32) -> usize {
+    let key_end = key_end as usize;
     let bytes = text.as_bytes();
     let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     if bytes.get(key_end + blanks) == Some(&b':') { key_end + blanks + 1 } else { key_end }
@@ -367,20 +374,23 @@ fn style_of(style: ScalarStyle) -> Style {
 /// The parser's own begins at the first character of the content; the indicator is looked for from `after` on.
 fn block_span(text: &str, after: usize, content: Span) -> Span {
     let bytes = text.as_bytes();
-    let mut at = after;
-    // Of the event before only its start is remembered, so that a quoted or plain key may have to be passed.
     let stop = (content.start as usize).min(bytes.len());
     let mut header = None;
-    let line_before = bytes[..stop].iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-    if let Some(last) = line_before {
-        // The header ends the last line with something in it before the content, but for a comment.
-        let start = bytes[..last].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        at = at.max(start);
-        header = (at..=last).find(|place| matches!(bytes[*place], b'|' | b'>') && is_header(&bytes[place + 1..=last]));
+    let mut above = stop;
+    // The header ends a line above the content; only blank lines and, if there is no content, comments lie between.
+    while header.is_none()
+        && let Some(last) = bytes[after.min(above)..above].iter().rposition(|byte| !byte.is_ascii_whitespace())
+    {
+        let last = after + last;
+        let start = bytes[after..last].iter().rposition(|byte| *byte == b'\n').map_or(after, |end| after + end + 1);
+        header =
+            (start..=last).find(|place| matches!(bytes[*place], b'|' | b'>') && is_header(&bytes[place + 1..=last]));
+        above = start;
     }
     let start = header.unwrap_or(stop);
     let end = (content.end as usize).min(bytes.len());
-    let trimmed = text.get(stop..end).map_or(end, |content| stop + content.trim_end_matches(['\n', '\r', ' ', '\t']).len());
+    let trimmed =
+        text.get(stop..end).map_or(end, |content| stop + content.trim_end_matches(['\n', '\r', ' ', '\t']).len());
     let line = decode::line_end(bytes, header.unwrap_or(start));
     // White space at the end of the last line is content.
     let end = if trimmed > stop { decode::line_end(bytes, trimmed).min(end) } else { line.min(end.max(start)) };

@@ -1,0 +1,158 @@
+//! Aliases take the value of their anchor.
+//!
+//! The tree is walked once in the order of the text, so that a name means its last definition above. What the names
+//! stand for is copied; a budget of nodes and a limit of depth keep a small text from becoming a huge tree.
+
+use std::collections::{HashMap, HashSet};
+
+use diag::{Diagnostics, Span};
+
+use crate::recovery::count;
+use crate::yaml::too_many_nodes;
+use crate::{Content, INVALID_SYNTAX, MAX_DEPTH, MAX_NODES, Node, syntax_error};
+
+/// What an anchor stands for; `None` while its own value is being read.
+type Anchors<'t> = HashMap<&'t str, Option<Copy>>;
+
+struct Copy {
+    node: Node,
+    nodes: usize,
+    depth: usize,
+}
+
+struct Walk<'t, 'f> {
+    text: &'t str,
+    anchors: Anchors<'t>,
+    /// Names that some alias mentions; the others need no copy.
+    wanted: HashSet<&'t str>,
+    nodes: usize,
+    /// Nodes held in `anchors`.
+    held: usize,
+    full: bool,
+    unknown: usize,
+    found: &'f mut Diagnostics,
+}
+
+/// Gives every alias below `root` the value of its anchor; `nodes` is how many nodes there are before that.
+pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, found: &mut Diagnostics) {
+    let mut wanted = HashSet::new();
+    collect(root, text, &mut wanted);
+    let mut walk = Walk { text, anchors: HashMap::new(), wanted, nodes, held: 0, full: false, unknown: 0, found };
+    walk.node(root, 0);
+}
+
+fn collect<'t>(node: &Node, text: &'t str, wanted: &mut HashSet<&'t str>) {
+    if let Some(alias) = node.alias {
+        wanted.insert(name(text, alias));
+    }
+    match &node.content {
+        Content::Map(entries) => entries.iter().for_each(|entry| {
+            collect(&entry.key, text, wanted);
+            collect(&entry.value, text, wanted);
+        }),
+        Content::List(items) => items.iter().for_each(|item| collect(item, text, wanted)),
+        _ => {}
+    }
+}
+
+/// The name in `&name` or `*name`.
+fn name(text: &str, span: Span) -> &str {
+    text.get(span.start as usize + 1..span.end as usize).unwrap_or("")
+}
+
+impl<'t> Walk<'t, '_> {
+    /// Resolves what is below a node; gives the levels of containers in it.
+    fn node(&mut self, node: &mut Node, above: usize) -> usize {
+        if let Some(alias) = node.alias {
+            return self.alias(node, alias, above);
+        }
+        let anchor = node.anchor.map(|anchor| name(self.text, anchor)).filter(|name| self.wanted.contains(name));
+        if let Some(name) = anchor {
+            self.anchors.insert(name, None);
+        }
+        let mut depth = 0;
+        match &mut node.content {
+            Content::Map(entries) => {
+                for entry in entries {
+                    depth = depth.max(self.node(&mut entry.key, above + 1)).max(self.node(&mut entry.value, above + 1));
+                }
+                depth += 1;
+            }
+            Content::List(items) => {
+                for item in items {
+                    depth = depth.max(self.node(item, above + 1));
+                }
+                depth += 1;
+            }
+            _ => {}
+        }
+        if let Some(name) = anchor {
+            let nodes = count(node);
+            if self.held + nodes <= MAX_NODES {
+                self.held += nodes;
+                self.anchors.insert(name, Some(Copy { node: node.clone(), nodes, depth }));
+            } else {
+                self.full = true;
+                self.anchors.remove(name);
+            }
+        }
+        depth
+    }
+
+    fn alias(&mut self, node: &mut Node, alias: Span, above: usize) -> usize {
+        let written = name(self.text, alias);
+        match self.anchors.get(written) {
+            Some(Some(copy)) if above + copy.depth > MAX_DEPTH => {
+                self.found.push(syntax_error::too_deep(alias.file, alias.start as usize, MAX_DEPTH));
+                0
+            }
+            Some(Some(copy)) => {
+                if self.nodes + copy.nodes - 1 > MAX_NODES {
+                    self.too_large(alias);
+                    return 0;
+                }
+                self.nodes += copy.nodes - 1;
+                node.span = copy.node.span;
+                node.content = copy.node.content.clone();
+                node.tag = copy.node.tag.clone();
+                copy.depth
+            }
+            Some(None) => {
+                self.found.push(
+                    INVALID_SYNTAX
+                        .new(format!("`*{written}` stands inside the value that it names"))
+                        .label(alias, "would go on for ever"),
+                );
+                0
+            }
+            None if self.full => {
+                self.too_large(alias);
+                0
+            }
+            None => {
+                // Enough is said after many, and comparing with each of many names would not be linear.
+                self.unknown += 1;
+                if self.unknown > 100 {
+                    return 0;
+                }
+                let known = self.anchors.keys().copied().take(100);
+                self.found.push(
+                    INVALID_SYNTAX
+                        .new(format!("nothing above is named `&{written}`"))
+                        .label(alias, "an alias repeats a value that was named before")
+                        .help_nearest(written, known)
+                        .help("quote the text if it just begins with `*`"),
+                );
+                0
+            }
+        }
+    }
+
+    /// Said once: the same cause makes all further ones too large.
+    fn too_large(&mut self, alias: Span) {
+        let said = self.found.iter().any(|diagnostic| diagnostic.code.name == crate::DOCUMENT_TOO_LARGE.name);
+        if !said {
+            self.found.push(too_many_nodes().label(alias, "with what this stands for it would have more"));
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! What to do when YAML has gone wrong: say what it is, and find the line from which it can be read on.
+//!
+//! * A substitution that YAML cut is hidden from the parser, and the lines that hold it are read again.
+//! * After any other error the containers keep what they have. Reading goes on at the next line that is an entry of one
+//!   of them by its indentation, with the containers that are open there.
+//!
+//! A text with very many errors is not read to its end, so that the work stays linear.
+
+use diag::Span;
+
+use crate::decode::line_end;
+use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
+use crate::yaml::{Kind, Open, Reader, after_colon};
+use crate::{Content, Entry, MAX_DEPTH, Node, SPLIT_SUBSTITUTION, syntax_error};
+
+/// Why the parser was stopped.
+pub(crate) enum Trouble {
+    /// A plain scalar that ends at `end` inside the substitution that begins at `at`.
+    Cut { at: usize, end: usize },
+    /// The parser's own error.
+    Error { at: usize, kind: Kind },
+    /// A container inside too many others.
+    TooDeep { at: usize },
+}
+
+/// Errors after which a text is given up.
+const MAX_ERRORS: usize = 100;
+
+impl<'t> Reader<'t> {
+    /// Reports the trouble; gives the offset of the line to read on from, if there is one.
+    ///
+    /// `from` is where reading began this time: nothing before it is read again.
+    pub(crate) fn recover(&mut self, trouble: Trouble, from: usize) -> Option<usize> {
+        if self.found.iter().filter(|diagnostic| diagnostic.is_error()).count() >= MAX_ERRORS {
+            return None;
+        }
+        let (at, end) = match trouble {
+            Trouble::Cut { at, end } => (at, end),
+            Trouble::Error { at, .. } | Trouble::TooDeep { at } => (at, at),
+        };
+        let start = self.checkpoint(at, from);
+        let mut seen = look(self.text, start, end);
+        seen.cuts.retain(|cut| !self.masks.iter().any(|mask| mask.start == cut.start));
+        if seen.cuts.is_empty()
+            && let Trouble::Cut { .. } = trouble
+        {
+            seen.cuts.push(Cut { start: at, end, closed: false });
+        }
+        if !seen.cuts.is_empty() {
+            for cut in &seen.cuts {
+                self.report_cut(*cut);
+            }
+            self.masks.append(&mut seen.cuts);
+            self.masks.sort_by_key(|mask| mask.start);
+            self.roll_back(start);
+            return Some(start);
+        }
+        if let Trouble::Error { at, kind: Kind::MappingValueNotAllowed } = trouble {
+            self.spoil(at);
+        }
+        let next = self.next_line(from, at);
+        self.report(trouble, &seen, next.map(|(line, _)| line));
+        let (line, keep) = next?;
+        if line_is_document_start(self.text, line) {
+            self.second_document(Span::new(self.file, line as u32, line as u32 + 3));
+            return None;
+        }
+        self.close_to(keep, line);
+        Some(line)
+    }
+
+    /// A plain value that ends at the place of the error was meant to be something else.
+    fn spoil(&mut self, at: usize) {
+        let text = self.text;
+        if let Some(Open { node: Node { content: Content::Map(entries), .. }, key: None, .. }) = self.open.last_mut()
+            && let Some(Entry { value, .. }) = entries.last_mut()
+            && value.as_scalar().is_some()
+            && text.get(value.span.end as usize..at).is_some_and(|between| between.trim().is_empty())
+        {
+            value.content = Content::Missing;
+        }
+    }
+
+    fn report_cut(&mut self, cut: Cut) {
+        let span = Span::new(self.file, cut.start as u32, cut.end as u32);
+        let mut diagnostic = SPLIT_SUBSTITUTION
+            .new("YAML cuts this text inside `${`")
+            .label(span, "`: `, ` #` and, inside brackets, `,` `[` `]` `{` `}` end a text without quotes")
+            .help("quote the whole value");
+        if cut.closed
+            && let Some(edits) = self.quotes_around(cut)
+        {
+            diagnostic = diagnostic.fix("quote the value", edits, true);
+        }
+        self.found.push(diagnostic);
+    }
+
+    /// Quotes around the plain scalar that a cut substitution belongs to, if the line shows where it begins and ends.
+    fn quotes_around(&self, cut: Cut) -> Option<Vec<(Span, String)>> {
+        let bytes = self.text.as_bytes();
+        let line = line_start(self.text, cut.start);
+        let before = self.text.get(line..cut.start)?;
+        let flow = self.open.iter().any(|open| open.flow) || before.contains(['[', '{']);
+        let start = before.rfind(": ").map(|at| at + 2).max(before.rfind("- ").map(|at| at + 2));
+        let start = match before.rfind(['[', '{', ',']).filter(|_| flow) {
+            Some(at) => start.max(Some(at + 1)),
+            None => start,
+        };
+        let start = line + start.unwrap_or(0);
+        let start = start + bytes[start..cut.start].iter().take_while(|byte| **byte == b' ').count();
+        let rest = self.text.get(cut.end..line_end(bytes, cut.end))?;
+        let end = if flow { rest.find([',', ']', '}']) } else { rest.find(" #") };
+        let end = cut.end + rest.get(..end.unwrap_or(rest.len()))?.trim_end().len();
+        let inside = self.text.get(start..end)?;
+        let quote = if !inside.contains('\'') {
+            "'"
+        } else if !inside.contains(['"', '\\']) {
+            "\""
+        } else {
+            return None;
+        };
+        let place = |at: usize| Span::new(self.file, at as u32, at as u32);
+        (!inside.contains('\n')).then(|| vec![(place(start), quote.to_owned()), (place(end), quote.to_owned())])
+    }
+
+    fn report(&mut self, trouble: Trouble, seen: &Look, next: Option<usize>) {
+        let diagnostic = match trouble {
+            Trouble::Error { at, kind } => syntax_error::yaml(self.file, self.text, at, &kind, seen, next),
+            Trouble::TooDeep { at } | Trouble::Cut { at, .. } => syntax_error::too_deep(self.file, at, MAX_DEPTH),
+        };
+        self.found.push(diagnostic);
+    }
+
+    /// The start of a line of block content from which the place of the trouble can be looked at.
+    fn checkpoint(&self, at: usize, from: usize) -> usize {
+        let flow = self.open.iter().find(|open| open.flow).map(|open| open.node.written().start as usize);
+        let mut start = line_start(self.text, self.last.min(at).min(flow.unwrap_or(at)));
+        while let Some(leaf) = self.last_leaf()
+            && (leaf.start as usize) < start
+            && (leaf.end as usize) > start
+        {
+            start = line_start(self.text, leaf.start as usize);
+        }
+        start.max(from)
+    }
+
+    /// The last scalar or bracketed container that is complete.
+    fn last_leaf(&self) -> Option<Span> {
+        let mut node = match self.open.last() {
+            Some(open) => open.key.as_ref().or_else(|| last_child(&open.node))?,
+            None => self.root.as_ref()?,
+        };
+        while !self.is_flow(node)
+            && let Some(child) = last_child(node)
+        {
+            node = child;
+        }
+        Some(node.written())
+    }
+
+    fn is_flow(&self, node: &Node) -> bool {
+        matches!(self.text.as_bytes().get(node.span.start as usize), Some(b'[' | b'{'))
+    }
+
+    /// Forgets what was read from `start` on.
+    fn roll_back(&mut self, start: usize) {
+        let start = start as u32;
+        self.comments.truncate(self.comments.partition_point(|comment| comment.start < start));
+        while let Some(node) = self.take_block_around(start) {
+            self.open.push(Open { node, key: None, flow: false });
+        }
+        while self.open.last().is_some_and(|open| open.node.written().start >= start) {
+            self.open.pop();
+        }
+        match self.open.last_mut() {
+            Some(open) => {
+                open.key.take_if(|key| key.written().start >= start);
+                match &mut open.node.content {
+                    Content::Map(entries) => {
+                        while entries.last().is_some_and(|entry| entry.key.written().start >= start) {
+                            entries.pop();
+                        }
+                        if let Some(Entry { key, .. }) = entries.pop_if(|entry| entry.value.written().start >= start) {
+                            open.key = Some(key);
+                        }
+                    }
+                    Content::List(items) => {
+                        while items.last().is_some_and(|item| item.written().start >= start) {
+                            items.pop();
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            None => {
+                self.root.take_if(|root| root.written().start >= start);
+            }
+        }
+        self.nodes =
+            self.root.iter().map(count).sum::<usize>() + self.open.iter().map(|open| count(&open.node)).sum::<usize>();
+    }
+
+    /// Takes the block container that ended last out of the tree if it reaches over `start`.
+    fn take_block_around(&mut self, start: u32) -> Option<Node> {
+        let text = self.text;
+        let around = |node: &Node| {
+            matches!(node.content, Content::Map(_) | Content::List(_))
+                && node.span.start < start
+                && node.span.end > start
+                && !matches!(text.as_bytes().get(node.span.start as usize), Some(b'[' | b'{'))
+        };
+        let Some(open) = self.open.last_mut() else { return self.root.take_if(|root| around(root)) };
+        if open.key.is_some() {
+            return None;
+        }
+        match &mut open.node.content {
+            Content::Map(entries) => {
+                let entry = entries.pop_if(|entry| around(&entry.value))?;
+                open.key = Some(entry.key);
+                Some(entry.value)
+            }
+            Content::List(items) => items.pop_if(|item| around(item)),
+            _ => None,
+        }
+    }
+
+    /// The next line below the last thing read that continues an open container, and how many containers are open there.
+    fn next_line(&self, from: usize, at: usize) -> Option<(usize, usize)> {
+        let bytes = self.text.as_bytes();
+        let columns: Vec<Option<usize>> =
+            self.open.iter().map(|open| (!open.flow).then(|| self.column(open))).collect();
+        let mut line = next_line_start(bytes, self.last.max(from));
+        if self.open.is_empty() {
+            // Nothing is open: the trouble itself may stand in the line of the first key.
+            let own = line_start(self.text, at);
+            line = if own > from { own } else { next_line_start(bytes, at.max(self.last)) };
+        }
+        while line < bytes.len() {
+            if line_is_document_start(self.text, line) {
+                return Some((line, 0));
+            }
+            let rest = &bytes[line..];
+            let indent = rest.iter().take_while(|byte| **byte == b' ').count();
+            if rest.starts_with(b"...") && rest.get(3).is_none_or(u8::is_ascii_whitespace) {
+                return None;
+            }
+            let fits = columns.iter().rposition(|column| *column == Some(indent)).and_then(|last| {
+                let fits = |level: usize| match self.open.get(level).map(|open| &open.node.content) {
+                    Some(Content::Map(_)) => is_key_line(bytes, line),
+                    Some(Content::List(_)) => is_item_line(bytes, line),
+                    _ => false,
+                };
+                // A list may stand in the column of the key that it belongs to.
+                [Some(last), last.checked_sub(1).filter(|other| columns.get(*other) == Some(&Some(indent)))]
+                    .into_iter()
+                    .flatten()
+                    .find(|level| fits(*level))
+            });
+            if let Some(level) = fits {
+                return Some((line, level + 1));
+            }
+            if self.open.is_empty() && indent == 0 && is_key_line(bytes, line) {
+                return Some((line, 0));
+            }
+            line = next_line_start(bytes, line);
+        }
+        None
+    }
+
+    /// Ends the containers beyond the first `keep`, which are those that go on at `line`.
+    fn close_to(&mut self, keep: usize, line: usize) {
+        while self.open.len() > keep.max(1) {
+            self.close(None);
+        }
+        if keep == 0 {
+            // Keys at the margin belong to a map, whatever the text began with.
+            let place = Span::new(self.file, line as u32, line as u32);
+            let root = self.root.take().filter(|root| root.as_map().is_some() && !self.is_flow(root));
+            let node = root.unwrap_or_else(|| Node::new(place, Content::Map(Vec::new())));
+            self.open = vec![Open { node, key: None, flow: false }];
+        }
+        let text = self.text;
+        let file = self.file;
+        if let Some(Open { node: Node { content: Content::Map(entries), .. }, key, .. }) = self.open.last_mut()
+            && let Some(key) = key.take()
+        {
+            let at = after_colon(text, key.written().end) as u32;
+            entries.push(Entry { key, value: Node::missing(Span::new(file, at, at)) });
+        }
+    }
+
+    /// The text to give to the parser so that it continues at `from` with the open containers, and the length of what
+    /// stands before the text of `from`.
+    pub(crate) fn part(&self, from: usize) -> (String, usize) {
+        let mut part = String::with_capacity(self.text.len() - from + 64);
+        for open in &self.open {
+            part.extend(std::iter::repeat_n(' ', self.column(open)));
+            part.push_str(if matches!(open.node.content, Content::List(_)) { "-\n" } else { "x:\n" });
+        }
+        let prefix = part.len();
+        let mut done = from;
+        for mask in self.masks.iter().filter(|mask| mask.start >= from) {
+            if mask.start < done {
+                continue;
+            }
+            part.push_str(self.text.get(done..mask.start).unwrap_or(""));
+            let hidden = self.text.get(mask.start..mask.end).unwrap_or("");
+            part.extend(hidden.bytes().map(|byte| if byte.is_ascii_whitespace() { byte as char } else { 'x' }));
+            done = mask.end;
+        }
+        part.push_str(self.text.get(done..).unwrap_or(""));
+        (part, prefix)
+    }
+
+    /// The column in characters, from 0, of the first entry of a container.
+    fn column(&self, open: &Open) -> usize {
+        let first = match &open.node.content {
+            Content::Map(entries) => entries.first().map(|entry| &entry.key).or(open.key.as_ref()),
+            _ => None,
+        };
+        let start = first.map_or(open.node.span.start, |key| key.written().start.min(open.node.span.start)) as usize;
+        let before = self.text.get(line_start(self.text, start)..start).unwrap_or("");
+        before.trim_start_matches('\u{feff}').chars().count()
+    }
+}
+
+fn last_child(node: &Node) -> Option<&Node> {
+    match &node.content {
+        Content::Map(entries) => entries.last().map(|entry| &entry.value),
+        Content::List(items) => items.last(),
+        _ => None,
+    }
+}
+
+/// How many nodes there are in a node, itself included.
+pub(crate) fn count(node: &Node) -> usize {
+    1 + match &node.content {
+        Content::Map(entries) => entries.iter().map(|entry| count(&entry.key) + count(&entry.value)).sum(),
+        Content::List(items) => items.iter().map(count).sum(),
+        _ => 0,
+    }
+}
+
+pub(crate) fn line_start(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    bytes[..at.min(bytes.len())].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+}
+
+fn next_line_start(bytes: &[u8], at: usize) -> usize {
+    let at = at.min(bytes.len());
+    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length + 1)
+}
+
+fn line_is_document_start(text: &str, line: usize) -> bool {
+    let rest = text.as_bytes().get(line..).unwrap_or(b"");
+    rest.starts_with(b"---") && rest.get(3).is_none_or(u8::is_ascii_whitespace)
+}

@@ -1,0 +1,142 @@
+//! Syntax errors in our words, at the place where the reader has to look.
+
+use diag::{Diagnostic, FileId, Span};
+
+use crate::INVALID_SYNTAX;
+use crate::recovery::line_start;
+use crate::scan::Look;
+use crate::yaml::Kind;
+
+/// An error that the YAML parser reported at `at`. `seen` is what is open there, `next` the line that is read next.
+pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look, next: Option<usize>) -> Diagnostic {
+    let bytes = text.as_bytes();
+    let place = |from: usize, to: usize| Span::new(file, from.min(text.len()) as u32, to.min(text.len()) as u32);
+    let here = place(at, after(text, at));
+    let said = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);
+    match kind {
+        Kind::UnclosedQuotedScalar | Kind::InvalidQuotedScalarIndent | Kind::DocumentIndicatorInQuotedScalar => {
+            let quote = seen.quote.map_or(here, |quote| place(quote, quote + 1));
+            return INVALID_SYNTAX
+                .new("a quoted text that does not end")
+                .label(quote, "opened here")
+                .help("close the quote; further lines of a quoted text are indented deeper than its key");
+        }
+        Kind::RecursionLimitExceeded => return too_deep(file, at, crate::MAX_DEPTH),
+        _ => {}
+    }
+    // A new entry of an outer container before the bracket is closed: then the bracket was forgotten.
+    let forgotten = next.is_none_or(|next| next <= at) || is_unexpected_end(kind);
+    if let Some(bracket) = seen
+        .bracket
+        .filter(|bracket| forgotten && (is_unexpected_end(kind) || line_start(text, *bracket) < line_start(text, at)))
+    {
+        let sign = bytes[bracket] as char;
+        let other = if sign == '[' { ']' } else { '}' };
+        return INVALID_SYNTAX
+            .new(format!("a `{sign}` that is never closed"))
+            .label(place(bracket, bracket + 1), "opened here")
+            .help(format!("close it with `{other}`"));
+    }
+    match kind {
+        Kind::MappingValueNotAllowed | Kind::InvalidColonPlacement => {
+            said("a `:` where no key can end", "this would begin a map inside a text")
+                .help("quote the text, or put the inner map on lines of its own, indented deeper")
+        }
+        Kind::SimpleKeyExpected | Kind::InvalidSimpleKey => {
+            said("a line that is neither a key nor a value", "expected `key: value`").help("put a `:` after the key")
+        }
+        Kind::ExpectedBlockMappingKey | Kind::ExpectedBlockSequenceEntry | Kind::InvalidIndentation => {
+            let line = line_start(text, at);
+            if text.get(line..at).is_some_and(|before| before.bytes().all(|byte| byte == b' ')) && at > line {
+                said("indentation that fits no line above", "neither beside nor inside the entry above")
+                    .help("align this line with the entries that it belongs to")
+            } else if matches!(kind, Kind::ExpectedBlockSequenceEntry) {
+                said("expected another item of the list", "neither a `-` nor the end of the list")
+            } else {
+                said("expected a key", "no entry of a map can begin like this")
+            }
+        }
+        Kind::TabInBlockIndentation
+        | Kind::TabInIndentation
+        | Kind::TabNotAllowed
+        | Kind::TabAtBlockScalarStart
+        | Kind::TabInPlainScalar => {
+            let line = line_start(text, at);
+            let tab = bytes[line.min(bytes.len())..(at + 1).min(bytes.len())].iter().position(|byte| *byte == b'\t');
+            let tab = tab.map_or(at, |tab| line + tab);
+            INVALID_SYNTAX
+                .new("a tab where only spaces may stand")
+                .label(place(tab, tab + 1), "tabs have no fixed width")
+                .help("indent with spaces")
+        }
+        Kind::UnexpectedCharacter { character } => said(
+            &format!("a text without quotes cannot begin with `{}`", character.escape_default()),
+            "reserved in YAML",
+        )
+        .help("quote the text"),
+        Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
+            said("more text after a closing quote", "the quoted text has ended before")
+                .help("quote the whole text, and double a `'` inside `'..'` or write `\\\"` inside `\"..\"`")
+        }
+        Kind::UnknownQuotedScalarEscape
+        | Kind::InvalidQuotedScalarHexEscape
+        | Kind::InvalidLowSurrogateHexEscape
+        | Kind::InvalidLowSurrogate
+        | Kind::MissingLowSurrogate
+        | Kind::UnpairedLowSurrogate
+        | Kind::InvalidUnicodeEscape => said("no such escape", "a backslash has a meaning inside `\"..\"`")
+            .help("write `\\\\` for a backslash, or use `'..'`, where it has none"),
+        Kind::ExpectedFlowMappingSeparator => said("expected `,` or `}`", "the map goes on or ends here"),
+        Kind::ExpectedFlowSequenceSeparator => said("expected `,` or `]`", "the list goes on or ends here"),
+        Kind::MismatchedFlowCollectionEnd { open, close } => {
+            said(&format!("`{close}` cannot close `{open}`"), "the wrong bracket")
+        }
+        Kind::MisplacedFlowCollectionEnd => said("a closing bracket without an opening one", "closes nothing"),
+        Kind::BlockEntryInFlowCollection | Kind::BlockSequenceEntryNotAllowed => {
+            said("a `-` where no list can begin", "an item of a list stands on a line of its own")
+                .help("put the list on lines of its own, or quote the text")
+        }
+        Kind::InvalidBlockScalarHeader => said("text behind `|` or `>`", "the text of a block begins on the next line")
+            .help("move it to the next line"),
+        Kind::InvalidBlockScalarIndent | Kind::ZeroBlockScalarIndent => {
+            said("a block of text that is not indented evenly", "a line at the beginning is indented deeper")
+        }
+        Kind::CommentNotSeparated => said("a comment right behind a value", "needs a space before the `#`"),
+        Kind::CommentInterceptedScalar => {
+            said("a comment inside a text of several lines", "the text cannot go on after a comment")
+                .help("quote the text, or move the comment above it")
+        }
+        Kind::MissingAnchorOrAliasName => {
+            said("a `&` or `*` without a name", "would begin an anchor or an alias").help("quote the text")
+        }
+        Kind::UnsupportedYamlMajorVersion | Kind::YamlVersionTooLong | Kind::MissingYamlVersion => {
+            said("a version of YAML that is not understood", "`%YAML 1.2` is")
+        }
+        Kind::UndeclaredTagHandle => said("a tag with a prefix that nobody declared", "no `%TAG` above names it"),
+        Kind::BomInsideDocument => said("a byte order mark inside the text", "may only stand at the beginning"),
+        _ => said("this is not well-formed YAML", "unexpected here").note(kind.to_string().replace('\'', "`")),
+    }
+}
+
+/// Lists and maps inside each other beyond `limit`.
+pub(crate) fn too_deep(file: FileId, at: usize, limit: usize) -> Diagnostic {
+    INVALID_SYNTAX
+        .new(format!("more than {limit} lists and maps inside each other"))
+        .label(Span::new(file, at as u32, at as u32), "nested too deep")
+}
+
+/// The end of the character at `at`.
+fn after(text: &str, at: usize) -> usize {
+    at + text.get(at..).and_then(|rest| rest.chars().next()).filter(|next| !next.is_control()).map_or(0, char::len_utf8)
+}
+
+fn is_unexpected_end(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::UnclosedFlowCollection { .. }
+            | Kind::UnexpectedEofFlowSequence
+            | Kind::UnexpectedEofFlowMapping
+            | Kind::UnexpectedEofImplicitFlowMapping
+            | Kind::UnexpectedEof
+    )
+}
