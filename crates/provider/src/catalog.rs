@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Expr, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type, Value};
+use blueprint::{Expr, Field, IndexMap, Name, ReplaceOrder, Schema, Type, Value};
 use expr::FunctionDef;
 
 /// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
@@ -365,7 +365,10 @@ impl Catalogs {
 
     /// The catalogues, each once.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Catalog>> {
-        self.by_namespace.iter().filter(|(name, catalog)| catalog.namespaces.first() == Some(*name)).map(|(_, catalog)| catalog)
+        self.by_namespace
+            .iter()
+            .filter(|(name, catalog)| catalog.namespaces.first() == Some(*name))
+            .map(|(_, catalog)| catalog)
     }
 
     /// All namespaces.
@@ -379,7 +382,8 @@ impl Catalogs {
             return TypeRef::Known(found.clone());
         }
         if catalog.loose_names {
-            let plain = |name: &str| name.chars().filter(|c| *c != '-').flat_map(char::to_lowercase).collect::<String>();
+            let plain =
+                |name: &str| name.chars().filter(|c| *c != '-').flat_map(char::to_lowercase).collect::<String>();
             let wanted = plain(name);
             if let Some((_, found)) = list(catalog).iter().find(|(name, _)| plain(name) == wanted) {
                 return TypeRef::Known(found.clone());
@@ -415,7 +419,9 @@ impl Catalogs {
 
     /// The link kind for an ordered pair of types.
     pub fn link_kind(&self, a: &str, b: &str) -> Option<&Arc<LinkKind>> {
-        self.iter().flat_map(|catalog| catalog.link_kinds.iter()).find(|kind| kind.a.as_ref() == a && kind.b.as_ref() == b)
+        self.iter()
+            .flat_map(|catalog| catalog.link_kinds.iter())
+            .find(|kind| kind.a.as_ref() == a && kind.b.as_ref() == b)
     }
 
     /// The transform of that name.
@@ -438,15 +444,5 @@ impl ResourceType {
     /// Fields of the spec whose values no two things may share.
     pub fn unique_fields(&self) -> impl Iterator<Item = &Name> {
         self.schema.fields.iter().filter(|(_, field)| field.unique).map(|(name, _)| name)
-    }
-}
-
-/// Whether a kind holds fields of its own that must be looked into.
-pub(crate) fn nested(kind: &Kind) -> Vec<&Field> {
-    match kind {
-        Kind::Array(item) | Kind::Map(item) => vec![item],
-        Kind::Object(schema) => schema.fields.values().collect(),
-        Kind::Union(fields) => fields.iter().collect(),
-        _ => Vec::new(),
     }
 }

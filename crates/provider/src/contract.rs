@@ -274,7 +274,11 @@ pub trait Provider: Send + Sync {
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>>;
 
     /// Whether a thing that was not stable has settled. Only asked after an `apply` that said so.
-    fn stable<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+    fn stable<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Stability::Stable(Value::Null)) })
     }
@@ -287,7 +291,12 @@ pub trait Provider: Send + Sync {
     }
 
     /// Calls one of the provider's functions.
-    fn call<'a>(&'a self, call: &'a Call, function: &'a str, arguments: &'a [Value]) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         let _ = (call, arguments);
         let message = format!("there is no function `{function}` here");
         Box::pin(async move { Err(ProviderError::new(ErrorKind::Document, message)) })

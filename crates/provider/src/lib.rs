@@ -7,16 +7,21 @@
 
 mod catalog;
 mod catalog_file;
+mod catalogs;
 pub mod codes;
 pub mod conformance;
 mod contract;
+mod fit;
 
 pub use catalog::{
     AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, FilterType,
-    LinkEnd, LinkKind, LinkPart, LinkUse, LinkEffect, Operation, Opinion, OptionOf, Rejection, ResourceType, Setting, Side, TransformDef, TypeRef,
+    LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection, ResourceType, Setting,
+    Side, TransformDef, TypeRef,
 };
 pub use catalog_file::{CatalogError, read_catalog};
+pub use catalogs::combine;
 pub use contract::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
     PlanRequest, Planned, Progress, Provider, ProviderError, ReadRequest, Seen, Stability,
 };
+pub use fit::{Direction, Fit, Misfit};

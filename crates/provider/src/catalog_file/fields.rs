@@ -1,0 +1,299 @@
+//! Fields: their kinds, flags and limits, and what contradicts itself among them.
+
+use std::sync::Arc;
+
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Type, Value};
+use regex::Regex;
+
+use super::CatalogError;
+use super::reader::{Object, Place};
+use crate::{Direction, FilterType, Fit};
+
+const KEYS: &[&str] = &[
+    "kind",
+    "items",
+    "values",
+    "fields",
+    "of",
+    "required",
+    "computed",
+    "optional",
+    "nullable",
+    "default",
+    "sensitive",
+    "unique",
+    "mustRecreate",
+    "changesOnUpdate",
+    "ignoreDrift",
+    "trackDrift",
+    "links",
+    "set",
+    "keyedBy",
+    "allowed",
+    "min",
+    "max",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "pattern",
+    "value",
+    "docs",
+    "about",
+];
+
+/// The fields under `key`; none if it is not written.
+pub(super) fn schema(object: &Object<'_>, key: &str) -> Result<Arc<Schema>, CatalogError> {
+    let place = object.place.key(key);
+    let mut fields = IndexMap::default();
+    for (name, value) in object.entries(key)? {
+        fields.insert(name.clone(), field(value, &place.key(name))?);
+    }
+    Ok(Arc::new(Schema { fields }))
+}
+
+/// One field.
+pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogError> {
+    let object = Object::new(value, place, KEYS)?;
+    let kind = kind(&object)?;
+    let constraint = Constraint {
+        min: object.number("min")?,
+        max: object.number("max")?,
+        min_length: object.count("minLength")?,
+        max_length: object.count("maxLength")?,
+        min_items: object.count("minItems")?,
+        max_items: object.count("maxItems")?,
+        pattern: object.text("pattern")?,
+    };
+    let field = Field {
+        kind,
+        required: object.flag("required")?,
+        computed: object.flag("computed")?,
+        optional: object.flag("optional")?,
+        nullable: object.flag("nullable")?,
+        // A written null is a default of its own, where null is a value.
+        default: object.has("default").then(|| object.get("default").cloned().unwrap_or_default()),
+        sensitive: object.flag("sensitive")?,
+        unique: object.flag("unique")?,
+        must_recreate: object.flag("mustRecreate")?,
+        changes_on_update: object.flag("changesOnUpdate")?,
+        ignore_drift: object.flag("ignoreDrift")?,
+        track_drift: object.flag("trackDrift")?,
+        links: object.flag("links")?,
+        set: object.flag("set")?,
+        keyed_by: object.text("keyedBy")?,
+        allowed: object.items("allowed")?.to_vec(),
+        constraint,
+        value: object.get("value").cloned(),
+        docs: object.docs()?,
+    };
+    contradictions(&object, &field)?;
+    Ok(field)
+}
+
+fn kind(object: &Object<'_>) -> Result<Kind, CatalogError> {
+    let inner = |key: &str| -> Result<Arc<Field>, CatalogError> {
+        Ok(Arc::new(match object.get(key) {
+            Some(value) => field(value, &object.place.key(key))?,
+            None => Field::of(Kind::Any),
+        }))
+    };
+    let word = object.need_text("kind")?;
+    let kind = match word.as_ref() {
+        "any" => Kind::Any,
+        "string" => Kind::String,
+        "integer" => Kind::Integer,
+        "float" => Kind::Float,
+        "boolean" => Kind::Boolean,
+        "array" => Kind::Array(inner("items")?),
+        "map" => Kind::Map(inner("values")?),
+        "object" => {
+            object.need("fields")?;
+            Kind::Object(schema(object, "fields")?)
+        }
+        "union" => {
+            object.need("of")?;
+            let place = object.place.key("of");
+            let branches: Result<Vec<Field>, CatalogError> =
+                object.items("of")?.iter().enumerate().map(|(at, item)| field(item, &place.index(at))).collect();
+            let branches = branches?;
+            if branches.is_empty() {
+                return Err(place.error("a union needs at least one branch"));
+            }
+            Kind::Union(Arc::new(branches))
+        }
+        other => {
+            return Err(object.error(
+                "kind",
+                format!("`{other}` is no kind: one of string, integer, float, boolean, array, map, object, union, any"),
+            ));
+        }
+    };
+    for (key, of) in [("items", "array"), ("values", "map"), ("fields", "object"), ("of", "union")] {
+        if object.has(key) && word.as_ref() != of {
+            return Err(object.error(key, format!("only a field of kind {of} has `{key}`")));
+        }
+    }
+    Ok(kind)
+}
+
+fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError> {
+    let of_kind = |keys: &[&str], fits: bool, wanted: &str| match keys.iter().find(|key| object.has(key)) {
+        Some(key) if !fits => Err(object.error(key, format!("only stands on a field of kind {wanted}"))),
+        _ => Ok(()),
+    };
+    let array = matches!(field.kind, Kind::Array(_));
+    of_kind(&["set", "keyedBy", "minItems", "maxItems"], array, "array")?;
+    of_kind(&["min", "max"], matches!(field.kind, Kind::Integer | Kind::Float), "integer or float")?;
+    of_kind(&["minLength", "maxLength", "pattern"], matches!(field.kind, Kind::String), "string")?;
+    if field.computed && field.required {
+        return Err(object.error("required", "a computed field cannot be required"));
+    }
+    if field.optional && !field.computed {
+        return Err(object.error("optional", "only says something about a computed field: others are optional anyway"));
+    }
+    for key in ["changesOnUpdate", "trackDrift", "value"] {
+        if object.has(key) && !field.computed {
+            return Err(object.error(key, "only stands on a computed field"));
+        }
+    }
+    for key in ["mustRecreate", "unique", "links", "default"] {
+        if object.has(key) && !field.is_settable() {
+            return Err(object.error(key, "only stands on a field that a document can set"));
+        }
+    }
+    if field.default.is_some() && field.required {
+        return Err(object.error("default", "a required field has no default"));
+    }
+    let limits = &field.constraint;
+    for (key, crossed) in [
+        ("min", limits.min.zip(limits.max).is_some_and(|(min, max)| min > max)),
+        ("minLength", limits.min_length.zip(limits.max_length).is_some_and(|(min, max)| min > max)),
+        ("minItems", limits.min_items.zip(limits.max_items).is_some_and(|(min, max)| min > max)),
+    ] {
+        if crossed {
+            return Err(object.error(key, "is greater than the maximum"));
+        }
+    }
+    if let Some(pattern) = &limits.pattern
+        && let Err(error) = Regex::new(pattern)
+    {
+        return Err(object.error("pattern", format!("is no regular expression: {}", last_line(&error.to_string()))));
+    }
+    if let (Some(key), Kind::Array(item)) = (&field.keyed_by, &field.kind) {
+        let Kind::Object(items) = &item.kind else {
+            return Err(object.error("keyedBy", "the items are no objects"));
+        };
+        if !items.fields.contains_key(key) {
+            return Err(object.error("keyedBy", format!("the items have no field `{key}`")));
+        }
+        if field.set {
+            return Err(object.error("set", "a list identified by a field cannot also be a set"));
+        }
+    }
+    values(object, field)
+}
+
+/// The default and the allowed values are of the field's kind, and the default is allowed.
+fn values(object: &Object<'_>, field: &Field) -> Result<(), CatalogError> {
+    if field.default.is_none() && field.allowed.is_empty() {
+        return Ok(());
+    }
+    let fit = Fit::new();
+    let place = object.place.key("allowed");
+    for (at, value) in field.allowed.iter().enumerate() {
+        if let Some(misfit) = fit.field(value, field, Direction::Sent) {
+            return Err(place.index(at).error(misfit.message));
+        }
+    }
+    if let Some(default) = &field.default
+        && let Some(misfit) = fit.field(default, field, Direction::Sent)
+    {
+        let at = if misfit.path.is_empty() { String::new() } else { format!("`{}` ", misfit.path) };
+        return Err(object.error("default", format!("{at}{}", misfit.message)));
+    }
+    Ok(())
+}
+
+/// The last line of an error of several lines, which is the one that says what is wrong.
+fn last_line(text: &str) -> &str {
+    text.lines().last().unwrap_or(text).trim_start_matches("error: ")
+}
+
+/// The type that words such as `array of integer` or `string or integer` mean.
+pub(super) fn type_of(text: &str) -> Option<Type> {
+    if text.contains(" or ") {
+        let branches: Option<Vec<Type>> = text.split(" or ").map(type_of).collect();
+        return branches.map(Type::union);
+    }
+    Some(match text.trim() {
+        "any" => Type::Any,
+        "none" => Type::Null,
+        "string" => Type::Text,
+        "integer" => Type::Int,
+        "float" => Type::Float,
+        "boolean" => Type::Bool,
+        "binary" => Type::Bytes,
+        "array" => Type::list(Type::Any),
+        "map" => Type::map(Type::Any),
+        "object" => Type::object([]),
+        other => match other.split_once(" of ") {
+            Some(("array", item)) => Type::list(type_of(item)?),
+            Some(("map", value)) => Type::map(type_of(value)?),
+            _ => return None,
+        },
+    })
+}
+
+/// The type written under a key of an object.
+pub(super) fn type_at(object: &Object<'_>, key: &str) -> Result<Type, CatalogError> {
+    let words = object.need_text(key)?;
+    type_of(&words)
+        .ok_or_else(|| object.error(key, format!("`{words}` is no type, such as `string` or `array of integer`")))
+}
+
+/// A scalar type written under a key of an object.
+pub(super) fn scalar_at(object: &Object<'_>, key: &str) -> Result<Type, CatalogError> {
+    let ty = type_at(object, key)?;
+    if matches!(ty, Type::Text | Type::Int | Type::Float | Type::Bool) {
+        return Ok(ty);
+    }
+    Err(object.error(key, "must be string, integer, float or boolean"))
+}
+
+/// What a filterable field holds, from its type.
+pub(super) fn filter_type(ty: Type) -> FilterType {
+    match ty {
+        Type::List(item) => FilterType::List((*item).clone()),
+        Type::Map(value) => FilterType::Map((*value).clone()),
+        scalar => FilterType::Scalar(scalar),
+    }
+}
+
+/// A name and the values of one scalar type: `allowed` and `default` of an annotation.
+pub(super) fn of_type(value: &Value, ty: &Type) -> bool {
+    Type::of(value) == *ty
+}
+
+/// The field at a path of names with dots: itself, or inside objects.
+pub(super) fn field_at<'a>(schema: &'a Schema, path: &str) -> Option<&'a Field> {
+    if let Some(field) = schema.fields.get(path) {
+        return Some(field);
+    }
+    let (first, rest) = path.split_once('.')?;
+    match &schema.fields.get(first)?.kind {
+        Kind::Object(inner) => field_at(inner, rest),
+        _ => None,
+    }
+}
+
+/// Whether a name is among the fields: `Name` for messages.
+pub(super) fn need_field<'a>(schema: &'a Schema, name: &Name, place: &Place<'_>) -> Result<&'a Field, CatalogError> {
+    field_at(schema, name).ok_or_else(|| {
+        let near = match diag::nearest(name, schema.fields.keys().map(|name| name.as_ref())) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => String::new(),
+        };
+        place.error(format!("there is no field `{name}`{near}"))
+    })
+}

@@ -1,0 +1,273 @@
+//! JSON with a place: every value that is read knows its path, for messages, and every map says which keys it takes.
+//!
+//! Stricter than plain JSON: a key that is written twice or that nobody reads is an error, so that a slip of the pen in
+//! a catalogue never passes in silence.
+
+use std::fmt;
+
+use blueprint::{Map, Name, Value};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use super::CatalogError;
+
+/// The value of a JSON text; a syntax error or a key written twice has no path but says its line.
+pub(super) fn parse(text: &str) -> Result<Value, CatalogError> {
+    serde_json::from_str::<Json>(text)
+        .map(|json| json.0)
+        .map_err(|error| CatalogError { place: "$".into(), message: format!("not a catalogue in JSON: {error}") })
+}
+
+/// A JSON value as data, without the marks of the wire form.
+struct Json(Value);
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json(Value::Null))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json(Value::Bool(value)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json(Value::Int(value)))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Json, E> {
+        i64::try_from(value).map(|value| Json(Value::Int(value))).map_err(|_| E::custom("an integer beyond 64 bits"))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(Json(Value::Float(value)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+        Ok(Json(Value::text(text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Json(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Json(Value::list(list)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
+        let mut map = Map::default();
+        while let Some((key, Json(value))) = entries.next_entry::<Name, Json>()? {
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key `{key}` is written twice")));
+            }
+            map.insert(key, value);
+        }
+        Ok(Json(Value::Map(std::sync::Arc::new(map))))
+    }
+}
+
+/// One step of a path.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Top,
+    Key(&'a str),
+    Index(usize),
+}
+
+/// Where a value stands: a chain back to the top, which costs nothing until a message needs it.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    above: Option<&'a Place<'a>>,
+    step: Step<'a>,
+}
+
+impl<'a> Place<'a> {
+    /// The whole catalogue.
+    pub(super) fn top() -> Place<'static> {
+        Place { above: None, step: Step::Top }
+    }
+
+    /// The value of a key.
+    pub(super) fn key(&'a self, key: &'a str) -> Place<'a> {
+        Place { above: Some(self), step: Step::Key(key) }
+    }
+
+    /// An item of a list.
+    pub(super) fn index(&'a self, index: usize) -> Place<'a> {
+        Place { above: Some(self), step: Step::Index(index) }
+    }
+
+    /// An error here.
+    pub(super) fn error(&self, message: impl Into<String>) -> CatalogError {
+        CatalogError { place: self.to_string(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(above) = self.above {
+            above.fmt(f)?;
+        }
+        match self.step {
+            Step::Top => f.write_str("$"),
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+                write!(f, ".{key}")
+            }
+            Step::Key(key) => write!(f, "[{key:?}]"),
+        }
+    }
+}
+
+/// A map whose keys are all known, and where it stands.
+pub(super) struct Object<'a> {
+    /// Where it stands.
+    pub(super) place: &'a Place<'a>,
+    map: &'a Map,
+}
+
+impl<'a> Object<'a> {
+    /// The map at a place; an error if it is none, or has a key other than `known`.
+    pub(super) fn new(value: &'a Value, place: &'a Place<'a>, known: &[&str]) -> Result<Object<'a>, CatalogError> {
+        let map = entries(value, place)?;
+        for key in map.keys() {
+            if !known.contains(&key.as_ref()) {
+                let near = match diag::nearest(key, known.iter().copied()) {
+                    Some(near) => format!("; did you mean `{near}`?"),
+                    None => String::new(),
+                };
+                return Err(place.error(format!("unknown key `{key}`{near}")));
+            }
+        }
+        Ok(Object { place, map })
+    }
+
+    /// The value of a key, null and absent alike.
+    pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Whether the key is written, null included.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// A required value.
+    pub(super) fn need(&self, key: &str) -> Result<&'a Value, CatalogError> {
+        self.get(key).ok_or_else(|| self.place.error(format!("`{key}` is missing")))
+    }
+
+    /// An error about a key.
+    pub(super) fn error(&self, key: &str, message: impl Into<String>) -> CatalogError {
+        self.place.key(key).error(message)
+    }
+
+    /// A text, if written.
+    pub(super) fn text(&self, key: &str) -> Result<Option<Name>, CatalogError> {
+        self.get(key).map(|value| text(value, &self.place.key(key))).transpose()
+    }
+
+    /// A required text.
+    pub(super) fn need_text(&self, key: &str) -> Result<Name, CatalogError> {
+        text(self.need(key)?, &self.place.key(key))
+    }
+
+    /// The text for people under `docs`, else `about`, else none.
+    pub(super) fn docs(&self) -> Result<Name, CatalogError> {
+        Ok(match self.text("docs")? {
+            Some(docs) => docs,
+            None => self.text("about")?.unwrap_or_else(|| "".into()),
+        })
+    }
+
+    /// A flag; false if not written.
+    pub(super) fn flag(&self, key: &str) -> Result<bool, CatalogError> {
+        self.flag_or(key, false)
+    }
+
+    /// A flag with what it is if not written.
+    pub(super) fn flag_or(&self, key: &str, otherwise: bool) -> Result<bool, CatalogError> {
+        match self.get(key) {
+            None => Ok(otherwise),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(_) => Err(self.error(key, "must be true or false")),
+        }
+    }
+
+    /// An integer from 0, if written.
+    pub(super) fn count(&self, key: &str) -> Result<Option<u64>, CatalogError> {
+        self.get(key)
+            .map(|value| {
+                value
+                    .as_int()
+                    .and_then(|value| u64::try_from(value).ok())
+                    .ok_or_else(|| self.error(key, "must be an integer from 0"))
+            })
+            .transpose()
+    }
+
+    /// An integer from 0 that fits 32 bits, if written.
+    pub(super) fn small_count(&self, key: &str) -> Result<Option<u32>, CatalogError> {
+        self.count(key)?.map(|count| u32::try_from(count).map_err(|_| self.error(key, "is too large"))).transpose()
+    }
+
+    /// A number, if written.
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, CatalogError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Int(value)) => Ok(Some(*value as f64)),
+            Some(Value::Float(value)) => Ok(Some(*value)),
+            Some(_) => Err(self.error(key, "must be a number")),
+        }
+    }
+
+    /// The items of a list; none if not written.
+    pub(super) fn items(&self, key: &str) -> Result<&'a [Value], CatalogError> {
+        match self.get(key) {
+            None => Ok(&[]),
+            Some(Value::List(items)) => Ok(items),
+            Some(_) => Err(self.error(key, "must be a list")),
+        }
+    }
+
+    /// The texts of a list; none if not written.
+    pub(super) fn texts(&self, key: &str) -> Result<Vec<Name>, CatalogError> {
+        let place = self.place.key(key);
+        self.items(key)?.iter().enumerate().map(|(at, item)| text(item, &place.index(at))).collect()
+    }
+
+    /// The entries of a map of any keys; none if not written.
+    pub(super) fn entries(&self, key: &str) -> Result<impl Iterator<Item = (&'a Name, &'a Value)>, CatalogError> {
+        let map = self.get(key).map(|value| entries(value, &self.place.key(key))).transpose()?;
+        Ok(map.into_iter().flatten())
+    }
+}
+
+fn entries<'a>(value: &'a Value, place: &Place<'_>) -> Result<&'a Map, CatalogError> {
+    match value {
+        Value::Map(map) => Ok(map),
+        _ => Err(place.error("must be an object")),
+    }
+}
+
+/// The text at a place.
+pub(super) fn text(value: &Value, place: &Place<'_>) -> Result<Name, CatalogError> {
+    match value {
+        Value::Text(text) => Ok(text.clone()),
+        _ => Err(place.error("must be a string")),
+    }
+}

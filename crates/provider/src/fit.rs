@@ -1,0 +1,224 @@
+//! Whether a value is exactly what a field declares: no conversion, no leniency.
+//!
+//! For catalogues (a default must fit its field), for the conformance suite (an answer must be as declared), and for
+//! the simulated cloud, which refuses what a real one might let pass.
+//!
+//! Not here: the dialects' conversions and the diagnostics about a document (`engine::check`).
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Mutex;
+
+use blueprint::{Field, Kind, Name, Schema, Value};
+use regex::Regex;
+
+/// What does not fit, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The path from the value asked about: dots and `[n]`; empty for the value itself.
+    pub path: String,
+    /// A lower-case phrase; never shows the value.
+    pub message: String,
+}
+
+/// From whom the value comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Sent to the provider: required fields are there, those that only the provider fills in are not.
+    Sent,
+    /// Answered by the provider: fields that it fills in are there.
+    Answered,
+}
+
+/// Compares values with fields. Keeps compiled patterns, so one of it serves many calls.
+#[derive(Debug, Default)]
+pub struct Fit {
+    patterns: Mutex<HashMap<Name, Option<Regex>>>,
+}
+
+impl Fit {
+    /// One without any pattern yet.
+    pub fn new() -> Fit {
+        Fit::default()
+    }
+
+    /// The first thing in a map of fields that does not fit. Values must be known and without secret marks.
+    pub fn fields(&self, value: &Value, schema: &Schema, direction: Direction) -> Option<Misfit> {
+        let mut path = String::new();
+        self.object(value, schema, direction, &mut path).map(|message| Misfit { path, message })
+    }
+
+    /// The first thing in a field's value that does not fit. The value must be known and without secret marks.
+    pub fn field(&self, value: &Value, field: &Field, direction: Direction) -> Option<Misfit> {
+        let mut path = String::new();
+        self.value(value, field, direction, &mut path).map(|message| Misfit { path, message })
+    }
+
+    /// Leaves the path to the misfit in `path`, and as it was if there is none.
+    fn object(&self, value: &Value, schema: &Schema, direction: Direction, path: &mut String) -> Option<String> {
+        let Value::Map(map) = value else { return Some(format!("must be an object, found {}", found(value))) };
+        for (name, value) in map.iter() {
+            let before = path.len();
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(name);
+            let Some(field) = schema.fields.get(name) else { return Some("there is no such field".into()) };
+            if direction == Direction::Sent && !field.is_settable() {
+                return Some("is filled in by the provider".into());
+            }
+            if let Some(message) = self.value(value, field, direction, path) {
+                return Some(message);
+            }
+            path.truncate(before);
+        }
+        // Every key has been found in the schema: with as many keys as fields nothing can be missing.
+        if map.len() < schema.fields.len() {
+            for (name, field) in &schema.fields {
+                let needed = match direction {
+                    Direction::Sent => field.required,
+                    Direction::Answered => field.required || field.computed,
+                };
+                if needed && !map.contains_key(name) {
+                    return Some(format!("`{name}` is missing"));
+                }
+            }
+        }
+        None
+    }
+
+    fn value(&self, value: &Value, field: &Field, direction: Direction, path: &mut String) -> Option<String> {
+        match value {
+            Value::Null if field.nullable || matches!(field.kind, Kind::Any) => return None,
+            Value::Unknown(_) => return Some("is not known".into()),
+            Value::Secret(_) => return Some("is still marked secret".into()),
+            _ => {}
+        }
+        let wrong = |wanted: &str| Some(format!("must be {wanted}, found {}", found(value)));
+        let limits = &field.constraint;
+        match (&field.kind, value) {
+            (Kind::Any, value) => return plain(value, path),
+            (Kind::Boolean, Value::Bool(_)) => {}
+            (Kind::String, Value::Text(text)) => {
+                let length = || text.chars().count() as u64;
+                if limits.min_length.is_some_and(|least| length() < least) {
+                    return Some("is too short".into());
+                }
+                if limits.max_length.is_some_and(|most| length() > most) {
+                    return Some("is too long".into());
+                }
+                if limits.pattern.as_ref().is_some_and(|pattern| !self.matches(pattern, text)) {
+                    return Some("does not match its pattern".into());
+                }
+            }
+            (Kind::Integer, Value::Int(number)) => {
+                return limited(*number as f64, field).or_else(|| allowed(value, field));
+            }
+            (Kind::Float, Value::Float(number)) => return limited(*number, field).or_else(|| allowed(value, field)),
+            (Kind::Array(item), Value::List(items) | Value::Set(items)) => {
+                if limits.min_items.is_some_and(|least| (items.len() as u64) < least) {
+                    return Some("has too few items".into());
+                }
+                if limits.max_items.is_some_and(|most| items.len() as u64 > most) {
+                    return Some("has too many items".into());
+                }
+                for (at, value) in items.iter().enumerate() {
+                    let before = path.len();
+                    let _ = write!(path, "[{at}]");
+                    if let Some(message) = self.value(value, item, direction, path) {
+                        return Some(message);
+                    }
+                    path.truncate(before);
+                }
+            }
+            (Kind::Map(field), Value::Map(entries)) => {
+                for (key, value) in entries.iter() {
+                    let before = path.len();
+                    path.push('.');
+                    path.push_str(key);
+                    if let Some(message) = self.value(value, field, direction, path) {
+                        return Some(message);
+                    }
+                    path.truncate(before);
+                }
+            }
+            (Kind::Object(schema), value) => return self.object(value, schema, direction, path),
+            (Kind::Union(branches), value) => {
+                let before = path.len();
+                for branch in branches.iter() {
+                    if self.value(value, branch, direction, path).is_none() {
+                        return None;
+                    }
+                    path.truncate(before);
+                }
+                return Some("fits no alternative".into());
+            }
+            (Kind::Boolean, _) => return wrong("a boolean"),
+            (Kind::String, _) => return wrong("a string"),
+            (Kind::Integer, _) => return wrong("an integer"),
+            (Kind::Float, _) => return wrong("a float"),
+            (Kind::Array(_), _) => return wrong("an array"),
+            (Kind::Map(_), _) => return wrong("a map"),
+        }
+        allowed(value, field)
+    }
+
+    fn matches(&self, pattern: &Name, text: &str) -> bool {
+        let Ok(mut patterns) = self.patterns.lock() else { return true };
+        let regex = patterns.entry(pattern.clone()).or_insert_with(|| Regex::new(pattern).ok());
+        regex.as_ref().is_none_or(|regex| regex.is_match(text))
+    }
+}
+
+/// Free content: plain data, nothing that only has a meaning inside the engine.
+fn plain(value: &Value, path: &mut String) -> Option<String> {
+    let before = path.len();
+    match value {
+        Value::Unknown(_) => return Some("is not known".into()),
+        Value::Secret(_) => return Some("is still marked secret".into()),
+        Value::Function(_) | Value::Resource(_) => return Some(format!("cannot be {}", found(value))),
+        Value::List(items) | Value::Set(items) => {
+            for (at, item) in items.iter().enumerate() {
+                let _ = write!(path, "[{at}]");
+                if let Some(message) = plain(item, path) {
+                    return Some(message);
+                }
+                path.truncate(before);
+            }
+        }
+        Value::Map(entries) => {
+            for (key, value) in entries.iter() {
+                path.push('.');
+                path.push_str(key);
+                if let Some(message) = plain(value, path) {
+                    return Some(message);
+                }
+                path.truncate(before);
+            }
+        }
+        _ => {}
+    }
+    None
+}
+
+fn limited(number: f64, field: &Field) -> Option<String> {
+    if field.constraint.min.is_some_and(|least| number < least) {
+        return Some("is too small".into());
+    }
+    if field.constraint.max.is_some_and(|most| number > most) {
+        return Some("is too large".into());
+    }
+    None
+}
+
+fn allowed(value: &Value, field: &Field) -> Option<String> {
+    (!field.allowed.is_empty() && !field.allowed.contains(value)).then(|| "is not among the allowed values".into())
+}
+
+fn found(value: &Value) -> String {
+    match value.kind_word() {
+        word @ ("integer" | "array" | "object" | "asset") => format!("an {word}"),
+        word @ "none" => word.into(),
+        word => format!("a {word}"),
+    }
+}

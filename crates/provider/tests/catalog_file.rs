@@ -1,0 +1,140 @@
+//! Catalogues are read as they are meant, and what contradicts itself is refused at its place.
+
+use blueprint::{Kind, ReplaceOrder, Type, Value};
+use provider::{FilterType, Side, read_catalog};
+
+const TEST: &str = include_str!("../../../conformance/blueprint/catalog.json");
+const EXAMPLES: &str = include_str!("../../../conformance/blueprint/spec-examples/catalog.json");
+
+#[test]
+fn the_catalogue_of_the_simulated_cloud_is_read() {
+    let catalog = read_catalog(TEST).unwrap();
+    assert_eq!(catalog.resource_types.len(), 11);
+    let record = &catalog.resource_types["test/record"];
+    assert_eq!(record.id_field.as_deref(), Some("id"));
+    assert_eq!(record.field("size").unwrap().default, Some(Value::from("small")));
+    assert_eq!(record.field("rules").unwrap().keyed_by.as_deref(), Some("key"));
+    assert!(matches!(record.field("target").unwrap().kind, Kind::Union(ref of) if of.len() == 2));
+    assert_eq!(record.unique_fields().map(AsRef::as_ref).collect::<Vec<&str>>(), ["serial"]);
+    assert_eq!(catalog.resource_types["test/cluster"].replace_order, ReplaceOrder::CreateFirst);
+    let network = &catalog.data_source_types["test/network"];
+    assert_eq!(network.filters["vpcId"].push_down.len(), 1);
+    assert_eq!(network.filters["tags"].ty, FilterType::Map(Type::Text));
+    assert_eq!(network.rows.len(), 3);
+    assert_eq!(catalog.variable_types["test/size"].options[1].value, Value::from("s-2"));
+    assert_eq!(catalog.functions.iter().map(|f| f.signature()).next().unwrap(), "test_double(n: integer) -> integer");
+    assert_eq!(catalog.link_kinds.len(), 8);
+    assert_eq!(catalog.link_kinds[0].first, Some(Side::B));
+    assert_eq!(catalog.link_kinds[0].per_a, (0, Some(2)));
+    assert_eq!(catalog.transforms.len(), 2);
+    assert_eq!(read_catalog(EXAMPLES).unwrap().namespaces.len(), 2);
+}
+
+/// The error that a catalogue of one resource type gives, whose other parts are these.
+fn refused(more: &str, fields: &str) -> String {
+    let text = format!(
+        r#"{{"format": 1, "namespace": "x", {more} "resourceTypes": {{"x/a": {{"fields": {{"id": {{"kind": "string", "computed": true}}, {fields}}}}},
+            "x/b": {{"fields": {{"id": {{"kind": "string", "computed": true}}, "name": {{"kind": "string"}}}}}}}}}}"#
+    );
+    match read_catalog(&text) {
+        Ok(_) => "accepted".into(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn contradictions_are_refused_at_their_place() {
+    let field = |field: &str| refused("", &format!(r#""f": {field}"#));
+    let at = |rest: &str| format!(r#"$.resourceTypes["x/a"].fields.f{rest})"#);
+    for (text, place) in [
+        (r#"{"kind": "sting"}"#, ".kind"),
+        (r#"{"kind": "string", "requird": true}"#, ""),
+        (r#"{"kind": "string", "required": true, "computed": true}"#, ".required"),
+        (r#"{"kind": "string", "optional": true}"#, ".optional"),
+        (r#"{"kind": "string", "default": 3}"#, ".default"),
+        (r#"{"kind": "string", "default": "c", "allowed": ["a", "b"]}"#, ".default"),
+        (r#"{"kind": "string", "allowed": ["a", 1]}"#, ".allowed[1]"),
+        (r#"{"kind": "string", "pattern": "(a"}"#, ".pattern"),
+        (r#"{"kind": "string", "min": 1}"#, ".min"),
+        (r#"{"kind": "integer", "min": 2, "max": 1}"#, ".min"),
+        (r#"{"kind": "array", "items": {"kind": "string"}, "keyedBy": "k"}"#, ".keyedBy"),
+        (
+            r#"{"kind": "array", "items": {"kind": "object", "fields": {"k": {"kind": "string"}}}, "keyedBy": "j"}"#,
+            ".keyedBy",
+        ),
+        (r#"{"kind": "string", "computed": true, "mustRecreate": true}"#, ".mustRecreate"),
+        (r#"{"kind": "string", "trackDrift": true}"#, ".trackDrift"),
+        (r#"{"kind": "string", "items": {"kind": "any"}}"#, ".items"),
+        (r#"{"kind": "object"}"#, ""),
+    ] {
+        let found = field(text);
+        assert!(found.contains(&at(place)), "{text}: {found}");
+    }
+    assert_eq!(field(r#"{"kind": "string"}"#), "accepted");
+    assert_eq!(
+        refused(r#""variableType": {},"#, r#""f": {"kind": "any"}"#),
+        "unknown key `variableType`; did you mean `variableTypes`? (at $)"
+    );
+    assert!(refused("", r#""f": {"kind": "any"}, "f": {"kind": "any"}"#).contains("written twice"));
+}
+
+#[test]
+fn link_kinds_are_held_against_their_types() {
+    let kind = |rest: &str| {
+        refused(
+            &format!(r#""linkKinds": [{{"a": "x/a", "b": "x/b", {rest}}}],"#),
+            r#""f": {"kind": "any"}, "name": {"kind": "string"}"#,
+        )
+    };
+    assert_eq!(kind(r#""order": "none""#), "accepted");
+    for (text, part) in [
+        (r#""order": "first""#, "linkKinds[0].order"),
+        (r#""effects": [{"into": "c", "set": "f", "value": 1}]"#, "effects[0].into"),
+        (r#""effects": [{"into": "a", "set": "g", "value": 1}]"#, "there is no field `g`"),
+        (r#""effects": [{"into": "a", "set": "id", "value": "x"}]"#, "filled in by the provider"),
+        (r#""effects": [{"into": "a", "value": "x"}]"#, "exactly one of"),
+        (r#""effects": [{"into": "a", "set": "f", "key": "k", "value": "x"}]"#, "effects[0].key"),
+        (r#""use": {"r": {"of": "a", "field": "role", "type": "x/b"}}"#, "there is no field `role`"),
+        (r#""parts": {"p": {"type": "x/c", "spec": {}}}"#, "there is no resource type `x/c`"),
+        (r#""perA": {"min": 2, "max": 1}"#, "perA.max"),
+        (r#""annotations": [{"as": "n", "side": "a", "key": "x.<a>.n", "type": "string"}]"#, "annotations[0].key"),
+        (r#""needs": [{"side": "c", "name": "n"}]"#, "needs[0].side"),
+    ] {
+        let found = kind(text);
+        assert!(found.contains(part), "{text}: {found}");
+    }
+    let twice = r#""linkKinds": [{"a": "x/a", "b": "x/b"}, {"a": "x/a", "b": "x/b"}],"#;
+    assert!(refused(twice, r#""f": {"kind": "any"}"#).contains("linkKinds[1]"));
+}
+
+#[test]
+fn types_lie_in_the_namespace_and_name_what_is_there() {
+    for (text, part) in [
+        (r#"{"format": 2, "namespace": "x"}"#, "$.format"),
+        (r#"{"format": 1}"#, "`namespace` is missing"),
+        (r#"{"format": 1, "namespace": "x", "resourceTypes": {"y/a": {}}}"#, "outside the namespace"),
+        (r#"{"format": 1, "namespace": "x", "resourceTypes": {"x": {}}}"#, "no name of a type"),
+        (
+            r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {"idField": "id"}}}"#,
+            r#"$.resourceTypes["x/a"].idField"#,
+        ),
+        (r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {"needsStable": ["x/b"]}}}"#, "needsStable[0]"),
+        (r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"exclusive": [["n"]]}}}"#, "exclusive[0][0]"),
+        (r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"rows": [{"n": 1}]}}}"#, "rows[0].n"),
+        (
+            r#"{"format": 1, "namespace": "x", "dataSourceTypes": {"x/a": {"filter": {"n": {"type": "text"}}}}}"#,
+            "filter.n.type",
+        ),
+        (
+            r#"{"format": 1, "namespace": "x", "variableTypes": {"x/a": {"kind": "string", "options": [{"label": "l", "value": 1}]}}}"#,
+            "options[0].value",
+        ),
+        ("{", "not a catalogue in JSON"),
+    ] {
+        let found = match read_catalog(text) {
+            Ok(_) => "accepted".into(),
+            Err(error) => error.to_string(),
+        };
+        assert!(found.contains(part), "{text}: {found}");
+    }
+}
