@@ -7,10 +7,15 @@
 
 pub mod conformance;
 mod entry;
+mod journal;
 mod record;
 pub mod seal;
 mod store;
 
-pub use entry::{Entry, EntryKind, Finished, Intent, Outcome, Operation, OperationKind, OperationOutcome};
-pub use record::{Generation, InstanceName, InstanceNameError, Open, Record, RecordOrigin, Remembered, Revision, Snapshot, Status, StatusOp, StatusWord};
+pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
+pub use journal::{Journal, MAX_DEPTH};
+pub use record::{
+    Generation, InstanceName, InstanceNameError, Open, Record, RecordOrigin, Remembered, Revision, Snapshot, Status,
+    StatusOp, StatusWord,
+};
 pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Store, StoreError};

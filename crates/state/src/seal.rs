@@ -1,11 +1,151 @@
-//! Sealing secrets (to be completed): keys, and values sealed for places that outlive the process.
+//! Sealing secrets: keys, and values sealed for places that outlive the process.
+//!
+//! Where the wire form has `{"$secret": V}`, what is stored has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24 bytes
+//! and V as JSON under XChaCha20-Poly1305. What is sealed is bound to its [`Place`] and to its path in there, so that no
+//! stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what never changes: the
+//! instance's uid and the number of the journal entry. Addresses are no part of it: an entry is never rewritten, a move
+//! writes a new one, and renaming the instance changes neither.
+//!
+//! A text without secrets is written and read without a detour. Not here: where a key comes from (`cli`).
 
+use std::fmt;
 use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, Generate, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
+use sha2::{Digest, Sha256};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::StoreError;
+
+const NONCE: usize = 24;
+const SECRET: &str = "$secret";
+const SEALED: &str = "$sealed";
+const WRAPPED: &str = "$map";
+/// What sealed bytes begin with: a word, and the version of their form.
+const BYTES_HEADER: &[u8] = b"cyanotype sealed 1\n";
+
+/// Gives a nonce that has not been used with the key before; none if it cannot.
+pub type Nonces = Arc<dyn Fn() -> Option<[u8; NONCE]> + Send + Sync>;
+
+/// Names a key without telling it: the first eight hexadecimal digits of its SHA-256.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KeyId(String);
+
+impl KeyId {
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key is 32 bytes in base64")]
+pub struct KeyError;
+
+/// Reads a key: 32 bytes in base64, space around it ignored. Anything else is an error that does not repeat the text.
+pub fn parse_key(text: &str) -> Result<[u8; 32], KeyError> {
+    let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| KeyError)?);
+    <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| KeyError)
+}
+
+/// Writes a key as [`parse_key`] reads it, without a line end.
+pub fn format_key(key: &[u8; 32]) -> String {
+    STANDARD.encode(key)
+}
+
+/// Where something sealed stands, by names that never change. It opens nowhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The uid of the instance; for other things a name of their own, as `plan`.
+    pub uid: &'a str,
+    /// Which record of it: the number of the entry; 0 where there is but one.
+    pub record: u64,
+}
+
+/// Why something could not be sealed or opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// A secret must be sealed and there is no key.
+    #[error("secrets cannot be stored without a key")]
+    NoKey,
+    /// Something is sealed under a key that is not at hand, or was changed or moved since.
+    #[error("a stored secret cannot be opened with this key")]
+    WrongKey,
+    /// No nonce could be had.
+    #[error("the system gives no random numbers")]
+    NoNonce,
+    /// What was sealed is not of a form known here.
+    #[error("what is sealed has a form that is not known here")]
+    Foreign,
+    /// What is stored does not read as what it should be, or cannot be written.
+    #[error("what is stored cannot be read or written as it should")]
+    Form(#[source] serde_json::Error),
+}
+
+impl From<SealError> for StoreError {
+    fn from(error: SealError) -> StoreError {
+        match error {
+            SealError::NoKey => StoreError::NoKey,
+            SealError::WrongKey => StoreError::WrongKey,
+            SealError::Foreign => StoreError::Foreign { what: error.to_string() },
+            SealError::NoNonce | SealError::Form(_) => StoreError::Unreachable { source: Box::new(error) },
+        }
+    }
+}
+
+/// A key in memory, wiped when the last sealer that has it is gone.
+struct Key {
+    bytes: [u8; 32],
+    id: KeyId,
+}
+
+impl Key {
+    fn new(bytes: [u8; 32]) -> Key {
+        let digest = Sha256::digest(bytes);
+        let id = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        Key { bytes, id: KeyId(id) }
+    }
+
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new((&self.bytes).into())
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
 
 /// Seals and opens secrets with one key, or without one cannot.
 #[derive(Clone, Default)]
 pub struct Sealer {
-    key: Option<Arc<[u8; 32]>>,
+    key: Option<Arc<Key>>,
+    /// Keys of before: they open, and seal nothing any more.
+    older: Vec<Arc<Key>>,
+    nonces: Option<Nonces>,
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.key_id() {
+            Some(id) => write!(f, "Sealer({id})"),
+            None => f.write_str("Sealer(no key)"),
+        }
+    }
 }
 
 impl Sealer {
@@ -14,13 +154,309 @@ impl Sealer {
         Sealer::default()
     }
 
-    /// Seals with this key.
+    /// Seals with this key. Nonces are the system's random numbers unless [`with_nonces`](Sealer::with_nonces) says otherwise.
     pub fn with_key(key: [u8; 32]) -> Sealer {
-        Sealer { key: Some(Arc::new(key)) }
+        Sealer { key: Some(Arc::new(Key::new(key))), ..Sealer::default() }
+    }
+
+    /// The same sealer with nonces from here. Two equal ones under one key give the secrets away: for tests alone.
+    pub fn with_nonces(mut self, nonces: Nonces) -> Sealer {
+        self.nonces = Some(nonces);
+        self
+    }
+
+    /// The same sealer, which also opens what was sealed with a key of before.
+    pub fn with_older_key(mut self, key: [u8; 32]) -> Sealer {
+        self.older.push(Arc::new(Key::new(key)));
+        self
     }
 
     /// Whether there is a key.
     pub fn can_seal(&self) -> bool {
         self.key.is_some()
+    }
+
+    /// The id of the key that seals; none without a key.
+    pub fn key_id(&self) -> Option<KeyId> {
+        self.key.as_ref().map(|key| key.id.clone())
+    }
+
+    /// Writes a thing as JSON. `has_secret` says whether anything in it is: then every secret in it is sealed, otherwise
+    /// the text is written straight. `NoKey` if a secret is met without a key.
+    pub fn write<T: Serialize>(&self, place: Place<'_>, thing: &T, has_secret: bool) -> Result<String, SealError> {
+        if !has_secret {
+            return serde_json::to_string(thing).map_err(SealError::Form);
+        }
+        let mut json = serde_json::to_value(thing).map_err(SealError::Form)?;
+        let sealed = self.seal_json(place, &mut json);
+        let text = sealed.and_then(|()| serde_json::to_string(&json).map_err(SealError::Form));
+        if text.is_err() {
+            wipe(&mut json);
+        }
+        text
+    }
+
+    /// Reads what [`write`](Sealer::write) wrote at that place. `WrongKey` if something sealed in it does not open.
+    pub fn read<T: DeserializeOwned>(&self, place: Place<'_>, text: &[u8], has_sealed: bool) -> Result<T, SealError> {
+        if !has_sealed {
+            return parse(text);
+        }
+        let mut json: Json = parse(text)?;
+        self.open_json(place, &mut json)?;
+        T::deserialize(json).map_err(SealError::Form)
+    }
+
+    /// Replaces every `{"$secret": V}` of a tree in wire form by its sealed form.
+    pub fn seal_json(&self, place: Place<'_>, json: &mut Json) -> Result<(), SealError> {
+        walk(json, &mut String::new(), false, &mut |path, map| {
+            if map.len() != 1 {
+                return Ok(false);
+            }
+            let Some(secret) = map.get_mut(SECRET) else { return Ok(false) };
+            let key = self.key.as_deref().ok_or(SealError::NoKey)?;
+            let plain = Zeroizing::new(serde_json::to_vec(&secret).map_err(SealError::Form)?);
+            wipe(secret);
+            let sealed = self.seal(key, place, path, &plain)?;
+            map.clear();
+            map.insert(SEALED.into(), Json::String(STANDARD.encode(sealed)));
+            map.insert("key".into(), Json::String(key.id.0.clone()));
+            Ok(true)
+        })
+    }
+
+    /// Puts back what [`seal_json`](Sealer::seal_json) replaced.
+    pub fn open_json(&self, place: Place<'_>, json: &mut Json) -> Result<(), SealError> {
+        walk(json, &mut String::new(), false, &mut |path, map| {
+            // A map of the document that has such a key further on is no mark.
+            let (2, Some((first, Json::String(text)))) = (map.len(), map.iter().next()) else { return Ok(false) };
+            if first != SEALED {
+                return Ok(false);
+            }
+            let id = map.get("key").and_then(Json::as_str).ok_or(SealError::Foreign)?;
+            let key = self.key_of(id)?;
+            let sealed = STANDARD.decode(text).map_err(|_| SealError::Foreign)?;
+            let plain = self.open(key, place, path, &sealed)?;
+            let secret: Json = parse(&plain)?;
+            map.clear();
+            map.insert(SECRET.into(), secret);
+            Ok(true)
+        })
+    }
+
+    /// Seals bytes as a whole, as for a plan file. `NoKey` without a key.
+    pub fn seal_bytes(&self, place: Place<'_>, bytes: &[u8]) -> Result<Vec<u8>, SealError> {
+        let key = self.key.as_deref().ok_or(SealError::NoKey)?;
+        let sealed = self.seal(key, place, "", bytes)?;
+        Ok([BYTES_HEADER, key.id.0.as_bytes(), &sealed].concat())
+    }
+
+    /// Opens what [`seal_bytes`](Sealer::seal_bytes) sealed at that place. `Foreign` if it is something else, `WrongKey`
+    /// if it does not open.
+    pub fn open_bytes(&self, place: Place<'_>, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        let rest = bytes.strip_prefix(BYTES_HEADER).ok_or(SealError::Foreign)?;
+        let (id, sealed) = rest.split_at_checked(8).ok_or(SealError::Foreign)?;
+        let key = self.key_of(std::str::from_utf8(id).map_err(|_| SealError::Foreign)?)?;
+        self.open(key, place, "", sealed)
+    }
+
+    /// Whether bytes begin as [`seal_bytes`](Sealer::seal_bytes) begins them.
+    pub fn is_sealed(bytes: &[u8]) -> bool {
+        bytes.starts_with(BYTES_HEADER)
+    }
+
+    fn key_of(&self, id: &str) -> Result<&Key, SealError> {
+        let mut keys = self.key.iter().chain(&self.older);
+        keys.find(|key| key.id.0 == id).map(Arc::as_ref).ok_or(SealError::WrongKey)
+    }
+
+    fn seal(&self, key: &Key, place: Place<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+        let nonce = match &self.nonces {
+            Some(nonces) => XNonce::from(nonces().ok_or(SealError::NoNonce)?),
+            None => XNonce::try_generate().map_err(|_| SealError::NoNonce)?,
+        };
+        let associated = associated(key, place, path);
+        let payload = Payload { msg: plain, aad: &associated };
+        // The cipher refuses only what is longer than 256 GiB.
+        let sealed = key.cipher().encrypt(&nonce, payload).map_err(|_| SealError::Foreign)?;
+        Ok([nonce.as_slice(), &sealed].concat())
+    }
+
+    fn open(&self, key: &Key, place: Place<'_>, path: &str, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        let (nonce, sealed) = bytes.split_at_checked(NONCE).ok_or(SealError::Foreign)?;
+        let nonce = <[u8; NONCE]>::try_from(nonce).map_err(|_| SealError::Foreign)?;
+        let associated = associated(key, place, path);
+        let payload = Payload { msg: sealed, aad: &associated };
+        let plain = key.cipher().decrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::WrongKey)?;
+        Ok(Zeroizing::new(plain))
+    }
+}
+
+/// What a sealed text is bound to. Lengths stand before texts, so that no two places give the same bytes.
+fn associated(key: &Key, place: Place<'_>, path: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(40 + place.uid.len() + path.len());
+    bytes.extend_from_slice(key.id.0.as_bytes());
+    bytes.extend_from_slice(&(place.uid.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(place.uid.as_bytes());
+    bytes.extend_from_slice(&place.record.to_le_bytes());
+    bytes.extend_from_slice(path.as_bytes());
+    bytes
+}
+
+/// Reads JSON of any depth: what is stored was measured when it was written ([`MAX_DEPTH`](crate::MAX_DEPTH)).
+fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, SealError> {
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    deserializer.disable_recursion_limit();
+    let thing = T::deserialize(&mut deserializer).map_err(SealError::Form)?;
+    deserializer.end().map_err(SealError::Form)?;
+    Ok(thing)
+}
+
+type Visit<'v> = dyn FnMut(&str, &mut Map<String, Json>) -> Result<bool, SealError> + 'v;
+
+/// Shows every map that may be a mark to `visit`, with its path; a map that `visit` takes is not entered.
+///
+/// The keys of a `$map` are the document's own: it is entered, but is no mark whatever its first key.
+fn walk(json: &mut Json, path: &mut String, plain: bool, visit: &mut Visit<'_>) -> Result<(), SealError> {
+    match json {
+        Json::Object(map) => {
+            if !plain && visit(path, map)? {
+                return Ok(());
+            }
+            let wraps = !plain && map.len() == 1;
+            for (key, value) in map {
+                let end = path.len();
+                push_step(path, key);
+                walk(value, path, wraps && key == WRAPPED, visit)?;
+                path.truncate(end);
+            }
+            Ok(())
+        }
+        Json::Array(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                let end = path.len();
+                push_step(path, &at.to_string());
+                walk(item, path, false, visit)?;
+                path.truncate(end);
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A step of a JSON pointer (RFC 6901).
+fn push_step(path: &mut String, step: &str) {
+    path.push('/');
+    for c in step.chars() {
+        match c {
+            '~' => path.push_str("~0"),
+            '/' => path.push_str("~1"),
+            other => path.push(other),
+        }
+    }
+}
+
+/// Overwrites the texts of a tree before it is let go.
+fn wipe(json: &mut Json) {
+    match json {
+        Json::String(text) => text.zeroize(),
+        Json::Array(items) => items.iter_mut().for_each(wipe),
+        Json::Object(map) => map.values_mut().for_each(wipe),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use blueprint::Value;
+
+    use super::*;
+
+    const PLACE: Place<'_> = Place { uid: "u-1", record: 7 };
+
+    fn counting() -> Nonces {
+        let next = AtomicU8::new(0);
+        Arc::new(move || Some([next.fetch_add(1, Ordering::Relaxed); NONCE]))
+    }
+
+    fn sealer(key: u8) -> Sealer {
+        Sealer::with_key([key; 32]).with_nonces(counting())
+    }
+
+    fn value() -> Value {
+        Value::map([
+            ("open", Value::from("plain")),
+            ("hidden", Value::map([("deep", Value::from("s3cret").secret())]).secret()),
+            ("items", Value::list([Value::Int(1), Value::from("s3cret").secret()])),
+            ("mark", Value::map([("$secret", Value::from("mine")), ("$sealed", Value::from("too"))])),
+            ("late", Value::map([("a", Value::Null), ("$secret", Value::from("mine")), ("key", Value::Null)])),
+        ])
+    }
+
+    #[test]
+    fn secrets_are_sealed_and_come_back() {
+        let text = sealer(1).write(PLACE, &value(), true).unwrap();
+        assert!(!text.contains("s3cret") && text.contains("plain") && text.contains("mine"), "{text}");
+        assert_eq!(sealer(1).read::<Value>(PLACE, text.as_bytes(), true).unwrap(), value());
+        let older = sealer(2).with_older_key([1; 32]);
+        assert_eq!(older.read::<Value>(PLACE, text.as_bytes(), true).unwrap(), value());
+    }
+
+    #[test]
+    fn only_the_key_opens_and_only_in_its_place() {
+        let text = sealer(1).write(PLACE, &value(), true).unwrap();
+        for (sealer, place) in [
+            (sealer(2), PLACE),
+            (Sealer::none(), PLACE),
+            (sealer(1), Place { uid: "u-2", ..PLACE }),
+            (sealer(1), Place { record: 8, ..PLACE }),
+        ] {
+            assert!(matches!(sealer.read::<Value>(place, text.as_bytes(), true), Err(SealError::WrongKey)));
+        }
+        let moved = text.replace("items", "other");
+        assert!(matches!(sealer(1).read::<Value>(PLACE, moved.as_bytes(), true), Err(SealError::WrongKey)));
+        assert!(matches!(Sealer::none().write(PLACE, &value(), true), Err(SealError::NoKey)));
+    }
+
+    #[test]
+    fn bytes_are_sealed_whole() {
+        let sealed = sealer(1).seal_bytes(PLACE, b"a plan").unwrap();
+        assert!(Sealer::is_sealed(&sealed));
+        assert_eq!(sealer(1).open_bytes(PLACE, &sealed).unwrap().as_slice(), b"a plan");
+        assert!(matches!(sealer(2).open_bytes(PLACE, &sealed), Err(SealError::WrongKey)));
+        assert!(matches!(sealer(1).open_bytes(PLACE, b"a plan"), Err(SealError::Foreign)));
+        for end in 0..sealed.len() {
+            assert!(sealer(1).open_bytes(PLACE, &sealed[..end]).is_err());
+        }
+    }
+
+    /// The sealed form is a stored format: this text must open for ever.
+    #[test]
+    fn the_first_format_opens() {
+        let stored =
+            r#"{"$sealed":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAANzn+sSQEO9y1xWxgHoP2CUbrqDBEW+I4","key":"72cd6e84"}"#;
+        assert_eq!(sealer(1).write(PLACE, &Value::from("hidden").secret(), true).unwrap(), stored);
+        assert_eq!(sealer(1).read::<Value>(PLACE, stored.as_bytes(), true).unwrap(), Value::from("hidden").secret());
+    }
+
+    #[test]
+    fn a_key_is_32_bytes_in_base64() {
+        let key = [7; 32];
+        assert_eq!(parse_key(&format!(" {}\n", format_key(&key))), Ok(key));
+        assert_eq!(parse_key("c2hvcnQ="), Err(KeyError));
+        assert_eq!(parse_key(""), Err(KeyError));
+        assert_eq!(Sealer::with_key(key).key_id().unwrap().as_str().len(), 8);
+        assert_eq!(
+            format!("{:?}", Sealer::with_key(key)),
+            format!("Sealer({})", Sealer::with_key(key).key_id().unwrap())
+        );
+    }
+
+    #[test]
+    fn two_sealings_under_the_systems_nonces_differ() {
+        let sealer = Sealer::with_key([3; 32]);
+        assert_ne!(sealer.seal_bytes(PLACE, b"x").unwrap(), sealer.seal_bytes(PLACE, b"x").unwrap());
     }
 }

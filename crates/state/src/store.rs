@@ -71,6 +71,15 @@ pub enum StoreError {
         /// What is wrong with it, as a phrase.
         what: String,
     },
+    /// The entries break a rule of the journal (see [`Journal`](crate::Journal)), or cannot be stored: a bug of the
+    /// writer's. Nothing was written.
+    #[error("the journal of `{instance}` refuses an entry: {what}")]
+    Refused {
+        /// Of which instance.
+        instance: InstanceName,
+        /// Which rule, as a phrase.
+        what: String,
+    },
     /// The place failed. Whether a commit took effect is unknown until `head` answers.
     #[error("the state cannot be reached")]
     Unreachable {
@@ -95,9 +104,10 @@ pub struct InstanceInfo {
     pub records: u64,
     /// When it was first committed to: seconds since 1970 UTC.
     pub created: i64,
-    /// The last operation and how it ended; no outcome while it runs or if it was cut off.
+    /// The last operation and how it ended; no outcome while it runs or if it was cut off. Its `desired` is left out
+    /// (null): a glance needs no key.
     pub last: Option<(Operation, Option<OperationOutcome>)>,
-    /// Who holds it now.
+    /// Who holds the lease, or let it run out without giving it back (compare `until`).
     pub holder: Option<LeaseHolder>,
 }
 
@@ -126,7 +136,7 @@ pub struct LogEntry {
 /// Readers never wait for a writer and always see one whole revision. (Stores are chosen at run time, hence boxed
 /// futures.)
 pub trait Store: Send + Sync {
-    /// All instances, by name.
+    /// All instances, by name. A destroyed one stays, its last outcome is `Gone`.
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>>;
 
     /// One instance at a glance; `None` if there is none of that name.
@@ -138,9 +148,13 @@ pub trait Store: Send + Sync {
     /// Everything at the current revision; an empty snapshot for an instance that was never committed to.
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>>;
 
-    /// All or nothing, and durable once it returns. `Moved` unless `head` is still `expected`; `Busy` if the lease was
-    /// taken over or has run out. The first entry of an operation's first commit is `Began`; the others of that operation follow it.
+    /// All or nothing, and durable once it returns. `Busy` if the lease was taken over, ended or given back; `Moved`
+    /// unless `head` is still `expected`; `Refused` if an entry breaks a rule of the [`Journal`](crate::Journal).
+    /// The first entry of an operation's first commit is `Began`; the others of that operation follow it.
     /// `uid` of a new instance is set from the id of its first operation.
+    ///
+    /// A lease that has run out but that nobody has taken over still commits: nothing can be in conflict with it, and
+    /// refusing would lose what was done in the world.
     fn commit<'a>(
         &'a self,
         lease: &'a Lease,
@@ -148,7 +162,8 @@ pub trait Store: Send + Sync {
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>>;
 
-    /// Takes the right to write, for as long as `lasts` from `now` (seconds since 1970 UTC). `Busy` with the holder while another lease is held.
+    /// Takes the right to write, for as long as `lasts` from `now` (seconds since 1970 UTC). `Busy` with the holder
+    /// while another lease is held and `now` is before its end.
     fn lease<'a>(
         &'a self,
         instance: &'a InstanceName,
@@ -166,14 +181,15 @@ pub trait Store: Send + Sync {
     /// Ends whatever lease is held, and says whose it was.
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 
-    /// Operations of the past, newest first, at most `limit`.
+    /// Operations of the past, newest first, at most `limit`. `Unknown` for an instance that was never committed to.
     fn history<'a>(
         &'a self,
         instance: &'a InstanceName,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>>;
 
-    /// The journal of one operation, or the newest `limit` entries of all, oldest first.
+    /// The newest `limit` entries of one operation, or of all, oldest first. `Unknown` for an instance that was never
+    /// committed to; nothing for an operation that it never had.
     fn log<'a>(
         &'a self,
         instance: &'a InstanceName,

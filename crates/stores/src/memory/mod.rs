@@ -1,1 +1,410 @@
-//! State in the process alone.
+//! State in the process alone: for tests, simulations and `memory:`.
+//!
+//! The strictest of the stores: what it takes, the others take. It has no clock; a lease is judged by the times that
+//! it is told. Secrets never leave the process, so they stay as they are, but storing one needs a key all the same and
+//! reading it back the same key.
+//!
+//! Not here: the rules of a journal (`state::Journal`).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use blueprint::{Address, IndexMap, Name, Value};
+use state::seal::{KeyId, Sealer};
+use state::{
+    BoxFuture, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Journal, Lease,
+    LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Store, StoreError,
+};
+
+/// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
+#[derive(Clone, Default)]
+pub struct MemoryState(Arc<Mutex<World>>);
+
+/// A store on a [`MemoryState`].
+#[derive(Clone, Default)]
+pub struct MemoryStore {
+    state: MemoryState,
+    sealer: Sealer,
+}
+
+#[derive(Default)]
+struct World {
+    instances: BTreeMap<InstanceName, Instance>,
+    leases: HashMap<InstanceName, Held>,
+    /// Ids of all operations of all instances.
+    operations: HashSet<Name>,
+}
+
+#[derive(Default)]
+struct Held {
+    epoch: u64,
+    holder: Option<LeaseHolder>,
+}
+
+#[derive(Default)]
+struct Instance {
+    revision: Revision,
+    generation: Generation,
+    uid: Name,
+    document: Name,
+    created: i64,
+    journal: Journal,
+    /// Records by the order in which they were first made, and where each address is among them.
+    records: BTreeMap<u64, (Address, Arc<Record>)>,
+    positions: HashMap<Address, u64>,
+    next_position: u64,
+    groups: IndexMap<Name, Vec<Address>>,
+    exports: IndexMap<Name, Value>,
+    exports_old: bool,
+    remembered: IndexMap<Name, Remembered>,
+    metadata: Value,
+    operations: Vec<Past>,
+    /// What is secret in here was stored under this key.
+    sealed_with: Option<KeyId>,
+}
+
+struct Past {
+    operation: Arc<Operation>,
+    finished: Option<Arc<Finished>>,
+    /// With the sequence number of the first.
+    entries: Vec<Entry>,
+    first: u64,
+}
+
+impl MemoryState {
+    fn lock(&self) -> MutexGuard<'_, World> {
+        // Nothing panics half-way through a change, so what a poisoned lock guards is whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MemoryStore {
+    /// A store of its own, empty.
+    pub fn new(sealer: Sealer) -> MemoryStore {
+        MemoryStore::open(&MemoryState::default(), sealer)
+    }
+
+    /// A store on what another store has, or had, in its memory.
+    pub fn open(state: &MemoryState, sealer: Sealer) -> MemoryStore {
+        MemoryStore { state: state.clone(), sealer }
+    }
+
+    /// What it holds, for another store to be opened on.
+    pub fn state(&self) -> &MemoryState {
+        &self.state
+    }
+
+    fn commit_now(&self, lease: &Lease, expected: Revision, entries: Vec<Entry>) -> Result<Revision, StoreError> {
+        let world = &mut *self.state.lock();
+        let name = &lease.instance;
+        world.check_held(lease)?;
+        let found = world.instances.get(name).map_or(Revision(0), |instance| instance.revision);
+        if found != expected {
+            return Err(StoreError::Moved { instance: name.clone(), expected, found });
+        }
+        let refused = |what: String| StoreError::Refused { instance: name.clone(), what };
+        let fresh = Instance::default();
+        let instance = world.instances.get(name).unwrap_or(&fresh);
+        instance.journal.check(lease.epoch, &entries).map_err(refused)?;
+        instance.check_end(&entries).map_err(refused)?;
+        if let Some(EntryKind::Began(operation)) = entries.first().map(|entry| &entry.kind)
+            && !world.operations.insert(operation.id.clone())
+        {
+            return Err(refused(format!("there was an operation `{}` before", operation.id)));
+        }
+        let secret = entries.iter().any(|entry| entry.kind.has_secret());
+        let key = self.sealer.key_id();
+        if secret && key.is_none() {
+            if let Some(EntryKind::Began(operation)) = entries.first().map(|entry| &entry.kind) {
+                world.operations.remove(&operation.id);
+            }
+            return Err(StoreError::NoKey);
+        }
+        let instance = world.instances.entry(name.clone()).or_default();
+        if secret {
+            instance.sealed_with = key;
+        }
+        instance.journal.follow(lease.epoch, &entries);
+        entries.into_iter().for_each(|entry| instance.follow(entry));
+        instance.revision.0 += 1;
+        Ok(instance.revision)
+    }
+
+    fn load_now(&self, name: &InstanceName) -> Result<Snapshot, StoreError> {
+        let world = self.state.lock();
+        let Some(instance) = world.instances.get(name) else { return Ok(Snapshot::default()) };
+        self.check_key(instance)?;
+        Ok(Snapshot {
+            revision: instance.revision,
+            generation: instance.generation,
+            uid: instance.uid.clone(),
+            document: instance.document.clone(),
+            records: instance.records.values().cloned().collect(),
+            groups: instance.groups.clone(),
+            exports: instance.exports.clone(),
+            exports_old: instance.exports_old,
+            remembered: instance.remembered.clone(),
+            metadata: instance.metadata.clone(),
+            open: instance.journal.open(),
+        })
+    }
+
+    fn check_key(&self, instance: &Instance) -> Result<(), StoreError> {
+        match &instance.sealed_with {
+            Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(StoreError::WrongKey),
+            _ => Ok(()),
+        }
+    }
+
+    fn lease_now(&self, name: &InstanceName, who: &str, now: i64, lasts: Duration) -> Result<Lease, StoreError> {
+        let world = &mut *self.state.lock();
+        let held = world.leases.entry(name.clone()).or_default();
+        if let Some(holder) = held.holder.as_ref().filter(|holder| now < holder.until) {
+            return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder.clone()) });
+        }
+        held.epoch += 1;
+        held.holder = Some(LeaseHolder { who: who.into(), since: now, until: until(now, lasts) });
+        Ok(Lease { instance: name.clone(), epoch: held.epoch })
+    }
+
+    fn renew_now(&self, lease: &Lease, now: i64, lasts: Duration) -> Result<(), StoreError> {
+        let world = &mut *self.state.lock();
+        world.check_held(lease)?;
+        if let Some(holder) = world.leases.get_mut(&lease.instance).and_then(|held| held.holder.as_mut()) {
+            holder.until = until(now, lasts);
+        }
+        Ok(())
+    }
+
+    fn release_now(&self, lease: &Lease) {
+        let world = &mut *self.state.lock();
+        if world.check_held(lease).is_ok()
+            && let Some(held) = world.leases.get_mut(&lease.instance)
+        {
+            held.holder = None;
+        }
+    }
+
+    fn history_now(&self, name: &InstanceName, limit: usize) -> Result<Vec<GenerationInfo>, StoreError> {
+        let world = self.state.lock();
+        let instance = world.known(name)?;
+        self.check_key(instance)?;
+        Ok(instance.operations.iter().rev().take(limit).map(Past::info).collect())
+    }
+
+    fn log_now(&self, name: &InstanceName, id: Option<&str>, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        let world = self.state.lock();
+        let instance = world.known(name)?;
+        self.check_key(instance)?;
+        let wanted = instance.operations.iter().rev().filter(|past| id.is_none_or(|id| *past.operation.id == *id));
+        let newest_first = wanted.flat_map(|past| {
+            past.entries.iter().enumerate().rev().map(|(at, entry)| LogEntry {
+                sequence: past.first + at as u64,
+                operation: past.operation.id.clone(),
+                entry: entry.clone(),
+            })
+        });
+        let mut found: Vec<LogEntry> = newest_first.take(limit).collect();
+        found.reverse();
+        Ok(found)
+    }
+}
+
+fn until(now: i64, lasts: Duration) -> i64 {
+    now.saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX))
+}
+
+impl World {
+    fn check_held(&self, lease: &Lease) -> Result<(), StoreError> {
+        let held = self.leases.get(&lease.instance);
+        match held {
+            Some(Held { epoch, holder: Some(_) }) if *epoch == lease.epoch => Ok(()),
+            _ => {
+                let holder = held.and_then(|held| held.holder.clone());
+                Err(StoreError::Busy { instance: lease.instance.clone(), holder })
+            }
+        }
+    }
+
+    fn known(&self, name: &InstanceName) -> Result<&Instance, StoreError> {
+        self.instances.get(name).ok_or_else(|| StoreError::Unknown { instance: name.clone() })
+    }
+
+    fn info(&self, name: &InstanceName) -> Option<InstanceInfo> {
+        let instance = self.instances.get(name)?;
+        let last = instance.operations.last().map(Past::info);
+        Some(InstanceInfo {
+            name: name.clone(),
+            revision: instance.revision,
+            generation: instance.generation,
+            document: instance.document.clone(),
+            records: instance.records.len() as u64,
+            created: instance.created,
+            last: last.map(|last| {
+                let operation = Operation { desired: Value::Null, ..last.operation };
+                (operation, last.finished.map(|(outcome, ..)| outcome))
+            }),
+            holder: self.leases.get(name).and_then(|held| held.holder.clone()),
+        })
+    }
+}
+
+impl Instance {
+    /// A destroyed instance has no records left when its operation says so.
+    fn check_end(&self, entries: &[Entry]) -> Result<(), String> {
+        match entries.last().map(|entry| &entry.kind) {
+            Some(EntryKind::Finished(finished)) if finished.outcome == OperationOutcome::Gone => {}
+            _ => return Ok(()),
+        }
+        let mut left: HashSet<&Address> = self.positions.keys().collect();
+        for entry in entries {
+            if let EntryKind::Outcome(outcome) = &entry.kind {
+                match outcome.record {
+                    Some(_) => left.insert(&outcome.address),
+                    None => left.remove(&outcome.address),
+                };
+            }
+        }
+        if left.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("everything is said to be gone, {} things are not", left.len()))
+        }
+    }
+
+    fn follow(&mut self, entry: Entry) {
+        match &entry.kind {
+            EntryKind::Began(operation) => {
+                if self.operations.is_empty() {
+                    self.uid = operation.id.clone();
+                    self.created = operation.began;
+                }
+                if !operation.document.is_empty() {
+                    self.document = operation.document.clone();
+                }
+                let first = self.operations.last().map_or(1, |past| past.first + past.entries.len() as u64);
+                self.operations.push(Past { operation: operation.clone(), finished: None, entries: Vec::new(), first });
+            }
+            EntryKind::Intent(_) => {}
+            EntryKind::Outcome(outcome) => match &outcome.record {
+                Some(record) => {
+                    let position = *self.positions.entry(outcome.address.clone()).or_insert_with(|| {
+                        self.next_position += 1;
+                        self.next_position
+                    });
+                    self.records.insert(position, (outcome.address.clone(), record.clone()));
+                }
+                None => {
+                    if let Some(position) = self.positions.remove(&outcome.address) {
+                        self.records.remove(&position);
+                    }
+                }
+            },
+            EntryKind::Finished(finished) => {
+                let gone = finished.outcome == OperationOutcome::Gone;
+                match &finished.exports {
+                    _ if gone => (self.exports, self.exports_old) = (IndexMap::default(), false),
+                    Some(exports) => (self.exports, self.exports_old) = (exports.clone(), false),
+                    None => self.exports_old |= finished.outcome != OperationOutcome::Ready,
+                }
+                self.generation = finished.generation;
+                self.remembered = finished.remembered.clone();
+                self.groups = finished.groups.clone();
+                self.metadata = finished.metadata.clone();
+                if let Some(past) = self.operations.last_mut() {
+                    past.finished = Some(finished.clone());
+                }
+            }
+        }
+        if let Some(past) = self.operations.last_mut() {
+            past.entries.push(entry);
+        }
+    }
+}
+
+impl Past {
+    fn info(&self) -> GenerationInfo {
+        let finished = self.finished.as_ref();
+        GenerationInfo {
+            operation: self.operation.as_ref().clone(),
+            finished: finished.map(|end| (end.outcome, end.at, end.generation, end.counts)),
+        }
+    }
+}
+
+impl Store for MemoryStore {
+    fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
+        Box::pin(async {
+            let world = self.state.lock();
+            Ok(world.instances.keys().filter_map(|name| world.info(name)).collect())
+        })
+    }
+
+    fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
+        Box::pin(async { Ok(self.state.lock().info(instance)) })
+    }
+
+    fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        Box::pin(async { Ok(self.state.lock().instances.get(instance).map_or(Revision(0), |found| found.revision)) })
+    }
+
+    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+        Box::pin(async { self.load_now(instance) })
+    }
+
+    fn commit<'a>(
+        &'a self,
+        lease: &'a Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        Box::pin(async move { self.commit_now(lease, expected, entries) })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        who: &'a str,
+        now: i64,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<Lease, StoreError>> {
+        Box::pin(async move { self.lease_now(instance, who, now, lasts) })
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.renew_now(lease, now, lasts) })
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async {
+            self.release_now(lease);
+            Ok(())
+        })
+    }
+
+    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        Box::pin(async { Ok(self.state.lock().leases.get_mut(instance).and_then(|held| held.holder.take())) })
+    }
+
+    fn history<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
+        Box::pin(async move { self.history_now(instance, limit) })
+    }
+
+    fn log<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        operation: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
+        Box::pin(async move { self.log_now(instance, operation, limit) })
+    }
+
+    fn can_seal(&self) -> bool {
+        self.sealer.can_seal()
+    }
+}

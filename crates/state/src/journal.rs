@@ -1,0 +1,336 @@
+//! The rules that every journal keeps, whatever place it lives in.
+//!
+//! A store asks [`Journal::check`] before it writes entries and tells [`Journal::follow`] after it has. What is kept
+//! here is small: the running operation, and the calls that are in flight.
+//!
+//! Not here: leases and revisions (each store's own), records (too many to hold for a rule).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Value};
+
+use crate::{Entry, EntryKind, Generation, Intent, Open, Record};
+
+/// The deepest value that may be stored: what is written must be read back by a parser that recurses.
+pub const MAX_DEPTH: usize = 400;
+
+/// Where an instance's journal stands.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    generation: Generation,
+    /// The operation that runs, and the epoch of the lease under which it began.
+    running: Option<(Name, u64)>,
+    /// Calls in flight or left open.
+    open: IndexMap<Address, Call>,
+    /// Calls made so far.
+    made: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    number: u64,
+    operation: Name,
+    step: u32,
+    intent: Arc<Intent>,
+}
+
+impl Journal {
+    /// The journal of an instance as it is found: finished operations so far, and the calls left open.
+    pub fn found(generation: Generation, open: impl IntoIterator<Item = (Name, u32, Arc<Intent>)>) -> Journal {
+        let mut journal = Journal { generation, ..Journal::default() };
+        for (operation, step, intent) in open {
+            journal.call(operation, step, intent);
+        }
+        journal
+    }
+
+    /// The operation that runs, if its first entry came through this journal.
+    pub fn running(&self) -> Option<&Name> {
+        self.running.as_ref().map(|(id, _)| id)
+    }
+
+    /// Says that the operation that runs is this one, begun under a lease of this epoch.
+    pub fn resume(&mut self, operation: Name, epoch: u64) {
+        self.running = Some((operation, epoch));
+    }
+
+    fn call(&mut self, operation: Name, step: u32, intent: Arc<Intent>) {
+        self.made += 1;
+        self.open.insert(intent.address.clone(), Call { number: self.made, operation, step, intent });
+    }
+
+    /// The calls in flight or left open, in the order in which they were made.
+    pub fn open(&self) -> IndexMap<Address, Open> {
+        let mut calls: Vec<&Call> = self.open.values().collect();
+        calls.sort_unstable_by_key(|call| call.number);
+        let open = calls.into_iter().map(|call| call.intent.as_ref());
+        open.map(|intent| (intent.address.clone(), Open { intent: intent.clone() })).collect()
+    }
+
+    /// Whether no call is in flight or left open.
+    pub fn is_settled(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Whether these entries may follow, under a lease of this epoch; otherwise the broken rule, as a phrase.
+    ///
+    /// * `Began` is the first entry of an operation and comes once; nothing follows `Finished` in the same commit.
+    /// * An operation belongs to the lease under which it began; another lease begins another.
+    /// * Both carry step 0, and `Finished` the next generation.
+    /// * One address has one call in flight. An outcome, of whatever operation, settles it.
+    /// * What a call is sent and what a record holds is known; nothing holds a function or is nested past [`MAX_DEPTH`].
+    pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
+        let (first, last) = match entries {
+            [] => return Err("a commit needs an entry".into()),
+            [first, ..] => (first, entries.len() - 1),
+        };
+        let runs = self.running.as_ref().filter(|(_, began)| *began == epoch).map(|(id, _)| id);
+        let operation = match (&first.kind, runs) {
+            (EntryKind::Began(began), None) => &began.id,
+            (EntryKind::Began(_), Some(id)) => return Err(format!("the operation `{id}` has not finished")),
+            (_, Some(id)) => id,
+            (_, None) => return Err("no operation has begun".into()),
+        };
+        // What these entries themselves open and settle.
+        let mut fresh: HashMap<&Address, Option<(u32, &Name)>> = HashMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            let step = entry.step;
+            match &entry.kind {
+                EntryKind::Began(began) => {
+                    if at != 0 {
+                        return Err("an operation begins in the middle of a commit".into());
+                    }
+                    if step != 0 || began.id.is_empty() {
+                        return Err("an operation begins with step 0 and an id".into());
+                    }
+                    fits(&began.desired, true)?;
+                }
+                EntryKind::Intent(intent) => {
+                    let address = &intent.address;
+                    if intent.token.is_empty() {
+                        return Err(format!("the call for `{address}` has no token"));
+                    }
+                    let before = match fresh.get(address) {
+                        Some(call) => *call,
+                        None => {
+                            let call = self.open.get(address).filter(|call| call.operation == *operation);
+                            call.map(|call| (call.step, &call.intent.token))
+                        }
+                    };
+                    if before.is_some_and(|(_, token)| *token != intent.token) {
+                        return Err(format!("another call for `{address}` is in flight"));
+                    }
+                    fits(&intent.inputs, false).map_err(|what| format!("`{address}`: {what}"))?;
+                    fresh.insert(address, Some((step, &intent.token)));
+                }
+                EntryKind::Outcome(outcome) => {
+                    let address = &outcome.address;
+                    let call = match fresh.get(address) {
+                        Some(call) => call.map(|(step, _)| step),
+                        None => {
+                            self.open.get(address).filter(|call| call.operation == *operation).map(|call| call.step)
+                        }
+                    };
+                    if let Some(of) = call
+                        && of != step
+                    {
+                        return Err(format!("the outcome of `{address}` is of step {step}, its call of step {of}"));
+                    }
+                    let mut record = outcome.record.as_deref();
+                    while let Some(it) = record {
+                        record_fits(it).map_err(|what| format!("`{address}`: {what}"))?;
+                        record = it.deposed.as_deref();
+                    }
+                    fresh.insert(address, None);
+                }
+                EntryKind::Finished(finished) => {
+                    if at != last {
+                        return Err("something follows the end of the operation".into());
+                    }
+                    if step != 0 {
+                        return Err("an operation ends with step 0".into());
+                    }
+                    if finished.generation.0 != self.generation.0 + 1 {
+                        return Err(format!("generation {} follows {}", finished.generation.0, self.generation.0));
+                    }
+                    let exports = finished.exports.iter().flat_map(|exports| exports.values());
+                    let remembered = finished.remembered.values().map(|remembered| &remembered.value);
+                    exports.chain(remembered).chain([&finished.metadata]).try_for_each(|value| fits(value, true))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in entries that have passed [`check`](Journal::check) and were written.
+    pub fn follow(&mut self, epoch: u64, entries: &[Entry]) {
+        for entry in entries {
+            match &entry.kind {
+                EntryKind::Began(began) => self.running = Some((began.id.clone(), epoch)),
+                EntryKind::Intent(intent) => {
+                    let operation = self.running.as_ref().map(|(id, _)| id.clone()).unwrap_or_default();
+                    self.call(operation, entry.step, intent.clone());
+                }
+                EntryKind::Outcome(outcome) => {
+                    self.open.swap_remove(&outcome.address);
+                }
+                EntryKind::Finished(finished) => {
+                    self.generation = finished.generation;
+                    self.running = None;
+                }
+            }
+        }
+    }
+}
+
+fn record_fits(record: &Record) -> Result<(), String> {
+    fits(&record.inputs, false)?;
+    fits(&record.outputs, false)?;
+    fits(&record.private, false)?;
+    fits(&record.metadata, true)
+}
+
+/// Whether a value can be stored and read back.
+fn fits(value: &Value, unknown_too: bool) -> Result<(), String> {
+    fn walk(value: &Value, unknown_too: bool, room: usize) -> Result<(), &'static str> {
+        if room == 0 {
+            return Err("a value is nested too deeply to be stored");
+        }
+        match value {
+            Value::Function(_) => Err("a function cannot be stored"),
+            Value::Unknown(_) if !unknown_too => Err("a value is not known"),
+            Value::Float(float) if !float.is_finite() => Err("a number is not finite"),
+            Value::Secret(inner) => walk(inner, unknown_too, room - 1),
+            Value::List(items) | Value::Set(items) => {
+                items.iter().try_for_each(|item| walk(item, unknown_too, room - 1))
+            }
+            Value::Map(entries) => entries.values().try_for_each(|value| walk(value, unknown_too, room - 1)),
+            _ => Ok(()),
+        }
+    }
+    walk(value, unknown_too, MAX_DEPTH).map_err(str::to_owned)
+}
+
+impl Record {
+    /// Whether anything in it, or in its deposed half, is secret.
+    pub fn has_secret(&self) -> bool {
+        self.inputs.has_secret()
+            || self.outputs.has_secret()
+            || self.private.has_secret()
+            || self.metadata.has_secret()
+            || self.deposed.as_ref().is_some_and(|deposed| deposed.has_secret())
+    }
+}
+
+impl EntryKind {
+    /// The word: `began`, `intent`, `outcome` or `finished`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            EntryKind::Began(_) => "began",
+            EntryKind::Intent(_) => "intent",
+            EntryKind::Outcome(_) => "outcome",
+            EntryKind::Finished(_) => "finished",
+        }
+    }
+
+    /// Whether anything in it is secret, so that it must be sealed.
+    pub fn has_secret(&self) -> bool {
+        match self {
+            EntryKind::Began(began) => began.desired.has_secret(),
+            EntryKind::Intent(intent) => intent.inputs.has_secret(),
+            EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
+            EntryKind::Finished(finished) => {
+                finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
+                    || finished.remembered.values().any(|remembered| remembered.value.has_secret())
+                    || finished.metadata.has_secret()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Operation, OperationKind, Outcome, StatusOp};
+
+    fn began(id: &str) -> Entry {
+        let operation = Operation {
+            id: id.into(),
+            kind: OperationKind::Deploy,
+            who: "a@b".into(),
+            began: 1,
+            document: "d".into(),
+            desired: Value::Null,
+        };
+        Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
+    }
+
+    fn intent(step: u32, token: &str, inputs: Value) -> Entry {
+        let intent = Intent {
+            address: Address::root("r"),
+            op: StatusOp::Create,
+            deposed: false,
+            token: token.into(),
+            type_name: "t".into(),
+            inputs,
+            dependencies: Vec::new(),
+        };
+        Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
+    }
+
+    fn outcome(step: u32) -> Entry {
+        let outcome = Outcome { address: Address::root("r"), record: None, error: None };
+        Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }
+    }
+
+    fn follow(journal: &mut Journal, epoch: u64, entries: &[Entry]) -> Result<(), String> {
+        journal.check(epoch, entries)?;
+        journal.follow(epoch, entries);
+        Ok(())
+    }
+
+    #[test]
+    fn calls_of_one_thing_follow_each_other() {
+        let mut journal = Journal::default();
+        assert_eq!(follow(&mut journal, 1, &[intent(1, "t", Value::Null)]), Err("no operation has begun".into()));
+        assert_eq!(follow(&mut journal, 1, &[began("o"), intent(1, "t1", Value::Null)]), Ok(()));
+        assert_eq!(
+            follow(&mut journal, 1, &[intent(2, "t2", Value::Null)]),
+            Err("another call for `r` is in flight".into())
+        );
+        assert_eq!(
+            follow(&mut journal, 1, &[outcome(2)]),
+            Err("the outcome of `r` is of step 2, its call of step 1".into())
+        );
+        assert_eq!(follow(&mut journal, 1, &[outcome(1), intent(2, "t2", Value::Null), outcome(2)]), Ok(()));
+        assert!(journal.is_settled());
+    }
+
+    #[test]
+    fn another_lease_begins_another_operation_and_finds_the_open_calls() {
+        let mut journal = Journal::default();
+        follow(&mut journal, 1, &[began("o"), intent(1, "t1", Value::Null)]).unwrap();
+        assert_eq!(follow(&mut journal, 2, &[outcome(1)]), Err("no operation has begun".into()));
+        follow(&mut journal, 2, &[began("p")]).unwrap();
+        assert_eq!(journal.open().len(), 1);
+        follow(&mut journal, 2, &[outcome(7)]).unwrap();
+        assert!(journal.is_settled());
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_refused() {
+        let mut deep = Value::Null;
+        for _ in 0..MAX_DEPTH {
+            deep = Value::list([deep]);
+        }
+        for (value, why) in [
+            (Value::unknown(None, None), "`r`: a value is not known"),
+            (deep, "`r`: a value is nested too deeply to be stored"),
+            (Value::Float(f64::NAN), "`r`: a number is not finite"),
+        ] {
+            let refused = Journal::default().check(1, &[began("o"), intent(1, "t", value)]);
+            assert_eq!(refused, Err(why.into()));
+        }
+    }
+}
