@@ -1,1 +1,179 @@
-//! The provider `random`.
+//! The provider `random`: ids, passwords, names and choices that are drawn once and then stay.
+//!
+//! What it makes lives in the state alone: `read` answers what was recorded, a deletion has nothing to do, and an input
+//! that changes means drawing anew. It is the one place where a deployment draws by chance.
+//!
+//! Not here: keys and certificates (`tls`).
+
+mod choice;
+mod id;
+mod password;
+mod pet;
+mod source;
+mod words;
+
+use std::sync::Arc;
+
+use blueprint::{Map, Value};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
+    ProviderError, ReadRequest, Seen, read_catalog,
+};
+use rand::RngExt;
+
+use self::source::Source;
+
+/// The provider of namespace `random`.
+pub struct RandomProvider {
+    catalog: Arc<Catalog>,
+    source: Source,
+}
+
+/// The provider, drawing from the operating system.
+pub fn provider() -> RandomProvider {
+    from_source(Source::System)
+}
+
+/// The provider, drawing from a seed, for tests: the same call draws the same again.
+pub fn provider_with(seed: u64) -> RandomProvider {
+    from_source(Source::Seed(seed))
+}
+
+fn from_source(source: Source) -> RandomProvider {
+    let catalog = read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
+    RandomProvider { catalog: Arc::new(catalog), source }
+}
+
+impl Provider for RandomProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn check<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        let mut found = Checked::default();
+        let spec = request.spec.revealed();
+        match request.type_name {
+            "random/integer" => choice::check_integer(&spec, &mut found),
+            "random/shuffle" => choice::check_shuffle(&spec, &mut found),
+            "random/password" => password::check(&spec, &mut found),
+            _ => {}
+        }
+        Box::pin(async { Ok(found) })
+    }
+
+    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move { Ok(recorded(&request).unwrap_or_else(|| imported(&request))) })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            if call.cancel.is_cancelled() {
+                return Err(ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was drawn"));
+            }
+            match request.operation {
+                Operation::Create => self.create(call, &request).await,
+                Operation::Update => Ok(updated(&request)),
+                Operation::Delete => Ok(applied("", Value::Null)),
+            }
+        })
+    }
+}
+
+impl RandomProvider {
+    async fn create(&self, call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+        let mut random = self.source.draw(call)?;
+        let spec = request.desired;
+        let (id, drawn) = match request.type_name {
+            "random/id" => {
+                let drawn = id::id(spec, &mut random);
+                (text_of(&drawn, "hex"), drawn)
+            }
+            "random/uuid" => {
+                let uuid = id::uuid(&mut random).to_string();
+                (uuid.clone(), one("uuid", uuid.into()))
+            }
+            "random/pet" => {
+                let name = pet::name(spec, &mut random);
+                (name.clone(), one("name", name.into()))
+            }
+            // What follows has no field that names it, and what was drawn may be secret or not be unique.
+            "random/integer" => {
+                (id::uuid(&mut random).to_string(), one("result", choice::integer(&spec.revealed(), &mut random)))
+            }
+            "random/shuffle" => (id::uuid(&mut random).to_string(), one("result", choice::shuffle(spec, &mut random))),
+            "random/password" => {
+                let id = id::uuid(&mut random).to_string();
+                let password = password::password(spec, &mut random);
+                let hash = hash(password.clone(), random.random()).await?;
+                (id, [("result".into(), password.into()), ("bcryptHash".into(), hash.into())].into_iter().collect())
+            }
+            other => return Err(unknown_type(other)),
+        };
+        let mut fields = request.desired.as_map().cloned().unwrap_or_default();
+        fields.extend(drawn);
+        Ok(applied(id, Value::Map(Arc::new(fields))))
+    }
+}
+
+/// The hash, made on a thread of its own: it is slow on purpose.
+async fn hash(password: String, salt: [u8; 16]) -> Result<String, ProviderError> {
+    let made = tokio::task::spawn_blocking(move || password::hash(&password, salt)).await;
+    made.ok()
+        .flatten()
+        .ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "the hash of the password cannot be made"))
+}
+
+/// What the record says; `None` where there is no record.
+fn recorded(request: &ReadRequest<'_>) -> Option<Seen> {
+    let outputs = request.outputs.as_map()?;
+    let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
+    fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let id = request.id.unwrap_or_default().into();
+    Some(Seen::There { id, fields: Value::Map(Arc::new(fields)), private: request.private.clone(), expired: None })
+}
+
+/// What an id alone tells. Nothing exists outside the state, so what is not recorded and cannot be told is gone: whoever
+/// lost an answer may draw again.
+fn imported(request: &ReadRequest<'_>) -> Seen {
+    let Some(id) = request.id else { return Seen::Gone };
+    let fields = match request.type_name {
+        "random/uuid" => uuid::Uuid::parse_str(id).ok().map(|uuid| one("uuid", uuid.to_string().into())),
+        "random/id" => id::id_from_hex(id),
+        _ => None,
+    };
+    match fields {
+        Some(fields) => {
+            let fields = Value::Map(Arc::new(fields));
+            Seen::There { id: id.into(), fields, private: Value::Null, expired: None }
+        }
+        None => Seen::Gone,
+    }
+}
+
+/// The new inputs beside what was drawn before.
+fn updated(request: &ApplyRequest<'_>) -> Applied {
+    let mut fields = request.prior.as_map().cloned().unwrap_or_default();
+    let desired = request.desired.as_map().cloned().unwrap_or_default();
+    fields.extend(desired);
+    applied(request.id.unwrap_or_default(), Value::Map(Arc::new(fields)))
+}
+
+fn applied(id: impl Into<blueprint::Name>, fields: Value) -> Applied {
+    Applied { id: id.into(), fields, private: Value::Null, stable: true, warnings: Vec::new() }
+}
+
+fn one(name: &str, value: Value) -> Map {
+    [(name.into(), value)].into_iter().collect()
+}
+
+fn text_of(fields: &Map, name: &str) -> String {
+    fields.get(name).and_then(Value::as_text).unwrap_or_default().to_owned()
+}
+
+fn unknown_type(name: &str) -> ProviderError {
+    ProviderError::new(ErrorKind::Document, format!("there is no resource type `{name}` here"))
+}
