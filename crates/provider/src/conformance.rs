@@ -1,1 +1,601 @@
-//! What every provider must do.
+//! What every provider must do, as a suite that an implementation's tests run over it.
+//!
+//! ```ignore
+//! let setup = Setup::in_folder(folder.path());
+//! let cases = [Case::new("local/file", spec).changed(other_spec)];
+//! let failures = provider::conformance::provider(|| Arc::new(local::provider()), &setup, &cases).await;
+//! assert!(failures.is_empty(), "{failures:#?}");
+//! ```
+//!
+//! A case is needed for every resource type of the catalogue. For each the suite creates, reads, changes and deletes one thing,
+//! twice where doing it twice must make no difference, and holds each answer against the catalogue. Providers come
+//! from `make`, a new one for every few calls: whatever a provider remembers between calls must survive that, as it
+//! must survive the end of a process.
+//!
+//! Not here: what is particular to a type (the implementation's own tests), data sources and functions.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blueprint::{Address, Kind, Map, Name, Schema, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Applied, ApplyRequest, Call, Catalog, Catalogs, CheckRequest, Direction, ErrorKind, Fit, Operation, PlanRequest,
+    Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
+};
+
+/// What the calls of the suite come with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The folder of the document, both to read from and to write to.
+    pub folder: PathBuf,
+    /// The settings of the namespace: a map.
+    pub settings: Value,
+    /// Seconds since 1970 UTC at every call.
+    pub now: i64,
+    /// Whether every type must have docs and an example. Only a simulated provider goes without.
+    pub documented: bool,
+}
+
+impl Setup {
+    /// Calls in a folder, without settings, at 2023-01-02T15:04:05Z.
+    pub fn in_folder(folder: impl AsRef<Path>) -> Setup {
+        Setup {
+            folder: folder.as_ref().to_path_buf(),
+            settings: Value::Map(Arc::default()),
+            now: 1_672_671_845,
+            documented: true,
+        }
+    }
+}
+
+/// One resource type under test.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The type.
+    pub type_name: Name,
+    /// The smallest valid spec, without defaults: the suite fills them in as the engine would.
+    pub spec: Value,
+    /// A spec that the thing can be changed to in place; none if the type has no such change.
+    pub changed: Option<Value>,
+    /// An id of the right form that no thing has.
+    pub absent_id: Name,
+    /// Nothing exists outside the state (a random number): there is nothing to be gone.
+    pub stateless: bool,
+    /// The provider cannot tell from its token whether a create was done before.
+    pub forgets_tokens: bool,
+}
+
+impl Case {
+    /// A case with a spec that cannot be changed in place.
+    pub fn new(type_name: &str, spec: Value) -> Case {
+        Case {
+            type_name: type_name.into(),
+            spec,
+            changed: None,
+            absent_id: "never-existed".into(),
+            stateless: false,
+            forgets_tokens: false,
+        }
+    }
+
+    /// A spec that the thing can be changed to in place.
+    pub fn changed(mut self, spec: Value) -> Case {
+        self.changed = Some(spec);
+        self
+    }
+
+    /// An id of the right form that no thing has.
+    pub fn absent_id(mut self, id: &str) -> Case {
+        self.absent_id = id.into();
+        self
+    }
+
+    /// Nothing exists outside the state: what is deleted need not be gone, and a second create may make another.
+    pub fn stateless(mut self) -> Case {
+        self.stateless = true;
+        self
+    }
+
+    /// The provider cannot tell from its token whether a create was done before.
+    pub fn forgets_tokens(mut self) -> Case {
+        self.forgets_tokens = true;
+        self
+    }
+}
+
+/// Runs the suite; what comes back is what is wrong, in plain words, and nothing if all is well.
+///
+/// `make` gives a provider that manages the same things as every other one it gave: a new process on the same world.
+pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases: &[Case]) -> Vec<String> {
+    let mut failures = Vec::new();
+    let provider = make();
+    let catalog = provider.catalog().clone();
+    if !Arc::ptr_eq(&catalog, provider.catalog()) {
+        failures.push("the catalogue is made anew at every call".into());
+    }
+    facts(&catalog, setup, &mut failures);
+    for name in catalog.resource_types.keys() {
+        if !cases.iter().any(|case| case.type_name == *name) {
+            failures.push(format!("{name}: there is no case"));
+        }
+    }
+    for (number, case) in cases.iter().enumerate() {
+        let Some(resource_type) = catalog.resource_types.get(&case.type_name) else {
+            failures.push(format!("{}: the catalogue has no such type", case.type_name));
+            continue;
+        };
+        let mut run = Run {
+            make: &make,
+            setup,
+            case,
+            resource_type,
+            address: Address::root(format!("thing{number}")),
+            fit: Fit::new(),
+            said: Arc::default(),
+            secrets: Vec::new(),
+            failures: &mut failures,
+        };
+        run.life().await;
+        run.no_secret_was_said();
+    }
+    failures
+}
+
+/// What must hold of the catalogue alone.
+fn facts(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
+    let mut kind = |name: &Name, docs: Option<&Name>, example: Option<&Name>| {
+        if !catalog.namespaces.iter().any(|own| own.as_ref() == Catalogs::namespace_of(name)) {
+            failures.push(format!("{name}: lies outside the namespaces of the catalogue"));
+        }
+        if setup.documented && docs.is_some_and(|docs| docs.is_empty()) {
+            failures.push(format!("{name}: has no docs"));
+        }
+        if setup.documented && example.is_some_and(|example| example.is_empty()) {
+            failures.push(format!("{name}: has no example"));
+        }
+    };
+    for (name, found) in &catalog.resource_types {
+        kind(name, Some(&found.docs), Some(&found.example));
+    }
+    for (name, found) in &catalog.data_source_types {
+        kind(name, Some(&found.docs), Some(&found.example));
+    }
+    for name in catalog.variable_types.keys() {
+        kind(name, None, None);
+    }
+    if setup.documented && catalog.docs.is_empty() {
+        failures.push("the catalogue has no docs".into());
+    }
+}
+
+/// One case as it runs.
+struct Run<'a, M> {
+    make: &'a M,
+    setup: &'a Setup,
+    case: &'a Case,
+    resource_type: &'a ResourceType,
+    address: Address,
+    fit: Fit,
+    /// Everything that reached people: progress, warnings, errors.
+    said: Arc<Mutex<Vec<String>>>,
+    /// The texts that must not be among it.
+    secrets: Vec<Name>,
+    failures: &'a mut Vec<String>,
+}
+
+impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
+    /// The whole life of one thing.
+    async fn life(&mut self) {
+        let spec = with_defaults(&self.case.spec, &self.resource_type.schema);
+        self.specs_fit(&spec);
+        let sent = self.sent(&spec);
+        self.checked(&sent).await;
+        self.never_there().await;
+        self.cancelled(&sent).await;
+
+        let Some(made) = self.create(&sent, "create").await else { return };
+        self.answered(&made, &spec, "create");
+        if !self.case.forgets_tokens && !self.case.stateless {
+            if let Some(again) = self.create(&sent, "create").await
+                && again.id != made.id
+            {
+                self.fail("a create under the same token made a second thing");
+            }
+            self.found_by_token(&made).await;
+        }
+        self.settled(&made).await;
+        self.reads_back(&made, &sent, "create").await;
+
+        let mut latest = (made, sent);
+        if let Some(changed) = &self.case.changed {
+            let changed = with_defaults(changed, &self.resource_type.schema);
+            self.specs_fit(&changed);
+            let desired = self.sent(&changed);
+            if let Some(updated) = self.update(&latest, &desired).await {
+                self.answered(&updated, &changed, "update");
+                if updated.id != latest.0.id {
+                    self.fail("an update in place changed the id");
+                }
+                self.settled(&updated).await;
+                self.reads_back(&updated, &desired, "update").await;
+                latest = (updated, desired);
+            }
+        }
+
+        for time in ["a delete", "a second delete"] {
+            if let Err(error) = self.delete(&latest).await {
+                self.fail(format!("{time} failed: {error}"));
+            }
+        }
+        if !self.case.stateless
+            && self.resource_type.capabilities.reads
+            && let Some(seen) = self.read(Some(&latest.0.id), &latest.1, &latest.0, None).await
+            && !matches!(seen, Seen::Gone)
+        {
+            self.fail("what was deleted is still read");
+        }
+    }
+
+    fn fail(&mut self, message: impl Into<String>) {
+        self.failures.push(format!("{}: {}", self.case.type_name, message.into()));
+    }
+
+    fn call(&self, token: &str) -> Call {
+        let said = self.said.clone();
+        Call {
+            instance: "conformance".into(),
+            address: self.address.clone(),
+            token: format!("{}-{token}", self.address).into(),
+            deadline: None,
+            cancel: CancellationToken::new(),
+            root: self.setup.folder.clone(),
+            folder: self.setup.folder.clone(),
+            settings: self.setup.settings.clone(),
+            now: self.setup.now,
+            progress: Arc::new(move |line: &str| said.lock().unwrap_or_else(PoisonError::into_inner).push(line.into())),
+        }
+    }
+
+    fn say(&self, line: String) {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    }
+
+    fn heard<T>(&self, result: Result<T, ProviderError>) -> Result<T, ProviderError> {
+        if let Err(error) = &result {
+            self.say(format!("{error} {error:?}"));
+        }
+        result
+    }
+
+    /// What goes to the provider: sensitive fields marked secret, as the engine marks them.
+    fn sent(&mut self, spec: &Value) -> Value {
+        let Value::Map(fields) = spec else { return spec.clone() };
+        let schema = &self.resource_type.schema;
+        let marked = fields.iter().map(|(name, value)| {
+            let sensitive = schema.fields.get(name).is_some_and(|field| field.sensitive);
+            if sensitive && let Value::Text(text) = value {
+                self.secrets.push(text.clone());
+            }
+            (name.clone(), value.clone().tainted(sensitive))
+        });
+        Value::Map(Arc::new(marked.collect()))
+    }
+
+    /// The suite's own specs, so that a mistake in a case is not taken for one of the provider.
+    fn specs_fit(&mut self, spec: &Value) {
+        if let Some(misfit) = self.fit.fields(spec, &self.resource_type.schema, Direction::Sent) {
+            self.fail(format!("the spec of the case does not fit the catalogue: `{}` {}", misfit.path, misfit.message));
+        }
+    }
+
+    async fn checked(&mut self, sent: &Value) {
+        if !self.resource_type.capabilities.checks {
+            return;
+        }
+        let provider = (self.make)();
+        let call = self.call("check");
+        let request = CheckRequest { type_name: &self.case.type_name, spec: sent };
+        match self.heard(provider.check(&call, request).await) {
+            Ok(checked) => {
+                for (path, message) in checked.rejected.iter().chain(&checked.warnings) {
+                    self.say(message.clone());
+                    if checked.rejected.iter().any(|rejected| rejected.0 == *path) {
+                        self.fail(format!("check refuses the spec of the case at `{path}`: {message}"));
+                    }
+                }
+            }
+            Err(error) => self.fail(format!("check failed: {error}")),
+        }
+    }
+
+    async fn never_there(&mut self) {
+        if self.case.stateless || !self.resource_type.capabilities.imports {
+            return;
+        }
+        let id = self.case.absent_id.clone();
+        let nothing =
+            Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings: Vec::new() };
+        if let Some(seen) = self.read(Some(&id), &Value::Null, &nothing, None).await
+            && !matches!(seen, Seen::Gone)
+        {
+            self.fail(format!("`{id}` never existed and is read all the same"));
+        }
+    }
+
+    async fn cancelled(&mut self, sent: &Value) {
+        if self.case.stateless {
+            return;
+        }
+        let provider = (self.make)();
+        let call = self.call("cancelled");
+        call.cancel.cancel();
+        let request = self.create_request(sent);
+        match self.heard(provider.apply(&call, request).await) {
+            Err(error) if error.kind == ErrorKind::Cancelled => {}
+            Err(error) => self.fail(format!("a create cancelled before it began failed otherwise: {error}")),
+            Ok(_) => self.fail("a create cancelled before it began was done"),
+        }
+        if let Some(Seen::There { .. }) = self.read_token("cancelled").await {
+            self.fail("a create cancelled before it began made something");
+        }
+    }
+
+    fn create_request<'r>(&'r self, sent: &'r Value) -> ApplyRequest<'r> {
+        ApplyRequest {
+            operation: Operation::Create,
+            type_name: &self.case.type_name,
+            id: None,
+            prior_inputs: &Value::Null,
+            prior: &Value::Null,
+            desired: sent,
+            private: &Value::Null,
+        }
+    }
+
+    async fn create(&mut self, sent: &Value, token: &str) -> Option<Applied> {
+        let provider = (self.make)();
+        let call = self.call(token);
+        let planned = match self.planned(&*provider, &call, &Value::Null, &Value::Null, sent).await {
+            Some((private, _)) => private,
+            None => Value::Null,
+        };
+        let request = ApplyRequest { private: &planned, ..self.create_request(sent) };
+        match self.heard(provider.apply(&call, request).await) {
+            Ok(applied) => Some(applied),
+            Err(error) => {
+                self.fail(format!("create failed: {error}"));
+                None
+            }
+        }
+    }
+
+    /// The private data of the provider's plan and the fields that it would replace for; nothing where it is not asked.
+    async fn planned(
+        &mut self,
+        provider: &dyn Provider,
+        call: &Call,
+        prior_inputs: &Value,
+        prior: &Value,
+        desired: &Value,
+    ) -> Option<(Value, Vec<String>)> {
+        if !self.resource_type.capabilities.plans {
+            return None;
+        }
+        let request = PlanRequest { type_name: &self.case.type_name, prior_inputs, prior, desired };
+        match self.heard(provider.plan(call, request).await) {
+            Ok(planned) => Some((planned.private, planned.replaces)),
+            Err(error) => {
+                self.fail(format!("plan failed: {error}"));
+                None
+            }
+        }
+    }
+
+    async fn update(&mut self, (prior, prior_inputs): &(Applied, Value), desired: &Value) -> Option<Applied> {
+        let provider = (self.make)();
+        let call = self.call("update");
+        let planned = self.planned(&*provider, &call, prior_inputs, &prior.fields, desired).await;
+        if let Some((_, replaces)) = &planned
+            && !replaces.is_empty()
+        {
+            self.fail(format!("the change of the case would replace the thing because of {}", replaces.join(", ")));
+            return None;
+        }
+        let private = planned.map_or_else(|| prior.private.clone(), |(private, _)| private);
+        let request = ApplyRequest {
+            operation: Operation::Update,
+            type_name: &self.case.type_name,
+            id: Some(&prior.id),
+            prior_inputs,
+            prior: &prior.fields,
+            desired,
+            private: &private,
+        };
+        match self.heard(provider.apply(&call, request).await) {
+            Ok(applied) => Some(applied),
+            Err(error) => {
+                self.fail(format!("update failed: {error}"));
+                None
+            }
+        }
+    }
+
+    async fn delete(&self, (prior, prior_inputs): &(Applied, Value)) -> Result<Applied, ProviderError> {
+        let provider = (self.make)();
+        let call = self.call("delete");
+        let request = ApplyRequest {
+            operation: Operation::Delete,
+            type_name: &self.case.type_name,
+            id: Some(&prior.id),
+            prior_inputs,
+            prior: &prior.fields,
+            desired: &Value::Null,
+            private: &prior.private,
+        };
+        let result = self.heard(provider.apply(&call, request).await);
+        if let Ok(applied) = &result {
+            applied.warnings.iter().for_each(|warning| self.say(warning.clone()));
+        }
+        result
+    }
+
+    /// An answer has an id, all fields as declared, and those that were sent as they were sent.
+    fn answered(&mut self, applied: &Applied, spec: &Value, after: &str) {
+        applied.warnings.iter().for_each(|warning| self.say(warning.clone()));
+        if applied.id.is_empty() {
+            self.fail(format!("the answer to {after} has no id"));
+        }
+        self.as_declared(&applied.fields, after);
+        for (name, value) in spec.as_map().into_iter().flatten() {
+            let answer = applied.fields.revealed();
+            if !value.is_null() && !answer.get(name).is_some_and(|answer| same(answer, value)) {
+                self.fail(format!("the answer to {after} changes `{name}`, which was sent"));
+            }
+        }
+    }
+
+    fn as_declared(&mut self, fields: &Value, after: &str) {
+        if let Some(misfit) = self.fit.fields(&fields.revealed(), &self.resource_type.schema, Direction::Answered) {
+            let at = if misfit.path.is_empty() { String::new() } else { format!(" `{}`", misfit.path) };
+            self.fail(format!("the fields after {after} are not as declared:{at} {}", misfit.message));
+        }
+    }
+
+    async fn settled(&mut self, applied: &Applied) {
+        if applied.stable {
+            return;
+        }
+        let provider = (self.make)();
+        let call = self.call("stable");
+        let request = || ReadRequest {
+            type_name: &self.case.type_name,
+            id: Some(&applied.id),
+            inputs: &Value::Null,
+            outputs: &applied.fields,
+            private: &applied.private,
+            token: None,
+        };
+        for _ in 0..100 {
+            match self.heard(provider.stable(&call, request()).await) {
+                Ok(Stability::Stable(_)) => return,
+                Ok(Stability::NotYet) => {}
+                Err(error) => return self.fail(format!("the question whether it is stable failed: {error}")),
+            }
+        }
+        self.fail("is not stable after 100 questions");
+    }
+
+    async fn read(&mut self, id: Option<&str>, inputs: &Value, known: &Applied, token: Option<&str>) -> Option<Seen> {
+        let provider = (self.make)();
+        let call = self.call("read");
+        let request = ReadRequest {
+            type_name: &self.case.type_name,
+            id,
+            inputs,
+            outputs: &known.fields,
+            private: &known.private,
+            token,
+        };
+        match self.heard(provider.read(&call, request).await) {
+            Ok(seen) => Some(seen),
+            Err(error) => {
+                self.fail(format!("read failed: {error}"));
+                None
+            }
+        }
+    }
+
+    async fn read_token(&mut self, token: &str) -> Option<Seen> {
+        if !self.resource_type.capabilities.reads {
+            return None;
+        }
+        let token = self.call(token).token;
+        let nothing =
+            Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings: Vec::new() };
+        self.read(None, &Value::Null, &nothing, Some(&token)).await
+    }
+
+    async fn found_by_token(&mut self, made: &Applied) {
+        match self.read_token("create").await {
+            Some(Seen::There { id, .. }) if id != made.id => self.fail("the token of the create finds another thing"),
+            Some(Seen::Gone) => self.fail("the token of the create finds nothing"),
+            _ => {}
+        }
+    }
+
+    async fn reads_back(&mut self, applied: &Applied, sent: &Value, after: &str) {
+        if !self.resource_type.capabilities.reads {
+            return;
+        }
+        match self.read(Some(&applied.id), sent, applied, None).await {
+            Some(Seen::There { id, fields, .. }) => {
+                if id != applied.id {
+                    self.fail(format!("the id after {after} is read differently"));
+                }
+                self.as_declared(&fields, &format!("{after} and read"));
+                let (fields, answer) = (fields.revealed(), applied.fields.revealed());
+                for (name, field) in &self.resource_type.schema.fields {
+                    let compared = if field.computed { field.track_drift } else { !field.ignore_drift };
+                    let there = |value: &Value| value.get(name).filter(|value| !value.is_null()).cloned();
+                    let equal = match (there(&fields), there(&answer)) {
+                        (Some(read), Some(answered)) => same(&read, &answered),
+                        (read, answered) => read.is_none() && answered.is_none(),
+                    };
+                    if compared && !equal {
+                        self.failures
+                            .push(format!("{}: `{name}` is read differently after {after}", self.case.type_name));
+                    }
+                }
+            }
+            Some(Seen::Gone) => self.fail(format!("is gone right after {after}")),
+            Some(Seen::CannotTell) => self.fail(format!("cannot be read by its id after {after}")),
+            None => {}
+        }
+    }
+
+    fn no_secret_was_said(&mut self) {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
+        if self.secrets.iter().any(|secret| !secret.is_empty() && said.contains(secret.as_ref())) {
+            self.fail("a secret stands in an error, a warning or progress");
+        }
+    }
+}
+
+/// A spec with the defaults of its schema, as the engine sends it.
+fn with_defaults(spec: &Value, schema: &Schema) -> Value {
+    let Value::Map(fields) = spec else { return spec.clone() };
+    let mut filled = Map::default();
+    for (name, value) in fields.iter() {
+        let value = match schema.fields.get(name).map(|field| &field.kind) {
+            Some(Kind::Object(inner)) => with_defaults(value, inner),
+            _ => value.clone(),
+        };
+        filled.insert(name.clone(), value);
+    }
+    for (name, field) in &schema.fields {
+        if let Some(default) = &field.default
+            && !filled.contains_key(name)
+        {
+            filled.insert(name.clone(), default.clone());
+        }
+    }
+    Value::Map(Arc::new(filled))
+}
+
+/// Equal as the state compares: an integer and a float of the same value are the same, the order of a set does not count.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
+        (Value::Set(a), Value::Set(b) | Value::List(b)) | (Value::List(b), Value::Set(a)) => {
+            a.iter().all(|a| b.iter().any(|b| same(a, b))) && b.iter().all(|b| a.iter().any(|a| same(a, b)))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            // An answer may fill in what was not sent; nothing that was sent may be missing or other.
+            b.iter().all(|(key, b)| a.get(key).is_some_and(|a| same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}

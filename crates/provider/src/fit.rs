@@ -146,9 +146,7 @@ impl Fit {
             (Kind::Union(branches), value) => {
                 let before = path.len();
                 for branch in branches.iter() {
-                    if self.value(value, branch, direction, path).is_none() {
-                        return None;
-                    }
+                    self.value(value, branch, direction, path)?;
                     path.truncate(before);
                 }
                 return Some("fits no alternative".into());
