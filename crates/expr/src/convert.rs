@@ -1,6 +1,8 @@
-//! The blueprint dialect's conversions (reference 1.5).
+//! The blueprint dialect's conversions (reference 1.5): what becomes what, for values and for types.
 
-use blueprint::{Type, Value};
+use std::sync::Arc;
+
+use blueprint::{Map, Type, Unknown, Value};
 
 /// Where a value comes from: a literal of the document converts less than the result of a substitution (rulings S44, S46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,25 +26,127 @@ pub enum Mismatch {
 
 /// The value as one of that type, by the table of section 1.5. Unknown values and secret marks pass through.
 pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismatch> {
-    let _ = (ty, source);
-    Ok(value.clone())
+    let as_text = source == Source::Substitution;
+    match (value, ty) {
+        (_, Type::Any | Type::Error) => Ok(value.clone()),
+        (Value::Secret(inner), _) => convert(inner, ty, source).map(Value::secret),
+        (Value::Unknown(unknown), _) => match &unknown.ty {
+            Some(from) if !convert_type(from, ty, source) => Err(Mismatch::Kind),
+            Some(from) if from == ty => Ok(value.clone()),
+            _ => Ok(Value::Unknown(Arc::new(Unknown { ty: Some(ty.clone()), waits_for: unknown.waits_for.clone() }))),
+        },
+        (_, Type::Union(types)) => types.iter().find_map(|ty| convert(value, ty, source).ok()).ok_or(Mismatch::NoBranch),
+        (Value::Null, Type::Null)
+        | (Value::Bool(_), Type::Bool)
+        | (Value::Int(_), Type::Int)
+        | (Value::Float(_) | Value::Decimal(_), Type::Float)
+        | (Value::Text(_), Type::Text)
+        | (Value::Bytes(_), Type::Bytes)
+        | (Value::Function(_), Type::Function) => Ok(value.clone()),
+        (Value::Int(int), Type::Float) => Ok(Value::Float(*int as f64)),
+        (Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_) | Value::Bytes(_), Type::Text) if as_text => {
+            to_text(value).unwrap_or(Err(Mismatch::Kind))
+        }
+        (Value::List(items), Type::List(item)) => {
+            let items: Result<Vec<Value>, Mismatch> = items.iter().map(|value| convert(value, item, source)).collect();
+            Ok(Value::List(Arc::new(items?)))
+        }
+        (Value::Set(items), Type::List(item)) => {
+            let items: Result<Vec<Value>, Mismatch> = items.iter().map(|value| convert(value, item, source)).collect();
+            Ok(Value::Set(Arc::new(items?)))
+        }
+        (Value::Map(entries), Type::Map(ty)) => {
+            let converted = entries.iter().map(|(key, value)| Ok((key.clone(), convert(value, ty, source)?)));
+            Ok(Value::Map(Arc::new(converted.collect::<Result<Map, Mismatch>>()?)))
+        }
+        (Value::Map(entries), Type::Object(object)) => {
+            let converted = entries.iter().map(|(key, value)| match object.fields.get(key) {
+                Some(ty) if !value.is_null() => Ok((key.clone(), convert(value, ty, source)?)),
+                _ => Ok((key.clone(), value.clone())),
+            });
+            Ok(Value::Map(Arc::new(converted.collect::<Result<Map, Mismatch>>()?)))
+        }
+        _ => Err(Mismatch::Kind),
+    }
 }
 
 /// Whether a value of type `from` could be converted to `to`: false only if no value of `from` could.
 pub fn convert_type(from: &Type, to: &Type, source: Source) -> bool {
-    let _ = (from, to, source);
-    true
+    if from.is_open() || to.is_open() {
+        return true;
+    }
+    from.alternatives().iter().any(|from| to.alternatives().iter().any(|to| convert_one(from, to, source)))
+}
+
+fn convert_one(from: &Type, to: &Type, source: Source) -> bool {
+    match (from, to) {
+        (Type::Any | Type::Error, _) | (_, Type::Any | Type::Error) => true,
+        (Type::Union(_), _) | (_, Type::Union(_)) => convert_type(from, to, source),
+        (Type::Int, Type::Float) => true,
+        (Type::Int | Type::Float | Type::Bool | Type::Bytes, Type::Text) => source == Source::Substitution,
+        // An empty list or map fits whatever its items would be, but one with known items that cannot fit is a mistake.
+        (Type::List(from), Type::List(to)) | (Type::Map(from), Type::Map(to)) => convert_type(from, to, source),
+        (Type::Object(from), Type::Map(to)) => from.fields.values().all(|from| fits_or_none(from, to, source)),
+        (Type::Map(from), Type::Object(to)) => {
+            to.fields.is_empty() || to.fields.values().any(|to| fits_or_none(from, to, source))
+        }
+        (Type::Object(from), Type::Object(to)) => from
+            .fields
+            .iter()
+            .all(|(key, from)| to.fields.get(key).is_none_or(|to| fits_or_none(from, to, source))),
+        (from, to) => from == to,
+    }
+}
+
+/// An entry that may be `none` may be left out instead (ruling A13).
+fn fits_or_none(from: &Type, to: &Type, source: Source) -> bool {
+    from.alternatives().contains(&Type::Null) || convert_type(from, to, source)
 }
 
 /// The value that a text stands for in a declared scalar type (rulings S48, S51); `None` if it does not parse.
+///
+/// White space around it does not count, except in text itself.
 pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
-    let _ = (text, ty);
-    None
+    let trimmed = text.trim();
+    match ty {
+        Type::Text | Type::Any => Some(Value::text(text)),
+        Type::Int => blueprint::parse_integer(trimmed).map(Value::Int),
+        Type::Float => blueprint::parse_float(trimmed).map(Value::Float),
+        Type::Bool => match trimmed {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        Type::Union(types) => types.iter().find_map(|ty| parse_as(text, ty)),
+        _ => None,
+    }
 }
 
 /// The text of a scalar in an interpolation (rulings S45 to S47): `none` gives "", a secret stays secret, an unknown an unknown string.
 /// `None` for arrays, objects and functions; an error for bytes that are not text.
 pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
-    let _ = value;
-    None
+    let text = match value {
+        Value::Text(_) => return Some(Ok(value.clone())),
+        Value::Null => Value::text(""),
+        Value::Bool(value) => Value::text(if *value { "true" } else { "false" }),
+        Value::Int(value) => Value::text(value.to_string()),
+        Value::Float(value) => Value::text(blueprint::format_float(*value)),
+        Value::Decimal(text) => Value::Text(text.clone()),
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Value::text(text),
+            Err(_) => return Some(Err(Mismatch::NotUtf8)),
+        },
+        Value::Secret(inner) => return to_text(inner).map(|text| text.map(Value::secret)),
+        Value::Unknown(unknown) => {
+            let scalar = unknown.ty.as_ref().is_none_or(|ty| {
+                ty.alternatives().iter().any(|ty| !matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_) | Type::Function))
+            });
+            if !scalar {
+                return None;
+            }
+            Value::Unknown(Arc::new(Unknown { ty: Some(Type::Text), waits_for: unknown.waits_for.clone() }))
+        }
+        _ => return None,
+    };
+    Some(Ok(text))
 }

@@ -19,4 +19,4 @@ pub use convert::{Mismatch, Source, convert, convert_type, parse_as, to_text};
 pub use evaluate::{Ask, AskFailure, Read, Scope, Stop, Warnings, access, evaluate, remembered_value};
 pub use function::{Callback, Example, FunctionDef, FunctionTable, Parameter, Purity, Returns, Signature};
 pub use functions::core_functions;
-pub use parser::{parse_reference, parse_text};
+pub use parser::{parse_reference, parse_text, parse_text_scoped};

@@ -1,9 +1,18 @@
-//! From tokens to expressions, never failing.
+//! From the text of a scalar to an expression, never failing (section 1.2).
+//!
+//! A mistake of grammar gives one diagnostic and costs its own `${..}` only: reading goes on after the `}`. Not here:
+//! which names exist, how many arguments a function takes, what types are (`engine::check`).
 
-use blueprint::{Expr, Value};
-use diag::{Diagnostics, Span, TextMap};
+use std::ops::ControlFlow;
 
-use crate::FunctionTable;
+use blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Part, Ref, Value};
+use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap};
+
+use crate::lexer::{self, Token, TokenKind};
+use crate::{FunctionTable, codes};
+
+/// How deep calls may stand in calls (ruling A17).
+const DEPTH: usize = 256;
 
 /// The expression of a scalar's decoded text (section 1.2).
 ///
@@ -11,12 +20,527 @@ use crate::FunctionTable;
 /// an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (ruling A5); anything else is interpolated text.
 /// `span` is the whole scalar; `map` places the decoded text. What is wrong goes to `found`, each mistake once.
 pub fn parse_text(text: &str, map: &TextMap, span: Span, functions: &FunctionTable, found: &mut Diagnostics) -> Expr {
-    let _ = (map, functions, found);
-    Expr::literal(Value::text(text), span)
+    parse_text_scoped(text, map, span, functions, &[], found)
+}
+
+/// Like [`parse_text`], where the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (section 3.2).
+pub fn parse_text_scoped(
+    text: &str,
+    map: &TextMap,
+    span: Span,
+    functions: &FunctionTable,
+    scoped: &[&str],
+    found: &mut Diagnostics,
+) -> Expr {
+    if !text.contains("${") {
+        return Expr::literal(Value::text(text), span);
+    }
+    let mut parser = Parser { text, map, functions: Some(functions), scoped, found, at: 0, depth: 0 };
+    let mut parts = Vec::new();
+    let mut from = 0;
+    while let Some(open) = text.get(from..).and_then(|rest| rest.find("${")).map(|offset| from + offset) {
+        if open > from {
+            parts.push(Part::Text(text[from..open].into()));
+        }
+        let (expr, end) = parser.substitution(open);
+        parts.push(Part::Expr(expr, map.span(open as u32, end as u32)));
+        from = end;
+    }
+    if from < text.len() {
+        parts.push(Part::Text(text[from..].into()));
+    }
+    let breaks = |part: &Part| matches!(part, Part::Text(text) if text.chars().all(|c| matches!(c, '\n' | '\r')));
+    let sole = parts.iter().filter(|part| !breaks(part)).count() == 1;
+    if sole
+        && let Some(at) = parts.iter().position(|part| matches!(part, Part::Expr(..)))
+        && let Part::Expr(inner, whole) = parts.swap_remove(at)
+    {
+        return Expr::new(ExprKind::Substitution(Box::new(inner)), whole);
+    }
+    Expr::new(ExprKind::Text(parts), span)
 }
 
 /// The expression of a bare reference path, as in an export's `field` (sections 1.6, 4.2): no `${`, no call.
+///
+/// Gives an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error that has been reported.
 pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagnostics) -> Expr {
-    let _ = (text, map, found);
-    Expr::error(span)
+    let mut parser = Parser { text, map, functions: None, scoped: &[], found, at: 0, depth: 0 };
+    let result = parser.path_only();
+    match result {
+        Ok(reference) => Expr::new(ExprKind::Ref(Box::new(reference)), span),
+        Err(Mistake { diagnostic, .. }) => {
+            found.push(*diagnostic);
+            Expr::error(span)
+        }
+    }
+}
+
+/// A mistake of grammar, which ends its substitution.
+struct Mistake {
+    diagnostic: Box<Diagnostic>,
+    /// Where the search for the closing `}` begins.
+    resume: usize,
+    /// Reaches to the end of the scalar whatever follows.
+    final_word: bool,
+}
+
+struct Parser<'t, 'f> {
+    text: &'t str,
+    map: &'t TextMap,
+    /// None where no call may stand.
+    functions: Option<&'f FunctionTable>,
+    scoped: &'t [&'t str],
+    found: &'t mut Diagnostics,
+    at: usize,
+    depth: usize,
+}
+
+type Parsed<T> = Result<T, Mistake>;
+
+impl Parser<'_, '_> {
+    fn peek(&self) -> Token {
+        lexer::token(self.text, self.at)
+    }
+
+    fn next(&mut self) -> Token {
+        let token = self.peek();
+        self.at = token.end;
+        token
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        self.map.span(start as u32, end as u32)
+    }
+
+    fn span_of(&self, token: Token) -> Span {
+        self.span(token.start, token.end)
+    }
+
+    /// The substitution that opens at `open`, and the offset after it.
+    fn substitution(&mut self, open: usize) -> (Expr, usize) {
+        self.at = open + 2;
+        self.depth = 0;
+        let first = self.peek();
+        if first.kind == TokenKind::Close {
+            let span = self.span(open, first.end);
+            self.found.push(
+                codes::SUBSTITUTION_EMPTY
+                    .new("nothing stands in `${}`")
+                    .label(span, "an expression is needed here")
+                    .help("write an expression between `${` and `}`, or `${\"${\"}` for the characters themselves"),
+            );
+            return (Expr::error(span), first.end);
+        }
+        let result = self.whole_expression();
+        let mistake = match result {
+            Ok(expr) => return (expr, self.at),
+            Err(mistake) => mistake,
+        };
+        let end = if mistake.final_word { Some(self.text.len()) } else { self.recover(mistake.resume).break_value() };
+        match end {
+            Some(end) => {
+                self.found.push(*mistake.diagnostic);
+                (Expr::error(self.span(open, end)), end)
+            }
+            None => {
+                let end = self.text.len();
+                let span = self.span(open, end);
+                self.found.push(
+                    codes::SUBSTITUTION_UNTERMINATED
+                        .new("`${` has no `}`")
+                        .label(span, "the substitution opens here and never ends")
+                        .help("add the missing `}`, or write `${\"${\"}` for the characters themselves"),
+                );
+                (Expr::error(span), end)
+            }
+        }
+    }
+
+    /// After a mistake: the offset after the `}` of this substitution, or of the `${` of the next one; nothing if neither follows.
+    fn recover(&self, from: usize) -> ControlFlow<usize> {
+        let mut at = from;
+        loop {
+            let token = lexer::token(self.text, at);
+            match token.kind {
+                TokenKind::End => return ControlFlow::Continue(()),
+                TokenKind::Close => return ControlFlow::Break(token.end),
+                TokenKind::Dollar if token.start > from => return ControlFlow::Break(token.start),
+                // A lone quote in what is wrong already: no string, look behind it.
+                TokenKind::OpenText => at = token.start + 1,
+                _ => at = token.end,
+            }
+        }
+    }
+
+    /// An expression and its `}`.
+    fn whole_expression(&mut self) -> Parsed<Expr> {
+        let expr = self.expression()?;
+        let token = self.peek();
+        if token.kind != TokenKind::Close {
+            return Err(self.unexpected(token, "the end of the expression"));
+        }
+        self.at = token.end;
+        Ok(expr)
+    }
+
+    fn expression(&mut self) -> Parsed<Expr> {
+        let token = self.next();
+        match token.kind {
+            TokenKind::Int(value) => Ok(Expr::literal(Value::Int(value), self.span_of(token))),
+            TokenKind::Float(value) => Ok(Expr::literal(Value::Float(value), self.span_of(token))),
+            TokenKind::Text => Ok(self.text_literal(token)),
+            TokenKind::TooLarge => {
+                self.report_too_large(token);
+                Ok(Expr::error(self.span_of(token)))
+            }
+            TokenKind::Name => self.named(token),
+            _ => Err(self.unexpected(token, "an expression")),
+        }
+    }
+
+    fn text_literal(&mut self, token: Token) -> Expr {
+        let text = lexer::unquote(token.of(self.text));
+        let span = self.span_of(token);
+        if text.contains("${") && text != "${" {
+            self.found.push(
+                codes::SUBSTITUTION_IN_LITERAL
+                    .new("`${` in a string literal is text")
+                    .label(span, "nothing is substituted here")
+                    .help("join texts and substitutions outside of `${..}`, as in `a-${variables.b}`"),
+            );
+        }
+        Expr::literal(Value::text(text), span)
+    }
+
+    fn report_too_large(&mut self, token: Token) {
+        let what = token.of(self.text);
+        self.found.push(
+            codes::INVALID_LITERAL
+                .new("the number is too large")
+                .label(self.span_of(token), "numbers have 64 bits")
+                .help(format!("write a smaller number, or the text \"{}\"", shortened(what))),
+        );
+    }
+
+    /// What begins with a name: a keyword, a call, a reference.
+    fn named(&mut self, token: Token) -> Parsed<Expr> {
+        let name = token.of(self.text);
+        let literal = match name {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            "none" => Some(Value::Null),
+            _ => None,
+        };
+        if let Some(value) = literal {
+            return Ok(Expr::literal(value, self.span_of(token)));
+        }
+        if !self.is_head(name) && self.peek().kind == TokenKind::OpenRound {
+            return self.call(token);
+        }
+        let reference = self.reference(token)?;
+        Ok(Expr::new(ExprKind::Ref(Box::new(reference)), self.span(token.start, self.at)))
+    }
+
+    fn is_head(&self, name: &str) -> bool {
+        matches!(name, "variables" | "values" | "resources" | "datasources" | "children" | "elem" | "i")
+            || self.scoped.contains(&name)
+    }
+
+    /// A reference whose first name has been read.
+    fn reference(&mut self, token: Token) -> Parsed<Ref> {
+        let name: Name = token.of(self.text).into();
+        let head = match name.as_ref() {
+            "elem" => Head::Item,
+            "i" => Head::Position,
+            "variables" => Head::Input(self.head_name("variables")?),
+            "values" => Head::Local(self.head_name("values")?),
+            "resources" => Head::Resource { name: self.head_name("resources")?, bare: false },
+            "datasources" => Head::DataSource(self.head_name("datasources")?),
+            "children" => Head::Child(self.head_name("children")?),
+            scoped if self.scoped.contains(&scoped) => Head::Scoped(name),
+            _ => Head::Resource { name, bare: true },
+        };
+        let head_span = self.span(token.start, self.at);
+        Ok(Ref { head, head_span, path: self.accessors()? })
+    }
+
+    /// The name after a head that needs one: `.name` or `["name"]` (ruling C3).
+    fn head_name(&mut self, head: &str) -> Parsed<Name> {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::Dot => {
+                self.at = token.end;
+                self.name_after_dot()
+            }
+            TokenKind::OpenSquare => {
+                self.at = token.end;
+                match self.quoted(token)? {
+                    Some(name) => Ok(name),
+                    None => {
+                        let inside = self.peek();
+                        Err(self.in_brackets(token, inside, "a name in quotes"))
+                    }
+                }
+            }
+            _ => Err(self.unexpected(token, &format!("`.` and a name after `{head}`"))),
+        }
+    }
+
+    fn name_after_dot(&mut self) -> Parsed<Name> {
+        let token = self.next();
+        if token.kind == TokenKind::Name {
+            return Ok(token.of(self.text).into());
+        }
+        Err(self.unexpected(token, "a name after `.`"))
+    }
+
+    /// After `[`: the quoted name and its `]`, if a quote follows.
+    fn quoted(&mut self, open: Token) -> Parsed<Option<Name>> {
+        let Some(token) = lexer::quoted_name(self.text, self.at) else { return Ok(None) };
+        self.at = token.end;
+        if token.kind == TokenKind::OpenText {
+            return Err(self.unexpected(token, "a name in quotes"));
+        }
+        let text = token.of(self.text);
+        let name = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
+        if name.is_empty() || name.contains(['\n', '\r']) {
+            let expected = if name.is_empty() { "a name between the quotes" } else { "a name without line breaks" };
+            return Err(self.unexpected(token, expected));
+        }
+        let close = self.peek();
+        if close.kind != TokenKind::CloseSquare {
+            return Err(self.in_brackets(open, close, "`]`"));
+        }
+        self.at = close.end;
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
+            let span = self.span(open.start, self.at);
+            self.found.push(
+                codes::ACCESSOR_CHARSET
+                    .new(format!("`{name}` has characters that other tools may refuse in an accessor"))
+                    .label(span, "portable are letters, digits, `_`, `-` and `.`"),
+            );
+        }
+        Ok(Some(name.into()))
+    }
+
+    fn accessors(&mut self) -> Parsed<Vec<Accessor>> {
+        let mut path = Vec::new();
+        loop {
+            let token = self.peek();
+            let kind = match token.kind {
+                TokenKind::Dot => {
+                    self.at = token.end;
+                    AccessorKind::Name(self.name_after_dot()?)
+                }
+                TokenKind::OpenSquare => {
+                    self.at = token.end;
+                    self.bracket(token)?
+                }
+                _ => return Ok(path),
+            };
+            path.push(Accessor { kind, span: self.span(token.start, self.at) });
+        }
+    }
+
+    /// What follows `[` in a path: a quoted name, a position, or nothing, which is position 0 (ruling S11).
+    fn bracket(&mut self, open: Token) -> Parsed<AccessorKind> {
+        if let Some(name) = self.quoted(open)? {
+            return Ok(AccessorKind::Name(name));
+        }
+        let token = self.peek();
+        let index = match token.kind {
+            TokenKind::CloseSquare => {
+                self.at = token.end;
+                return Ok(AccessorKind::Index(0));
+            }
+            TokenKind::Int(value) if value >= 0 && !token.of(self.text).starts_with('-') => value as u64,
+            _ => return Err(self.in_brackets(open, token, "a position or a name in quotes")),
+        };
+        self.at = token.end;
+        let close = self.peek();
+        if close.kind != TokenKind::CloseSquare {
+            return Err(self.in_brackets(open, close, "`]`"));
+        }
+        self.at = close.end;
+        Ok(AccessorKind::Index(index))
+    }
+
+    /// A call whose name has been read; `(` comes next.
+    fn call(&mut self, name: Token) -> Parsed<Expr> {
+        let open = self.next();
+        if self.functions.is_none() {
+            return Err(self.unexpected(open, "a path without calls"));
+        }
+        self.depth += 1;
+        if self.depth > DEPTH {
+            let message = format!("calls are nested more than {DEPTH} deep");
+            let mut mistake = self.unexpected(name, "a flatter expression");
+            mistake.diagnostic.message = message;
+            return Err(mistake);
+        }
+        let function: Name = name.of(self.text).into();
+        let arguments = self.arguments(open, &function)?;
+        self.depth -= 1;
+        let span = self.span(name.start, self.at);
+        let call = Call { function, name_span: self.span_of(name), arguments };
+        let call = Expr::new(ExprKind::Call(Box::new(call)), span);
+        let path = self.accessors()?;
+        if path.is_empty() {
+            return Ok(call);
+        }
+        Ok(Expr::new(ExprKind::Access(Box::new(call), path), self.span(name.start, self.at)))
+    }
+
+    fn arguments(&mut self, open: Token, function: &str) -> Parsed<Vec<Argument>> {
+        let mut arguments = Vec::new();
+        loop {
+            let token = self.peek();
+            if token.kind == TokenKind::CloseRound {
+                self.at = token.end;
+                return Ok(arguments);
+            }
+            if token.kind == TokenKind::Close {
+                return Err(self.unclosed(open, token, ")"));
+            }
+            let argument = self.argument(function, arguments.len())?;
+            arguments.push(argument);
+            let token = self.peek();
+            match token.kind {
+                TokenKind::Comma => self.at = token.end,
+                TokenKind::CloseRound => {}
+                TokenKind::Close => return Err(self.unclosed(open, token, ")")),
+                _ => return Err(self.unexpected(token, "`,` or `)`")),
+            }
+        }
+    }
+
+    fn argument(&mut self, function: &str, position: usize) -> Parsed<Argument> {
+        let first = self.peek();
+        let mut name = None;
+        if first.kind == TokenKind::Name {
+            let equals = lexer::token(self.text, first.end);
+            if equals.kind == TokenKind::Equals {
+                self.at = equals.end;
+                name = Some(Spanned::new(first.of(self.text).into(), self.span_of(first)));
+            }
+        }
+        let value = self.expression()?;
+        let definition = self.functions.and_then(|functions| functions.get(function));
+        let Some(definition) = definition else { return Ok(Argument { name, value }) };
+        if let Some(name) = &name
+            && !definition.named
+        {
+            self.found.push(
+                codes::NAMED_ARGUMENT_IGNORED
+                    .new(format!("the name `{}` has no effect on an argument of `{function}`", name.item))
+                    .label(name.span, "arguments of this function go by position")
+                    .help("remove the name; only `object` takes names"),
+            );
+        }
+        let takes_function = definition.parameter(position).is_some_and(|parameter| parameter.callback.is_some());
+        let value = if takes_function { self.as_function(value) } else { value };
+        Ok(Argument { name, value })
+    }
+
+    /// A bare name where a function is taken is that function (ruling S19).
+    fn as_function(&self, value: Expr) -> Expr {
+        if let ExprKind::Ref(reference) = &value.kind
+            && let Head::Resource { name, bare: true } = &reference.head
+            && reference.path.is_empty()
+            && self.functions.is_some_and(|functions| functions.get(name).is_some())
+        {
+            return Expr::new(ExprKind::Function(name.clone()), value.span);
+        }
+        value
+    }
+
+    /// A reference and nothing else.
+    fn path_only(&mut self) -> Parsed<Ref> {
+        let token = self.next();
+        if token.kind != TokenKind::Name || matches!(token.of(self.text), "true" | "false" | "none") {
+            return Err(self.unexpected(token, "a reference such as `resources.name.spec.field`"));
+        }
+        let reference = self.reference(token)?;
+        let rest = self.peek();
+        if rest.kind != TokenKind::End {
+            return Err(self.unexpected(rest, "the end of the reference"));
+        }
+        Ok(reference)
+    }
+
+    /// In brackets: a token that does not fit, or the opener, if the substitution ends instead.
+    fn in_brackets(&self, open: Token, token: Token, expected: &str) -> Mistake {
+        if matches!(token.kind, TokenKind::Close | TokenKind::End) {
+            return self.unclosed(open, token, "]");
+        }
+        let mut mistake = self.unexpected(token, expected);
+        if token.kind == TokenKind::Name {
+            let span = self.span_of(token);
+            let quoted = format!("\"{}\"", token.of(self.text));
+            mistake.diagnostic.fixes.push(diag::Fix {
+                text: "put the name in quotes".into(),
+                edits: vec![(span, quoted)],
+                safe: false,
+            });
+        }
+        mistake
+    }
+
+    fn unclosed(&self, open: Token, token: Token, closer: &str) -> Mistake {
+        let opener = open.of(self.text);
+        let mut diagnostic = codes::UNEXPECTED_TOKEN
+            .new(format!("`{opener}` is not closed"))
+            .label(self.span_of(open), "opens here");
+        if token.kind != TokenKind::End {
+            diagnostic = diagnostic.label(self.span_of(token), format!("`{closer}` is needed before this"));
+        }
+        let diagnostic = diagnostic.help(format!("add `{closer}`"));
+        Mistake { diagnostic: Box::new(diagnostic), resume: token.start, final_word: false }
+    }
+
+    /// The token does not fit, or is broken itself.
+    fn unexpected(&self, token: Token, expected: &str) -> Mistake {
+        let span = self.span_of(token);
+        let (diagnostic, resume, final_word) = match token.kind {
+            TokenKind::OpenText => (
+                codes::UNTERMINATED_STRING
+                    .new("the string has no end")
+                    .label(span, "opens here and never ends")
+                    .help(format!("close it with `{}`", token.of(self.text).get(..1).unwrap_or("\""))),
+                token.end,
+                true,
+            ),
+            TokenKind::Minus => (
+                codes::INVALID_LITERAL
+                    .new("`-` needs digits right after it")
+                    .label(span, "not a number")
+                    .help("write the number without a space after `-`; there is no subtraction"),
+                token.end,
+                false,
+            ),
+            TokenKind::TooLarge => (
+                codes::INVALID_LITERAL.new("the number is too large").label(span, "numbers have 64 bits"),
+                token.end,
+                false,
+            ),
+            TokenKind::End => (
+                codes::UNEXPECTED_TOKEN.new("the text ends too early").label(span, format!("expected {expected}")),
+                token.start,
+                false,
+            ),
+            kind => {
+                let what = shortened(token.of(self.text));
+                let resume = if kind == TokenKind::Close { token.start } else { token.end };
+                let diagnostic =
+                    codes::UNEXPECTED_TOKEN.new(format!("unexpected `{what}`")).label(span, format!("expected {expected}"));
+                (diagnostic, resume, false)
+            }
+        };
+        Mistake { diagnostic: Box::new(diagnostic), resume, final_word }
+    }
+}
+
+/// A text for a message, cut if it is long.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= 40 { text.into() } else { text.chars().take(37).chain("...".chars()).collect() }
 }
