@@ -49,9 +49,13 @@ impl Pieces for Decoded<'_> {
 /// Where each byte of a scalar came from. `span` is that of its node.
 pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     let (start, end) = (span.start as usize, (span.end as usize).min(source.len()));
-    let inside = |at: usize| (at + 1).min(end)..end.saturating_sub(1).max((at + 1).min(end));
     let range = match scalar.style {
-        Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => inside(start),
+        // A broken one may lack its second quote.
+        Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => {
+            let inside = (start + 1).min(end)..end;
+            let bytes = source.as_bytes();
+            if inside.len() > 0 && bytes.get(end - 1) == bytes.get(start) { inside.start..end - 1 } else { inside }
+        }
         _ => start.min(end)..end,
     };
     let mut map = TextMap::builder(span.file, range.start as u32);
@@ -307,10 +311,11 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
 /// Columns by which the content of a block scalar is indented: what its first telling line has in excess of the text.
 fn block_indent(bytes: &[u8], mut at: usize, decoded: &[u8]) -> usize {
     let mut done = 0;
-    while at < bytes.len() {
+    // Lines past the decoded text do not belong to it.
+    while at < bytes.len() && done < decoded.len() {
         let end = line_end(bytes, at);
         let found = spaces(bytes, at);
-        let kept = decoded[done.min(decoded.len())..].iter().take_while(|byte| **byte == b' ').count();
+        let kept = decoded[done..].iter().take_while(|byte| **byte == b' ').count();
         if at + found < end || kept > 0 {
             return found.saturating_sub(kept);
         }

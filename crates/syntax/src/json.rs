@@ -210,13 +210,8 @@ impl Reader<'_, '_> {
                 }
                 let (sign, opener) = if map { ('}', '[') } else { (']', '{') };
                 self.error(&format!("`{sign}` cannot close `{opener}`"), token, "the wrong bracket");
-                let is_map = |open: &Open| matches!(open.node.content, Content::Map(_));
-                if let Some(level) = self.open.iter().rposition(|open| is_map(open) == map) {
-                    while self.open.len() > level {
-                        self.close(Some(token.start));
-                    }
-                }
-                self.broken = false;
+                // Most likely the right bracket was meant; if one is missing, the end of the text is not told too.
+                self.close(Some(token.end));
                 self.after_value()
             }
             Kind::Colon => {
@@ -310,7 +305,8 @@ impl Reader<'_, '_> {
 
     fn key(&mut self, token: Token) -> Node {
         let text = self.tokens.decoded(token);
-        let scalar = Scalar { text, style: Style::JsonString };
+        let quoted = self.tokens.is_quoted(token);
+        let scalar = Scalar { text, style: if quoted { Style::JsonString } else { Style::Plain } };
         Node::new(self.span(token.start, token.end), Content::Scalar(scalar))
     }
 

@@ -83,6 +83,11 @@ impl<'t> Tokens<'t> {
                         None => continue,
                     }
                 }
+                b'#' => {
+                    self.fault(start, 1, "a comment in the manner of YAML".into(), "begin it with `//`");
+                    self.at = decode::line_end(bytes, start);
+                    continue;
+                }
                 _ => {
                     self.fault(start, 1, "no token of JSON begins like this".into(), "remove it");
                     self.at += 1;
@@ -91,6 +96,11 @@ impl<'t> Tokens<'t> {
             };
             return Some(Token { kind, start, end: self.at });
         }
+    }
+
+    /// Whether the token begins with a quote, be it the right one or not.
+    pub(crate) fn is_quoted(&self, token: Token) -> bool {
+        matches!(self.text.as_bytes().get(token.start), Some(b'"' | b'\''))
     }
 
     /// The decoded text of a scalar or key.

@@ -36,6 +36,8 @@ impl<'t> Reader<'t> {
         }
         let (at, end) = match trouble {
             Trouble::Cut { at, end } => (at, end),
+            // Reported at the bracket that opens: what closes it comes after.
+            Trouble::Error { at, kind: Kind::MismatchedFlowCollectionEnd { .. } } => (at, at + 1),
             Trouble::Error { at, .. } | Trouble::TooDeep { at } => (at, at),
         };
         let start = self.checkpoint(at, from);

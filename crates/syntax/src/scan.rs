@@ -25,6 +25,8 @@ pub(crate) struct Look {
     pub(crate) quote: Option<usize>,
     /// The innermost bracket that is open at the offset.
     pub(crate) bracket: Option<usize>,
+    /// The first bracket that closes another kind of bracket.
+    pub(crate) mismatch: Option<usize>,
 }
 
 /// Lines that a substitution may go on for.
@@ -71,7 +73,10 @@ pub(crate) fn look(text: &str, from: usize, until: usize) -> Look {
                 at + 1
             }
             b']' | b'}' => {
-                brackets.pop();
+                let fits = |open: usize| (bytes[open] == b'[') == (byte == b']');
+                if brackets.pop().is_some_and(|open| !fits(open)) && found.mismatch.is_none() {
+                    found.mismatch = Some(at);
+                }
                 at + 1
             }
             b',' if !brackets.is_empty() => at + 1,

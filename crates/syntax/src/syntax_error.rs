@@ -62,11 +62,12 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
         | Kind::TabAtBlockScalarStart
         | Kind::TabInPlainScalar => {
             let line = line_start(text, at);
-            let tab = bytes[line.min(bytes.len())..(at + 1).min(bytes.len())].iter().position(|byte| *byte == b'\t');
-            let tab = tab.map_or(at, |tab| line + tab);
+            // Sometimes the error is placed at the text before the line that begins with the tab.
+            let tab = bytes.get(line..).and_then(|rest| rest.iter().position(|byte| *byte == b'\t'));
+            let tab = tab.map_or(here, |tab| place(line + tab, line + tab + 1));
             INVALID_SYNTAX
                 .new("a tab where only spaces may stand")
-                .label(place(tab, tab + 1), "tabs have no fixed width")
+                .label(tab, "tabs have no fixed width")
                 .help("indent with spaces")
         }
         Kind::UnexpectedCharacter { character } => said(
@@ -84,12 +85,18 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
         | Kind::InvalidLowSurrogate
         | Kind::MissingLowSurrogate
         | Kind::UnpairedLowSurrogate
-        | Kind::InvalidUnicodeEscape => said("no such escape", "a backslash has a meaning inside `\"..\"`")
+        | Kind::InvalidUnicodeEscape => INVALID_SYNTAX
+            .new("no such escape")
+            .label(
+                unknown_escape(text, at).map_or(here, |at| place(at, at + 1)),
+                "a backslash has a meaning inside `\"..\"`",
+            )
             .help("write `\\\\` for a backslash, or use `'..'`, where it has none"),
         Kind::ExpectedFlowMappingSeparator => said("expected `,` or `}`", "the map goes on or ends here"),
         Kind::ExpectedFlowSequenceSeparator => said("expected `,` or `]`", "the list goes on or ends here"),
         Kind::MismatchedFlowCollectionEnd { open, close } => {
-            said(&format!("`{close}` cannot close `{open}`"), "the wrong bracket")
+            let wrong = seen.mismatch.map_or(here, |at| place(at, at + 1));
+            INVALID_SYNTAX.new(format!("`{close}` cannot close `{open}`")).label(wrong, "the wrong bracket")
         }
         Kind::MisplacedFlowCollectionEnd => said("a closing bracket without an opening one", "closes nothing"),
         Kind::BlockEntryInFlowCollection | Kind::BlockSequenceEntryNotAllowed => {
@@ -128,6 +135,20 @@ pub(crate) fn too_deep(file: FileId, at: usize, limit: usize) -> Diagnostic {
 /// The end of the character at `at`.
 fn after(text: &str, at: usize) -> usize {
     at + text.get(at..).and_then(|rest| rest.chars().next()).filter(|next| !next.is_control()).map_or(0, char::len_utf8)
+}
+
+/// The first backslash from `at` on, within the text, before a letter that has no meaning there.
+fn unknown_escape(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = at;
+    while let Some(byte) = bytes.get(at) {
+        match (byte, bytes.get(at + 1)) {
+            (b'\\', Some(letter)) if !b"0abt\tnvfre \"/\\N_LPxuU\r\n".contains(letter) => return Some(at),
+            (b'\\', _) => at += 2,
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 fn is_unexpected_end(kind: &Kind) -> bool {

@@ -9,6 +9,8 @@
 //! The only module that names the YAML parser. Reading on after an error (`recovery`) begins at the start of a line
 //! with some containers open: the parser is given a short text that opens as many before the rest of the document.
 
+use std::borrow::Cow;
+
 use diag::{Diagnostics, FileId, Span, Spanned};
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StructureStyle};
 
@@ -43,6 +45,9 @@ pub(crate) struct Reader<'t> {
     pub(crate) last: usize,
     pub(crate) nodes: usize,
     aliases: bool,
+    /// Emptied vectors of closed containers: a container grows in one of them and is then stored without excess.
+    spare_entries: Vec<Vec<Entry>>,
+    spare_items: Vec<Vec<Node>>,
 }
 
 /// How the offsets of a part that is being read translate into offsets of the whole text.
@@ -79,6 +84,8 @@ pub(crate) fn parse(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
         last: from,
         nodes: 0,
         aliases: false,
+        spare_entries: Vec::new(),
+        spare_items: Vec::new(),
     };
     let mut trouble = reader.read(&text[from..], Part { prefix: 0, from });
     while let Some(what) = trouble {
@@ -142,8 +149,8 @@ impl Reader<'_> {
                     }
                     let mut node = self.node(span, at, part);
                     node.content = match event {
-                        Event::MappingStart(..) => Content::Map(Vec::new()),
-                        _ => Content::List(Vec::new()),
+                        Event::MappingStart(..) => Content::Map(self.spare_entries.pop().unwrap_or_default()),
+                        _ => Content::List(self.spare_items.pop().unwrap_or_default()),
                     };
                     self.open.push(Open { node, key: None, flow: style == StructureStyle::Flow });
                     self.last = span.start as usize;
@@ -208,7 +215,7 @@ impl Reader<'_> {
         Node { tag, ..Node::missing(span) }
     }
 
-    fn scalar(&self, node: &mut Node, text: std::borrow::Cow<'_, str>, style: Style) {
+    fn scalar(&self, node: &mut Node, mut text: Cow<'_, str>, style: Style) {
         if style == Style::Plain && node.span.is_empty() {
             node.content = Content::Scalar(Scalar { text: Box::default(), style });
             if node.tag.is_none() {
@@ -218,8 +225,13 @@ impl Reader<'_> {
             return;
         }
         if matches!(style, Style::Literal | Style::Folded) {
-            let after = node.tag.as_ref().map_or(self.last, |tag| tag.span.end as usize);
+            let after = node.tag.as_ref().map_or(self.end_of_last(), |tag| tag.span.end as usize);
             node.span = block_span(self.text, after, node.span);
+            // The parser adds a line break that the text does not have where it ends with the scalar.
+            if node.span.end as usize == self.text.len() && !self.text.ends_with(['\n', '\r']) {
+                let content = text.strip_suffix('\n').unwrap_or(&text).to_owned();
+                text = content.into();
+            }
         }
         node.content = match self.mask_in(node.span) {
             Some(mask) if !mask.closed => Content::Missing,
@@ -268,11 +280,22 @@ impl Reader<'_> {
         match self.open.last() {
             Some(Open { key: Some(key), .. }) => after_colon(self.text, key.written().end),
             Some(Open { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
-                let before = self.text.get(..at).unwrap_or("").trim_end_matches([' ', '\t']);
-                if before.ends_with('-') { before.len() } else { at }
+                after_dash(self.text.as_bytes(), self.end_of_last()).unwrap_or(at)
             }
             _ => at,
         }
+    }
+
+    /// Where the text that was made into nodes ends.
+    fn end_of_last(&self) -> usize {
+        let Some(Open { node, key, .. }) = self.open.last() else { return 0 };
+        let last = match (key, &node.content) {
+            (Some(key), _) => Some(key),
+            (None, Content::Map(entries)) => entries.last().map(|entry| &entry.value),
+            (None, Content::List(items)) => items.last(),
+            _ => None,
+        };
+        last.map_or(node.span.start, |last| last.written().end) as usize
     }
 
     fn in_flow(&self) -> bool {
@@ -336,6 +359,17 @@ impl Reader<'_> {
         };
         let last = last.unwrap_or(node.span.end);
         node.span.end = if flow { end.unwrap_or(last) } else { last }.max(node.span.end);
+        match &mut node.content {
+            Content::Map(entries) => {
+                let exact = entries.drain(..).collect();
+                self.spare_entries.push(std::mem::replace(entries, exact));
+            }
+            Content::List(items) => {
+                let exact = items.drain(..).collect();
+                self.spare_items.push(std::mem::replace(items, exact));
+            }
+            _ => {}
+        }
         let before = self.last;
         self.put(node);
         self.last = before;
@@ -357,6 +391,18 @@ pub(crate) fn after_colon(text: &str, key_end: u32) -> usize {
     let bytes = text.as_bytes();
     let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     if bytes.get(key_end + blanks) == Some(&b':') { key_end + blanks + 1 } else { key_end }
+}
+
+/// After the dash of the next item of a block list; only white space and comments may stand before it.
+fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        match bytes.get(at)? {
+            b'-' => return Some(at + 1),
+            b'#' => at = decode::line_end(bytes, at),
+            byte if byte.is_ascii_whitespace() => at += 1,
+            _ => return None,
+        }
+    }
 }
 
 fn style_of(style: ScalarStyle) -> Style {

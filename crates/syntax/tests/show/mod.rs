@@ -79,8 +79,8 @@ pub fn walk<'t>(tree: &'t Tree, visit: &mut dyn FnMut(&'t Node)) {
     }
 }
 
-/// The source text that each decoded character of each scalar came from.
-pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<(char, String)>)> {
+/// Where each decoded character of each scalar came from: offset and text of the source.
+pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<(char, usize, String)>)> {
     let mut files = Files::new();
     let file = files.add("a", text);
     let (tree, _) = parse(file, text, format);
@@ -89,11 +89,27 @@ pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<(char, String)>)> 
         if let Some(scalar) = node.as_scalar() {
             let map = node.text_map(text);
             let origin = |(at, character): (usize, char)| {
-                (character, files.slice(map.span(at as u32, (at + character.len_utf8()) as u32)).to_owned())
+                let span = map.span(at as u32, (at + character.len_utf8()) as u32);
+                (character, span.start as usize, files.slice(span).to_owned())
             };
             assert_eq!(map.len() as usize, scalar.text.len(), "length of the map of {:?} in {text:?}", scalar);
             all.push((scalar.style, scalar.text.char_indices().map(origin).collect()));
         }
     });
     all
+}
+
+/// Compares the tree and the diagnostics of a text.
+#[track_caller]
+pub fn check(format: Format, text: &str, tree: &str, found: &[&str]) {
+    let short: String = text.chars().take(200).collect();
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!((one_line(text, format).as_str(), diagnostics(text, format)), (tree, found), "{short}");
+}
+
+/// Visits all nodes with the means to slice the text.
+pub fn with_nodes<'a>(text: &'a str, format: Format, mut visit: impl FnMut(&Node, &dyn Fn(diag::Span) -> &'a str)) {
+    let file = Files::new().add("a", text);
+    let (tree, _) = parse(file, text, format);
+    walk(&tree, &mut |node| visit(node, &|span| &text[span.range()]));
 }

@@ -1,0 +1,176 @@
+//! What holds of every text.
+
+mod show;
+
+use proptest::prelude::*;
+use show::{one_line, origins, walk};
+use syntax::Format::{self, Json, JsonWithComments, Yaml};
+use syntax::{Style, parse};
+
+const YAML: &str = r#"%YAML 1.2
+---
+# comment
+version: 2023-04-20 # more
+"quoted \"key\" é": 'single ''quoted''
+  on two lines'
+list: &anchor
+  - a
+  - - b
+    - {c: [d, "e\u00e9", f: g], h: }
+  - |2-
+      literal
+
+     text
+  - >+
+    folded
+    text
+
+      more
+
+copy: *anchor
+? complex
+: !tag value of
+  two lines
+cut: [${a["b"]}, x ${f("c: d")}]
+also: ${f("c: d #")}
+last: ~
+"#;
+
+const JSON: &str = r#"{ // comment
+  "a": [1, -2.5e+3, true, false, null, "x\ty\u00e9\ud83d\ude00\\", ],
+  "b": {"c": {}, "d": []}, /* more */ "e": ""
+}
+"#;
+
+/// Nothing about a text may be wrong in itself.
+fn sound(text: &str, format: Format) {
+    let file = diag::FileId::new(0);
+    let (tree, found) = parse(file, text, format);
+    let fits = |span: diag::Span| text.get(span.range()).is_some() && span.file == file;
+    for diagnostic in &found {
+        assert!(
+            !diagnostic.labels.is_empty() && diagnostic.labels.iter().all(|label| fits(label.span)),
+            "{diagnostic:?}"
+        );
+    }
+    assert!(tree.comments.iter().all(|span| fits(*span)));
+    walk(&tree, &mut |node| {
+        assert!(fits(node.span) && fits(node.written()), "{node:?}");
+        if node.is_missing() {
+            assert!(!found.is_empty(), "something is missing, and nothing was said");
+        }
+    });
+    for (style, characters) in origins(text, format) {
+        for (character, _, source) in characters {
+            let made_by = match character {
+                _ if source == character.to_string() => true,
+                ' ' => source.contains(['\n', '\r']) || source.starts_with('\\'),
+                '\n' => source.starts_with(['\n', '\r', '\\']) || source.is_empty() && is_block(style),
+                '\'' => source == "''" || source == "\\'",
+                _ => source.starts_with('\\') && matches!(style, Style::DoubleQuoted | Style::JsonString),
+            };
+            assert!(made_by, "{character:?} came from {source:?} in {text:?}");
+        }
+    }
+}
+
+fn is_block(style: Style) -> bool {
+    matches!(style, Style::Literal | Style::Folded)
+}
+
+fn formats() -> impl Strategy<Value = Format> {
+    prop_oneof![Just(Yaml), Just(Json), Just(JsonWithComments)]
+}
+
+/// Characters that mean something to a parser, more often than others.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        5 => "[a-c]{1,3}",
+        5 => prop::sample::select(vec![
+            ": ", ":", "- ", "-", "? ", "\n", "\n", "\n  ", "\n    ", " ", "\t", "\r\n", "\r", "# ", " #", "{", "}", "[", "]", ",", "\"",
+            "'", "|", "|2", ">", ">-", "&a ", "*a", "!t ", "---", "...", "%", "@", "`", "${", "${f(\"", "\")}", "}", "\\", "\\u00e9", "\\n",
+            "//", "/*", "*/", "1", "-1.5", "true", "null", "\u{feff}", "é", "😀", "\0", "\u{85}", "\u{2028}", "\u{7f}", "<<: ",
+        ]).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+/// A value and how it is written as JSON.
+fn value() -> impl Strategy<Value = String> {
+    let text = "[a-z \\\\\"\n\té😀:#,${}-]{0,12}".prop_map(|text| {
+        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+        format!("\"{escaped}\"")
+    });
+    let leaf = prop_oneof![
+        text.clone(),
+        Just("true".to_owned()),
+        Just("null".to_owned()),
+        (-99..99i32).prop_map(|n| n.to_string())
+    ];
+    leaf.prop_recursive(4, 40, 5, move |inner| {
+        let key = text.clone();
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(|items| format!("[{}]", items.join(", "))),
+            prop::collection::vec((key, inner), 0..5).prop_map(|entries| {
+                let entries: Vec<_> = entries.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                format!("{{{}}}", entries.join(", "))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_gives_a_tree(text in pieces(), format in formats()) {
+        sound(&text, format);
+    }
+
+    #[test]
+    fn any_characters_give_a_tree(text in "\\PC{0,60}", format in formats()) {
+        sound(&text, format);
+    }
+
+    #[test]
+    fn a_document_may_be_cut_anywhere(at in 0..YAML.len(), yaml in any::<bool>(), format in formats()) {
+        let text = if yaml { YAML } else { JSON };
+        let mut at = at % text.len();
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        sound(&text[..at], format);
+        sound(&text[at..], format);
+    }
+
+    #[test]
+    fn bytes_may_be_replaced(changes in prop::collection::vec((0..YAML.len(), pieces()), 1..4), yaml in any::<bool>()) {
+        let (text, format) = if yaml { (YAML, Yaml) } else { (JSON, JsonWithComments) };
+        let mut bytes = text.as_bytes().to_vec();
+        for (at, piece) in changes {
+            let at = at % bytes.len();
+            bytes.splice(at..=at, piece.bytes());
+        }
+        sound(&String::from_utf8_lossy(&bytes), format);
+    }
+
+    #[test]
+    fn yaml_and_json_give_one_tree(text in value()) {
+        let (tree, found) = parse(diag::FileId::new(0), &text, Json);
+        prop_assert!(found.is_empty(), "{:?}", found);
+        prop_assert!(tree.root.is_some());
+        let (_, found) = parse(diag::FileId::new(0), &text, Yaml);
+        prop_assert!(found.is_empty(), "{:?}", found);
+        prop_assert_eq!(one_line(&text, Json), one_line(&text, Yaml));
+    }
+}
+
+#[test]
+fn the_samples_are_what_they_should_be() {
+    let codes: Vec<_> =
+        show::diagnostics(YAML, Yaml).iter().map(|found| found.split(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(codes, ["split-substitution"; 3]);
+    assert_eq!(show::diagnostics(JSON, JsonWithComments), [""; 0]);
+    sound(YAML, Yaml);
+    sound(JSON, JsonWithComments);
+}
