@@ -45,8 +45,8 @@ pub trait Dialect: Send + Sync {
 
 /// A dialect's sections and keys as data: drives unknown-key errors, completion, schemas, the reference page.
 pub struct Shape {
-    /// The sections of the document's top level, by name.
-    pub sections: &'static [Section],
+    /// The document's top level first, then the sections that its keys lead to.
+    pub sections: &'static [&'static Section],
 }
 
 /// A mapping with fixed keys: the top level, or a definition in a section.
@@ -67,6 +67,96 @@ pub struct Key {
     pub docs: &'static str,
     /// The section that its value is, or whose definitions its entries are; empty if it is a plain value.
     pub section: &'static str,
+    /// What its value may be written as.
+    pub form: Form,
+    /// Whether its value, or the values in it, may hold substitutions.
+    pub substitutions: bool,
+    /// The version of the language that brought it; empty if every version has it.
+    pub since: &'static str,
+}
+
+/// What the value of a key may be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A scalar that is text.
+    Text,
+    /// A scalar of a kind that something else says.
+    Scalar,
+    /// A map.
+    Map,
+    /// A list.
+    List,
+    /// A scalar or a list of them.
+    ScalarOrList,
+    /// A scalar or a map.
+    ScalarOrMap,
+    /// A map or a list of maps.
+    MapOrList,
+    /// Anything.
+    Any,
+}
+
+impl Form {
+    /// What is needed, for messages: `text`, `a list`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Form::Text => "text",
+            Form::Scalar => "a single value",
+            Form::Map => "a map",
+            Form::List => "a list",
+            Form::ScalarOrList => "a single value or a list",
+            Form::ScalarOrMap => "a single value or a map",
+            Form::MapOrList => "a map or a list",
+            Form::Any => "anything",
+        }
+    }
+
+    /// Whether a scalar, a list, a map may stand there.
+    pub fn takes(self, scalar: bool, list: bool, map: bool) -> bool {
+        match self {
+            Form::Text | Form::Scalar => scalar,
+            Form::Map => map,
+            Form::List => list,
+            Form::ScalarOrList => scalar || list,
+            Form::ScalarOrMap => scalar || map,
+            Form::MapOrList => map || list,
+            Form::Any => true,
+        }
+    }
+}
+
+impl Key {
+    /// An optional key of every version, without substitutions.
+    pub const fn new(name: &'static str, form: Form, docs: &'static str) -> Key {
+        Key { name, required: false, docs, section: "", form, substitutions: false, since: "" }
+    }
+
+    /// The same key, required.
+    pub const fn required(self) -> Key {
+        Key { required: true, ..self }
+    }
+
+    /// The same key, holding a section or definitions.
+    pub const fn section(self, section: &'static str) -> Key {
+        Key { section, ..self }
+    }
+
+    /// The same key, open to substitutions.
+    pub const fn substitutions(self) -> Key {
+        Key { substitutions: true, ..self }
+    }
+
+    /// The same key, brought by a version.
+    pub const fn since(self, since: &'static str) -> Key {
+        Key { since, ..self }
+    }
+}
+
+impl Section {
+    /// The key of that name.
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
 }
 
 /// All dialects, in the order in which they are asked.
@@ -76,6 +166,7 @@ pub fn dialects() -> &'static [&'static dyn Dialect] {
 
 /// The dialect that recognises a document best; `None` if none does.
 pub fn dialect_of(document: &Document<'_>) -> Option<&'static dyn Dialect> {
-    let best = dialects().iter().map(|dialect| (dialect.recognise(document), *dialect)).rev().max_by_key(|(sure, _)| *sure);
+    let best =
+        dialects().iter().map(|dialect| (dialect.recognise(document), *dialect)).rev().max_by_key(|(sure, _)| *sure);
     best.filter(|(sure, _)| *sure > 0).map(|(_, dialect)| dialect)
 }

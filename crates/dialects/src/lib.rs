@@ -6,6 +6,7 @@
 //! Not here: whether names, types and fields fit (`engine::check`); evaluating anything (`expr`).
 
 pub mod blueprint;
+pub mod codes;
 mod dialect;
 
-pub use dialect::{Dialect, Document, Key, Lowered, Section, Shape, dialect_of, dialects};
+pub use dialect::{Dialect, Document, Form, Key, Lowered, Section, Shape, dialect_of, dialects};

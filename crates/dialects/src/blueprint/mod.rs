@@ -1,6 +1,30 @@
-//! The blueprint dialect.
+//! The blueprint dialect: the Blueprint Specification, versions 2023-04-20 and 2025-11-02.
+//!
+//! ```text
+//! Tree ──> survey ──> version ──> sections ──> hints ──> Blueprint
+//!          keys and    features    by `shape`
+//!          YAML
+//! ```
+//!
+//! Every rule that a document's shape alone shows is reported here; what needs names, types or a catalogue is not.
+//! A value that was reported becomes [`ExprKind::Error`](::blueprint::ExprKind::Error), a type that was reported
+//! [`Type::Error`](::blueprint::Type::Error) or an empty type name, so that one mistake gives one diagnostic.
 
-use blueprint::Wanted;
+mod conditions;
+mod document;
+mod hints;
+mod lowering;
+mod names;
+mod outside;
+mod resources;
+mod scalar;
+mod settle;
+mod shape;
+mod survey;
+mod values;
+mod version;
+
+use ::blueprint::Wanted;
 use expr::FunctionTable;
 
 use crate::{Dialect, Document, Lowered, Shape};
@@ -8,26 +32,49 @@ use crate::{Dialect, Document, Lowered, Shape};
 /// The Blueprint Specification, versions 2023-04-20 and 2025-11-02.
 pub struct BlueprintDialect;
 
-static SHAPE: Shape = Shape { sections: &[] };
+/// Top-level keys by which other dialects are known.
+const FOREIGN: &[&str] = &["heat_template_version", "HeatTemplateFormatVersion", "runtime", "apiVersion", "kind"];
 
 impl Dialect for BlueprintDialect {
     fn name(&self) -> &'static str {
         "blueprint"
     }
 
-    fn recognise(&self, _document: &Document<'_>) -> u8 {
-        50
+    fn recognise(&self, document: &Document<'_>) -> u8 {
+        let root = document.tree.root.as_ref();
+        let version = root.and_then(|root| root.get("version")).and_then(|version| version.text());
+        if version.is_some_and(|version| version::Version::of(version).is_some()) {
+            return 100;
+        }
+        if is_native_name(document.name) {
+            return 60;
+        }
+        let Some(entries) = root.and_then(|root| root.as_map()) else { return 0 };
+        let has = |key: &str| entries.iter().any(|entry| entry.key.text() == Some(key));
+        if FOREIGN.iter().any(|key| has(key)) {
+            return 0;
+        }
+        let own = shape::DOCUMENT.keys.iter().any(|key| has(key.name));
+        if own || version.is_some_and(version::is_date) { 30 } else { 0 }
     }
 
     fn shape(&self) -> &'static Shape {
-        &SHAPE
+        &shape::SHAPE
     }
 
     fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
         Vec::new()
     }
 
-    fn lower(&self, _document: &Document<'_>, _functions: &FunctionTable) -> Lowered {
-        Lowered { blueprint: Default::default(), diagnostics: Default::default() }
+    fn lower(&self, document: &Document<'_>, functions: &FunctionTable) -> Lowered {
+        document::lower(document, functions)
     }
+}
+
+/// `blueprint.yaml`, `orders.blueprint.jsonc`, ...
+fn is_native_name(name: &str) -> bool {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    let known = ["yaml", "yml", "json", "jsonc", "hujson"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    known && (stem == "blueprint" || stem.ends_with(".blueprint"))
 }

@@ -1,0 +1,200 @@
+//! The house's own hints: annotations `cyan.*` of resources and the metadata key `cyan.moved` (section 5.5).
+
+use std::str::FromStr;
+
+use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Name, ReplaceOrder, parse_duration};
+use diag::Span;
+use syntax::{Content, Entry, Node, Scalar};
+
+use super::lowering::{Lowering, place};
+use super::scalar::{Typed, typed};
+use crate::codes::{INVALID_ANNOTATION, UNKNOWN_ANNOTATION};
+
+/// Hints that a resource takes.
+const RESOURCE_HINTS: &[&str] = &[
+    "cyan.protect",
+    "cyan.replaceOrder",
+    "cyan.ignoreChanges",
+    "cyan.timeout.create",
+    "cyan.timeout.update",
+    "cyan.timeout.delete",
+    "cyan.import",
+    "cyan.movedFrom",
+    "cyan.eachKey",
+];
+
+/// Hints that the document's metadata takes.
+const DOCUMENT_HINTS: &[&str] = &["cyan.moved"];
+
+/// What the hints of a resource say.
+#[derive(Default)]
+pub(super) struct Hints {
+    pub(super) lifecycle: Lifecycle,
+    each_key: Option<(Expr, Span)>,
+}
+
+impl Lowering<'_> {
+    /// Reads a hint of a resource; without `hints` (a data source) there can be none. Whether it is an annotation beside
+    /// that: a hint that is evaluated for each member, or is in error, is not.
+    pub(super) fn hint(&mut self, entry: &Entry, name: &str, hints: Option<&mut Hints>) -> bool {
+        let Some(hints) = hints else {
+            self.unknown_hint(name, entry.key.span, &[]);
+            return true;
+        };
+        if !RESOURCE_HINTS.contains(&name) {
+            self.unknown_hint(name, entry.key.span, RESOURCE_HINTS);
+            return true;
+        }
+        let node = &entry.value;
+        let scalar = match &node.content {
+            Content::Scalar(scalar) => scalar,
+            Content::Missing => return false,
+            Content::Map(_) | Content::List(_) => {
+                self.invalid_hint(node, name, "a single value");
+                return false;
+            }
+        };
+        if name == "cyan.eachKey" {
+            let key = self.scalar(node, scalar);
+            hints.each_key = Some((key, place(node)));
+            return false;
+        }
+        if self.has_substitution(node, scalar, name) {
+            return false;
+        }
+        let (wanted, fits) = read(&mut hints.lifecycle, name, typed(node, scalar), scalar);
+        if !fits {
+            self.invalid_hint(node, name, wanted);
+        }
+        fits
+    }
+
+    /// The key by which members are addressed, if there is one and there are members.
+    pub(super) fn each_key(&mut self, hints: &mut Hints, has_members: bool) -> Option<Expr> {
+        let (key, span) = hints.each_key.take()?;
+        if !has_members {
+            self.found.push(
+                INVALID_ANNOTATION
+                    .new("`cyan.eachKey` needs `each`")
+                    .label(span, "there are no members to tell apart")
+                    .help("add `each` or remove the annotation"),
+            );
+            return None;
+        }
+        Some(key)
+    }
+
+    fn invalid_hint(&mut self, node: &Node, name: &str, wanted: &str) {
+        self.found.push(
+            INVALID_ANNOTATION
+                .new(format!("`{name}` must be {wanted}"))
+                .label(place(node), "cannot be used as that")
+                .help(format!("write {wanted}")),
+        );
+    }
+
+    fn unknown_hint(&mut self, name: &str, span: Span, known: &[&str]) {
+        self.found.push(
+            UNKNOWN_ANNOTATION
+                .new(format!("nobody reads `{name}`"))
+                .label(span, "has no effect here")
+                .help_nearest(name, known.iter().copied()),
+        );
+    }
+
+    /// Reads the hints in the document's metadata.
+    pub(super) fn document_hints(&mut self, metadata: &Node, blueprint: &mut Blueprint) {
+        for entry in self.entries(metadata.as_map().unwrap_or(&[])) {
+            let Some(name) = entry.key.text().filter(|name| name.starts_with("cyan.")) else { continue };
+            if !DOCUMENT_HINTS.contains(&name) {
+                self.unknown_hint(name, entry.key.span, DOCUMENT_HINTS);
+            } else if self.is_null(&entry.value) {
+                self.null_ignored(entry);
+            } else if let Some(moves) = entry.value.as_map() {
+                for entry in self.entries(moves) {
+                    self.moved(entry, blueprint);
+                }
+            } else if !entry.value.is_missing() {
+                self.invalid_hint(&entry.value, name, "a map of former names to new ones");
+            }
+        }
+    }
+
+    fn moved(&mut self, entry: &Entry, blueprint: &mut Blueprint) {
+        let former = entry.key.text().unwrap_or("");
+        let node = &entry.value;
+        let text = match &node.content {
+            Content::Scalar(scalar) if typed(node, scalar) == Typed::Text => {
+                if self.has_substitution(node, scalar, "cyan.moved") {
+                    return;
+                }
+                Some(&*scalar.text)
+            }
+            Content::Missing => return,
+            _ => None,
+        };
+        let Some(target) = text.and_then(|text| Address::from_str(text).ok()) else {
+            self.invalid_hint(node, "cyan.moved", "a map of former names to new ones");
+            return;
+        };
+        if !target.path.is_empty() {
+            return;
+        }
+        match blueprint.resources.get_mut(&target.name) {
+            Some(resource) => resource.lifecycle.moved_from.push(Name::from(former)),
+            None => {
+                self.found.push(
+                    INVALID_ANNOTATION
+                        .new(format!("`cyan.moved` names the resource `{}`, which is not declared", target.name))
+                        .label(place(node), "no such resource")
+                        .help_nearest(&target.name, blueprint.resources.keys().map(|name| &**name).take(1000)),
+                );
+            }
+        }
+    }
+}
+
+/// Reads a hint into a lifecycle: what it must be, and whether it is that.
+fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> (&'static str, bool) {
+    let text = (kind == Typed::Text).then_some(scalar.text.trim()).filter(|text| !text.is_empty());
+    match name {
+        "cyan.protect" => {
+            if let Typed::Bool(value) = kind {
+                lifecycle.protect = value;
+            }
+            ("`true` or `false`", matches!(kind, Typed::Bool(_)))
+        }
+        "cyan.replaceOrder" => {
+            lifecycle.replace_order = match text {
+                Some("delete-first") => Some(ReplaceOrder::DeleteFirst),
+                Some("create-first") => Some(ReplaceOrder::CreateFirst),
+                _ => None,
+            };
+            ("`delete-first` or `create-first`", lifecycle.replace_order.is_some())
+        }
+        "cyan.ignoreChanges" => {
+            let paths = text.map(|text| text.split(',').map(str::trim).map(Name::from).collect()).unwrap_or_default();
+            lifecycle.ignore_changes = paths;
+            let fits =
+                !lifecycle.ignore_changes.is_empty() && lifecycle.ignore_changes.iter().all(|path| !path.is_empty());
+            ("paths inside `spec`, separated by commas", fits)
+        }
+        "cyan.timeout.create" | "cyan.timeout.update" | "cyan.timeout.delete" => {
+            let limit = text.and_then(|text| parse_duration(text).ok());
+            match name {
+                "cyan.timeout.create" => lifecycle.timeouts.create = limit,
+                "cyan.timeout.update" => lifecycle.timeouts.update = limit,
+                _ => lifecycle.timeouts.delete = limit,
+            }
+            ("a length of time such as `30s` or `1h30m`", limit.is_some())
+        }
+        "cyan.import" => {
+            lifecycle.import = text.map(Name::from);
+            ("the provider's id of an existing thing, as text", text.is_some())
+        }
+        _ => {
+            lifecycle.moved_from.extend(text.map(Name::from));
+            ("the former name, as text", text.is_some())
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! What the lowering of every section is made of: reading keys by their table, texts, expressions, names.
+
+use std::collections::HashSet;
+
+use ::blueprint::{Expr, ExprKind, Name, Value};
+use diag::{Diagnostic, Diagnostics, Span, Spanned};
+use expr::FunctionTable;
+use expr::codes::{NUMBER_OUT_OF_RANGE, TYPE_MISMATCH};
+use syntax::{Content, Entry, Node, Scalar};
+
+use super::scalar::{Typed, has_leading_zero, typed};
+use super::survey::is_merge;
+use super::version::Version;
+use crate::codes::{
+    LEADING_ZERO, MISSING_FIELD, NEWER_THAN_VERSION, NULL_IGNORED, SUBSTITUTION_NOT_ALLOWED, UNKNOWN_KEY, WRONG_SHAPE,
+};
+use crate::{Form, Section};
+
+/// A document on its way to a blueprint.
+pub(super) struct Lowering<'a> {
+    /// The text that the tree was read from.
+    pub(super) source: &'a str,
+    pub(super) functions: &'a FunctionTable,
+    pub(super) version: Version,
+    /// `none` names a resource of the document (section 0).
+    pub(super) none_is_resource: bool,
+    /// Where keys begin that do not count; see `survey`.
+    pub(super) bad_keys: HashSet<u32>,
+    pub(super) found: Diagnostics,
+}
+
+/// More keys than any section has.
+const MOST: usize = 12;
+
+/// The values of a map with fixed keys.
+pub(super) struct Fields<'t> {
+    section: &'static Section,
+    values: [Option<&'t Entry>; MOST],
+    written: u16,
+}
+
+impl<'t> Fields<'t> {
+    fn position(&self, key: &str) -> usize {
+        let found = self.section.keys.iter().position(|candidate| candidate.name == key);
+        debug_assert!(found.is_some(), "section `{}` has no key `{key}`", self.section.name);
+        found.unwrap_or(MOST)
+    }
+
+    /// Key and value, if the value is there and of the form that its key takes.
+    pub(super) fn entry(&self, key: &str) -> Option<&'t Entry> {
+        self.values.get(self.position(key)).copied().flatten()
+    }
+
+    /// Whether something is written there, of whatever form.
+    pub(super) fn is_written(&self, key: &str) -> bool {
+        self.written & 1 << self.position(key) != 0
+    }
+
+    /// The value, if it is there and of the form that its key takes.
+    pub(super) fn get(&self, key: &str) -> Option<&'t Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+}
+
+/// The entries of a map that count.
+pub(super) enum Entries<'t> {
+    All(std::slice::Iter<'t, Entry>),
+    Some(std::vec::IntoIter<&'t Entry>),
+}
+
+impl<'t> Iterator for Entries<'t> {
+    type Item = &'t Entry;
+
+    fn next(&mut self) -> Option<&'t Entry> {
+        match self {
+            Entries::All(entries) => entries.next(),
+            Entries::Some(entries) => entries.next(),
+        }
+    }
+}
+
+/// Where a value stands: of an alias, the alias.
+pub(super) fn place(node: &Node) -> Span {
+    node.alias.unwrap_or(node.span)
+}
+
+impl<'a> Lowering<'a> {
+    /// The entries that count: no duplicates, no substituted keys, merged ones included.
+    pub(super) fn entries<'t>(&self, map: &'t [Entry]) -> Entries<'t> {
+        if self.bad_keys.is_empty() {
+            return Entries::All(map.iter());
+        }
+        let is_bad = |entry: &&Entry| self.bad_keys.contains(&entry.key.span.start);
+        let mut picked: Vec<&Entry> = map.iter().filter(|entry| !is_bad(entry)).collect();
+        if map.iter().any(|entry| is_merge(&entry.key)) {
+            let mut seen: HashSet<&str> = picked.iter().filter_map(|entry| entry.key.text()).collect();
+            for merge in map.iter().filter(|entry| is_merge(&entry.key)) {
+                let merged = merge.value.as_list().unwrap_or(std::slice::from_ref(&merge.value));
+                for entry in merged.iter().filter_map(Node::as_map).flatten().filter(|entry| !is_bad(entry)) {
+                    if entry.key.text().is_some_and(|key| seen.insert(key)) {
+                        picked.push(entry);
+                    }
+                }
+            }
+        }
+        Entries::Some(picked.into_iter())
+    }
+
+    /// Reads a map by the table of its keys. `place` is where something missing in it is reported; without a `map`
+    /// (a value of the wrong form, which was reported) nothing counts as missing.
+    pub(super) fn fields<'t>(
+        &mut self,
+        section: &'static Section,
+        map: Option<&'t [Entry]>,
+        place: Span,
+    ) -> Fields<'t> {
+        let mut fields = Fields { section, values: [None; MOST], written: 0 };
+        let Some(map) = map else { return fields };
+        for entry in self.entries(map) {
+            let Some(text) = entry.key.text() else { continue };
+            let Some(at) = section.keys.iter().position(|key| key.name == text) else {
+                self.unknown_key(section, text, entry.key.span);
+                continue;
+            };
+            let key = &section.keys[at];
+            if !self.version.has(key.since) {
+                self.newer(entry.key.span, &format!("`{text}`"));
+            }
+            if self.is_null(&entry.value) {
+                self.null_ignored(entry);
+                continue;
+            }
+            fields.written |= 1 << at;
+            if self.fits(&entry.value, key.form, text) {
+                fields.values[at] = Some(entry);
+            }
+        }
+        for (at, key) in section.keys.iter().enumerate() {
+            // A missing version has a code of its own.
+            if key.required && fields.written & 1 << at == 0 && key.name != "version" {
+                self.missing(section.name, key.name, place);
+            }
+        }
+        fields
+    }
+
+    pub(super) fn missing(&mut self, section: &str, key: &str, place: Span) {
+        self.found.push(
+            MISSING_FIELD
+                .new(format!("`{key}` is missing"))
+                .label(place, format!("{} {section} needs `{key}`", article(section)))
+                .help(format!("add `{key}`")),
+        );
+    }
+
+    fn unknown_key(&mut self, section: &'static Section, text: &str, span: Span) {
+        let known: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
+        let unknown = UNKNOWN_KEY
+            .new(format!("unknown key `{text}`"))
+            .label(span, format!("{} {} has no such key", article(section.name), section.name));
+        let unknown = match diag::nearest(text, known.iter().copied()) {
+            Some(nearest) => unknown.help(format!("did you mean `{nearest}`?")).fix(
+                format!("write `{nearest}`"),
+                vec![(span, nearest.to_owned())],
+                false,
+            ),
+            None => unknown.help(format!("its keys are {}", listed(&known))),
+        };
+        self.found.push(unknown);
+    }
+
+    /// Whether null is written; a broken text is not.
+    pub(super) fn is_null(&self, node: &Node) -> bool {
+        node.as_scalar().is_some_and(|scalar| typed(node, scalar) == Typed::Null)
+    }
+
+    pub(super) fn null_ignored(&mut self, entry: &Entry) {
+        let key = entry.key.text().unwrap_or("");
+        self.found.push(
+            NULL_IGNORED
+                .new(format!("`{key}` is null, which counts as not written"))
+                .label(entry.key.span, "has no value")
+                .help("give it a value or remove it"),
+        );
+    }
+
+    /// Whether a value has the form its key takes; if not, that is reported.
+    pub(super) fn fits(&mut self, node: &Node, form: Form, key: &str) -> bool {
+        let ok = match &node.content {
+            Content::Map(_) => form.takes(false, false, true),
+            Content::List(_) => form.takes(false, true, false),
+            Content::Scalar(_) => form.takes(true, false, false),
+            Content::Missing => return false,
+        };
+        if !ok {
+            self.wrong_shape(node, key, form.words());
+        }
+        ok
+    }
+
+    pub(super) fn wrong_shape(&mut self, node: &Node, key: &str, wanted: &str) {
+        let found = match &node.content {
+            Content::Map(_) => "a map",
+            Content::List(_) => "a list",
+            Content::Scalar(_) => "a single value",
+            Content::Missing => return,
+        };
+        self.found.push(
+            WRONG_SHAPE.new(format!("`{key}` must be {wanted}, found {found}")).label(place(node), format!("{found}")),
+        );
+    }
+
+    /// Notes a feature that a later version brought, if the document does not say that version.
+    pub(super) fn newer(&mut self, span: Span, what: &str) {
+        let later = super::shape::LATER;
+        if !self.version.has(later) {
+            self.found.push(
+                NEWER_THAN_VERSION
+                    .new(format!("{what} came with version {later}"))
+                    .label(span, "newer than the version of the document")
+                    .help(format!("write `version: {later}`")),
+            );
+        }
+    }
+
+    /// The definitions in a section: each name and the map it has; none where it has something else, which is reported.
+    pub(super) fn definitions<'t>(&mut self, node: &'t Node) -> Vec<(&'t Entry, Option<&'t [Entry]>)> {
+        let map = node.as_map().unwrap_or(&[]);
+        let mut definitions = Vec::with_capacity(map.len());
+        for entry in self.entries(map) {
+            if self.is_null(&entry.value) {
+                self.null_ignored(entry);
+                continue;
+            }
+            let name = entry.key.text().unwrap_or("");
+            let fields = if self.fits(&entry.value, Form::Map, name) { entry.value.as_map() } else { None };
+            definitions.push((entry, fields));
+        }
+        definitions
+    }
+
+    /// A text without substitutions; none if it is something else, which is reported.
+    pub(super) fn fixed_text<'t>(&mut self, node: &'t Node, key: &str) -> Option<&'t str> {
+        let scalar = self.text_scalar(node, key)?;
+        if self.has_substitution(node, scalar, key) { None } else { Some(&scalar.text) }
+    }
+
+    /// A text without substitutions that is not empty, as a name.
+    pub(super) fn fixed_name(&mut self, node: &Node, key: &str) -> Option<Spanned<Name>> {
+        let text = self.fixed_text(node, key)?;
+        Some(Spanned::new(Name::from(text), node.span))
+    }
+
+    /// Reports a substitution where none may stand.
+    pub(super) fn has_substitution(&mut self, node: &Node, scalar: &Scalar, key: &str) -> bool {
+        let Some(at) = scalar.text.find("${") else { return false };
+        let end = scalar.text[at..].find('}').map_or(at + 2, |length| at + length + 1);
+        let span = node.text_map(self.source).span(at as u32, end as u32);
+        self.found.push(
+            SUBSTITUTION_NOT_ALLOWED
+                .new(format!("`{key}` takes no substitution"))
+                .label(span, "not filled in here")
+                .help("write the text out"),
+        );
+        true
+    }
+
+    fn text_scalar<'t>(&mut self, node: &'t Node, key: &str) -> Option<&'t Scalar> {
+        let Some(scalar) = node.as_scalar() else {
+            self.wrong_shape(node, key, Form::Text.words());
+            return None;
+        };
+        match typed(node, scalar) {
+            Typed::Text => Some(scalar),
+            other => {
+                self.not_text(node, scalar, other, key);
+                None
+            }
+        }
+    }
+
+    fn not_text(&mut self, node: &Node, scalar: &Scalar, found: Typed, key: &str) {
+        let span = place(node);
+        let mut mismatch =
+            TYPE_MISMATCH.new(format!("`{key}` must be a string, found {}", found.words())).label(span, found.words());
+        if found == Typed::Null {
+            mismatch = mismatch.help("give it a value or remove it");
+        } else {
+            mismatch = mismatch.fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false);
+        }
+        self.found.push(mismatch);
+    }
+
+    /// A text with substitutions: descriptions, paths, display names.
+    pub(super) fn open_text(&mut self, node: &Node, key: &str) -> Expr {
+        match self.text_scalar(node, key) {
+            Some(scalar) => self.text_expr(node, scalar),
+            None => Expr::error(node.span),
+        }
+    }
+
+    /// Content of any structure.
+    pub(super) fn content(&mut self, node: &Node) -> Expr {
+        match &node.content {
+            Content::Scalar(scalar) => self.scalar(node, scalar),
+            Content::List(items) => {
+                Expr::new(ExprKind::List(items.iter().map(|item| self.content(item)).collect()), node.span)
+            }
+            Content::Map(entries) => {
+                let mut map = Vec::with_capacity(entries.len());
+                for entry in self.entries(entries) {
+                    if let Some(key) = entry.key.text() {
+                        map.push((Spanned::new(Name::from(key), entry.key.span), self.content(&entry.value)));
+                    }
+                }
+                Expr::new(ExprKind::Map(map), node.span)
+            }
+            Content::Missing => Expr::error(node.span),
+        }
+    }
+
+    /// A scalar as what it is (S42).
+    pub(super) fn scalar(&mut self, node: &Node, scalar: &Scalar) -> Expr {
+        match typed(node, scalar) {
+            Typed::Text => self.text_expr(node, scalar),
+            other => match self.literal(node, scalar, other) {
+                Some(value) => Expr::literal(value, node.span),
+                None => Expr::error(node.span),
+            },
+        }
+    }
+
+    /// The value of a scalar that is no text with substitutions; none if it is out of range, which is reported.
+    pub(super) fn literal(&mut self, node: &Node, scalar: &Scalar, typed: Typed) -> Option<Value> {
+        Some(match typed {
+            Typed::Null => Value::Null,
+            Typed::Bool(value) => Value::Bool(value),
+            Typed::Int(value) => {
+                if has_leading_zero(scalar) {
+                    self.found.push(
+                        LEADING_ZERO
+                            .new(format!("`{}` is the integer {value}", scalar.text))
+                            .label(place(node), "loses its leading zeros")
+                            .help("quote it if the zeros count")
+                            .fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false),
+                    );
+                }
+                Value::Int(value)
+            }
+            Typed::Float(value) => Value::Float(value),
+            Typed::Text => Value::text(&*scalar.text),
+            Typed::OutOfRange => {
+                self.found.push(
+                    NUMBER_OUT_OF_RANGE
+                        .new(format!("`{}` is out of range", scalar.text))
+                        .label(place(node), "integers have 64 bits, floats are finite")
+                        .help("quote it if it is text"),
+                );
+                return None;
+            }
+        })
+    }
+
+    /// The expression of a text scalar.
+    pub(super) fn text_expr(&mut self, node: &Node, scalar: &Scalar) -> Expr {
+        if !scalar.text.contains("${") {
+            return Expr::literal(Value::text(&*scalar.text), node.span);
+        }
+        let map = node.text_map(self.source);
+        let mut expr = expr::parse_text(&scalar.text, &map, node.span, self.functions, &mut self.found);
+        self.settle(&mut expr);
+        expr
+    }
+
+    /// Reports a value of the wrong kind.
+    pub(super) fn mismatch(&mut self, node: &Node, what: &str, wanted: &str, found: &str) -> Diagnostic {
+        TYPE_MISMATCH.new(format!("{what} must be {wanted}, found {found}")).label(place(node), found)
+    }
+}
+
+/// `a` or `an`.
+pub(super) fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+/// `` `a`, `b` and `c` ``.
+pub(super) fn listed(names: &[&str]) -> String {
+    let mut text = String::new();
+    for (at, name) in names.iter().enumerate() {
+        let before = if at == 0 {
+            ""
+        } else if at + 1 == names.len() {
+            " and "
+        } else {
+            ", "
+        };
+        text.push_str(&format!("{before}`{name}`"));
+    }
+    text
+}

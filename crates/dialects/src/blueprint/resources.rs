@@ -1,0 +1,227 @@
+//! The section `resources`.
+
+use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata};
+use diag::{Span, Spanned};
+use expr::codes::TYPE_MISMATCH;
+use syntax::{Content, Node};
+
+use super::lowering::{Fields, Lowering, place};
+use super::scalar::{Typed, typed};
+use super::shape;
+use crate::codes::{DUPLICATE_KEY, LABEL_NOT_STRING, VALUE_NOT_ALLOWED};
+
+/// Text by name, each with its place.
+type Labels = Vec<(Spanned<Name>, Spanned<Name>)>;
+
+impl Lowering<'_> {
+    pub(super) fn resources(&mut self, node: &Node) -> IndexMap<Name, Resource> {
+        let definitions = self.definitions(node);
+        let mut resources = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
+        for (entry, map) in definitions {
+            let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
+            self.resource_name(name, span);
+            let fields = self.fields(&shape::RESOURCE, map, span);
+            let resource = self.resource(&fields, span);
+            resources.insert(Name::from(name), resource);
+        }
+        resources
+    }
+
+    fn resource(&mut self, fields: &Fields<'_>, span: Span) -> Resource {
+        let type_name = self.element_type(fields, shape::RESOURCE.name, span);
+        let (spec, spec_key) = match fields.entry("spec") {
+            Some(entry) => (self.content(&entry.value), entry.key.span),
+            None => (Expr::error(span), span),
+        };
+        let condition = fields.get("condition").map(|node| self.condition(node));
+        let list = fields.get("each").map(|node| match node.as_scalar() {
+            Some(scalar) => self.scalar(node, scalar),
+            None => Expr::error(node.span),
+        });
+        let depends_on = fields.get("dependsOn").map(|node| self.names(node, "dependsOn")).unwrap_or_default();
+        let link_selector = fields.entry("linkSelector").map(|entry| self.link_selector(&entry.value, entry.key.span));
+        let mut hints = super::hints::Hints::default();
+        let metadata = match fields.entry("metadata") {
+            Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints),
+            None => ResourceMetadata::default(),
+        };
+        let key = self.each_key(&mut hints, list.is_some());
+        let mut lifecycle = hints.lifecycle;
+        lifecycle.retain = fields.get("removalPolicy").is_some_and(|node| self.retains(node));
+        let description = fields.get("description").map(|node| self.open_text(node, "description"));
+        let each = list.map(|list| Each { list, key });
+        Resource {
+            span,
+            type_name,
+            spec,
+            spec_key,
+            each,
+            condition,
+            depends_on,
+            link_selector,
+            metadata,
+            lifecycle,
+            description,
+        }
+    }
+
+    /// The type of a resource or data source; empty text where there is none that could be known, which is reported.
+    pub(super) fn element_type(&mut self, fields: &Fields<'_>, section: &str, span: Span) -> Spanned<Name> {
+        let Some(node) = fields.get("type") else { return Spanned::new("".into(), span) };
+        let name = match self.fixed_text(node, "type") {
+            Some("") => {
+                self.missing(section, "type", span);
+                ""
+            }
+            Some(text) => self.type_name(text, place(node)).unwrap_or(""),
+            None => "",
+        };
+        Spanned::new(name.into(), node.span)
+    }
+
+    /// One name or a list of them.
+    pub(super) fn names(&mut self, node: &Node, key: &str) -> Vec<Spanned<Name>> {
+        match node.as_list() {
+            None => self.fixed_name(node, key).into_iter().collect(),
+            Some(items) => items.iter().filter_map(|item| self.fixed_name(item, key)).collect(),
+        }
+    }
+
+    /// Names of transforms: each once.
+    pub(super) fn transforms(&mut self, node: &Node) -> Vec<Spanned<Name>> {
+        let mut names = self.names(node, "transform");
+        let mut seen = std::collections::HashMap::new();
+        let found = &mut self.found;
+        names.retain(|name| match seen.insert(name.item.clone(), name.span) {
+            None => true,
+            Some(first) => {
+                found.push(
+                    DUPLICATE_KEY
+                        .new(format!("the transform `{}` is listed twice", name.item))
+                        .label(name.span, "does not count")
+                        .label(first, "counts, because it is the first")
+                        .help("remove one of them"),
+                );
+                false
+            }
+        });
+        names
+    }
+
+    fn link_selector(&mut self, node: &Node, span: Span) -> LinkSelector {
+        let fields = self.fields(&shape::LINK_SELECTOR, node.as_map(), span);
+        let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
+        let exclude = fields.get("exclude").map(|node| self.names(node, "exclude")).unwrap_or_default();
+        LinkSelector { span, by_label, exclude }
+    }
+
+    fn labels(&mut self, node: &Node, key: &str) -> Labels {
+        let map = node.as_map().unwrap_or(&[]);
+        let mut labels = Vec::with_capacity(map.len());
+        for entry in self.entries(map) {
+            let name = entry.key.text().unwrap_or("");
+            let value = &entry.value;
+            if self.is_null(value) {
+                self.null_ignored(entry);
+                continue;
+            }
+            let found = match &value.content {
+                Content::Missing => continue,
+                Content::Map(_) => "a map",
+                Content::List(_) => "a list",
+                Content::Scalar(scalar) => match typed(value, scalar) {
+                    Typed::Text => {
+                        if !self.has_substitution(value, scalar, key) {
+                            let name = Spanned::new(Name::from(name), entry.key.span);
+                            labels.push((name, Spanned::new(Name::from(&*scalar.text), value.span)));
+                        }
+                        continue;
+                    }
+                    other => other.words(),
+                },
+            };
+            let not_text = LABEL_NOT_STRING
+                .new(format!("the label `{name}` must be a string, found {found}"))
+                .label(place(value), found);
+            self.found.push(match value.text() {
+                Some(text) => {
+                    not_text.help("quote it").fix("quote it", vec![(value.span, format!("\"{text}\""))], false)
+                }
+                None => not_text,
+            });
+        }
+        labels
+    }
+
+    fn resource_metadata(&mut self, node: &Node, span: Span, hints: &mut super::hints::Hints) -> ResourceMetadata {
+        let fields = self.fields(&shape::RESOURCE_METADATA, node.as_map(), span);
+        let labels = fields.get("labels").map(|node| self.labels(node, "labels")).unwrap_or_default();
+        let annotations = fields.get("annotations").map(|node| self.annotations(node, Some(hints))).unwrap_or_default();
+        self.other_metadata(&fields, labels, annotations)
+    }
+
+    /// Display name and free data, which resources and data sources share.
+    pub(super) fn other_metadata(
+        &mut self,
+        fields: &Fields<'_>,
+        labels: Labels,
+        annotations: Vec<(Spanned<Name>, Expr)>,
+    ) -> ResourceMetadata {
+        let display_name = fields.get("displayName").map(|node| self.open_text(node, "displayName"));
+        let custom = fields.get("custom").map(|node| self.content(node));
+        ResourceMetadata { display_name, labels, annotations, custom }
+    }
+
+    /// Annotations: scalars, or the result of a substitution (S49). Those of the house are read into `hints`, where
+    /// there can be any.
+    pub(super) fn annotations(
+        &mut self,
+        node: &Node,
+        mut hints: Option<&mut super::hints::Hints>,
+    ) -> Vec<(Spanned<Name>, Expr)> {
+        let map = node.as_map().unwrap_or(&[]);
+        let mut annotations = Vec::with_capacity(map.len());
+        for entry in self.entries(map) {
+            let name = entry.key.text().unwrap_or("");
+            if self.is_null(&entry.value) {
+                self.null_ignored(entry);
+                continue;
+            }
+            if name.starts_with("cyan.") && !self.hint(entry, name, hints.as_deref_mut()) {
+                continue;
+            }
+            let value = match &entry.value.content {
+                Content::Missing => continue,
+                Content::Scalar(scalar) => self.scalar(&entry.value, scalar),
+                Content::Map(_) | Content::List(_) => {
+                    let found = if entry.value.as_map().is_some() { "an object" } else { "an array" };
+                    self.found.push(
+                        TYPE_MISMATCH
+                            .new(format!("the annotation `{name}` must be a single value, found {found}"))
+                            .label(place(&entry.value), found)
+                            .help("free data goes into `custom`"),
+                    );
+                    Expr::error(entry.value.span)
+                }
+            };
+            annotations.push((Spanned::new(Name::from(name), entry.key.span), value));
+        }
+        annotations
+    }
+
+    fn retains(&mut self, node: &Node) -> bool {
+        match self.fixed_text(node, "removalPolicy") {
+            Some("retain") => true,
+            Some("delete") | None => false,
+            Some(text) => {
+                self.found.push(
+                    VALUE_NOT_ALLOWED
+                        .new(format!("`removalPolicy` cannot be `{text}`"))
+                        .label(place(node), "`delete` or `retain`")
+                        .help_nearest(text, ["delete", "retain"]),
+                );
+                false
+            }
+        }
+    }
+}

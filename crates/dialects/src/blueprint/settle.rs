@@ -1,0 +1,102 @@
+//! What versions make of a parsed expression: `none`, and `.state` for `.spec` (section 0).
+
+use ::blueprint::{AccessorKind, Expr, ExprKind, Head, Part, Ref, Value};
+use expr::codes::UNKNOWN_FIELD;
+
+use super::lowering::Lowering;
+use super::version::Version;
+use crate::codes::STATE_ALIAS;
+
+impl Lowering<'_> {
+    /// Settles what the version decides, everywhere in an expression that was parsed from a text.
+    pub(super) fn settle(&mut self, expr: &mut Expr) {
+        match &mut expr.kind {
+            ExprKind::Literal(Value::Null) => {
+                if self.none_is_resource {
+                    expr.kind = ExprKind::Ref(Box::new(none_resource(expr.span)));
+                } else {
+                    self.newer(expr.span, "`none`");
+                }
+            }
+            ExprKind::Ref(reference) => {
+                if !self.settle_state(reference) {
+                    expr.kind = ExprKind::Error;
+                }
+            }
+            ExprKind::Access(inner, path) => {
+                if self.none_is_resource && inner.kind == ExprKind::Literal(Value::Null) {
+                    let mut reference = none_resource(inner.span);
+                    reference.path = std::mem::take(path);
+                    let known = self.settle_state(&mut reference);
+                    expr.kind = if known { ExprKind::Ref(Box::new(reference)) } else { ExprKind::Error };
+                } else {
+                    self.settle(inner);
+                }
+            }
+            ExprKind::Substitution(inner) => self.settle(inner),
+            ExprKind::Text(parts) => {
+                for part in parts {
+                    if let Part::Expr(expr, _) = part {
+                        self.settle(expr);
+                    }
+                }
+            }
+            ExprKind::Call(call) => {
+                for argument in &mut call.arguments {
+                    self.settle(&mut argument.value);
+                }
+            }
+            ExprKind::List(items) => items.iter_mut().for_each(|item| self.settle(item)),
+            ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| self.settle(value)),
+            ExprKind::Choice(choice) => {
+                self.settle(&mut choice.condition);
+                self.settle(&mut choice.then);
+                self.settle(&mut choice.otherwise);
+            }
+            ExprKind::Literal(_) | ExprKind::Function(_) | ExprKind::Error => {}
+        }
+    }
+
+    /// Turns `.state` of a resource into `.spec` where the version has it so; false if it has not, which is reported.
+    fn settle_state(&mut self, reference: &mut Ref) -> bool {
+        if !matches!(reference.head, Head::Resource { .. }) {
+            return true;
+        }
+        let field = match reference.path.as_mut_slice() {
+            [index, field, ..] if matches!(index.kind, AccessorKind::Index(_)) => field,
+            [field, ..] => field,
+            [] => return true,
+        };
+        if !matches!(&field.kind, AccessorKind::Name(name) if &**name == "state") {
+            return true;
+        }
+        let fix = vec![(field.span, ".spec".to_owned())];
+        match self.version {
+            Version::First => {
+                self.found.push(
+                    STATE_ALIAS
+                        .new("`.state` is read as `.spec`")
+                        .label(field.span, "fields are under `.spec`, computed ones too")
+                        .help("write `.spec`")
+                        .fix("write `.spec`", fix, true),
+                );
+                field.kind = AccessorKind::Name("spec".into());
+                true
+            }
+            Version::Later => {
+                self.found.push(
+                    UNKNOWN_FIELD
+                        .new("a resource has no `state`")
+                        .label(field.span, "not a field")
+                        .help("did you mean `.spec`?")
+                        .fix("write `.spec`", fix, false),
+                );
+                false
+            }
+        }
+    }
+}
+
+fn none_resource(span: diag::Span) -> Ref {
+    Ref { head: Head::Resource { name: "none".into(), bare: true }, head_span: span, path: Vec::new() }
+}

@@ -1,0 +1,167 @@
+//! The sections and keys of the blueprint dialect, as data.
+//!
+//! What a key may hold, whether it must be there, whether it takes substitutions (section 1.6) and which version brought
+//! it is said here and nowhere else.
+
+use crate::{Form, Key, Section, Shape};
+
+/// The version that brought what 2023-04-20 lacks.
+pub(super) const LATER: &str = "2025-11-02";
+
+pub(super) static DOCUMENT: Section = Section {
+    name: "document",
+    keys: &[
+        Key::new("version", Form::Text, "The version of the specification: `2023-04-20` or `2025-11-02`.").required(),
+        Key::new("transform", Form::ScalarOrList, "Transforms to run before anything else, in order."),
+        Key::new("variables", Form::Map, "Values that are given from outside.").section("variable"),
+        Key::new("values", Form::Map, "Named intermediate values.").section("value"),
+        Key::new("include", Form::Map, "Other documents as parts of this one.").section("include"),
+        Key::new("datasources", Form::Map, "Things outside that are read, not managed.").section("data source"),
+        Key::new("resources", Form::Map, "Things to manage.").section("resource"),
+        Key::new("exports", Form::Map, "Values that others may read.").section("export"),
+        Key::new("metadata", Form::Map, "Free data about the document, for transforms and tools.").substitutions(),
+    ],
+};
+
+pub(super) static VARIABLE: Section = Section {
+    name: "variable",
+    keys: &[
+        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean`, or a provider's own type.").required(),
+        Key::new("description", Form::Text, "For people."),
+        Key::new("secret", Form::Any, "`true` if the value must not be shown."),
+        Key::new("default", Form::Any, "The value where none is given."),
+        Key::new("allowedValues", Form::List, "The only values allowed."),
+    ],
+};
+
+pub(super) static VALUE: Section = Section {
+    name: "value",
+    keys: &[
+        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean`, `array` or `object`.").required(),
+        Key::new("value", Form::Any, "The value; text is read as the declared type.").required().substitutions(),
+        Key::new("description", Form::Text, "For people.").substitutions(),
+        Key::new("secret", Form::Any, "`true` if the value must not be shown."),
+    ],
+};
+
+pub(super) static INCLUDE: Section = Section {
+    name: "include",
+    keys: &[
+        Key::new("path", Form::Text, "Where the document is, relative to this one.").required().substitutions(),
+        Key::new("variables", Form::Map, "Its inputs.").substitutions(),
+        Key::new("metadata", Form::Map, "From what kind of place it comes.").substitutions(),
+        Key::new("description", Form::Text, "For people.").substitutions(),
+    ],
+};
+
+pub(super) static DATA_SOURCE: Section = Section {
+    name: "data source",
+    keys: &[
+        Key::new("type", Form::Text, "The type, as in `provider/type`.").required(),
+        Key::new("metadata", Form::Map, "Display name, annotations and free data.").section("data source metadata"),
+        Key::new("filter", Form::MapOrList, "What must hold of the thing that is read.").required().section("filter"),
+        Key::new("exports", Form::Any, "The fields that may be read.").required().section("data source export"),
+        Key::new("description", Form::Text, "For people.").substitutions(),
+    ],
+};
+
+pub(super) static DATA_SOURCE_METADATA: Section = Section {
+    name: "data source metadata",
+    keys: &[
+        Key::new("displayName", Form::Text, "A name for people.").substitutions(),
+        Key::new("annotations", Form::Map, "Scalars that the provider reads.").substitutions(),
+        Key::new("custom", Form::Map, "Free data.").substitutions(),
+    ],
+};
+
+pub(super) static FILTER: Section = Section {
+    name: "filter",
+    keys: &[
+        Key::new("field", Form::Text, "The field to compare.").required(),
+        Key::new("operator", Form::Text, "How to compare.").required(),
+        Key::new("search", Form::ScalarOrList, "What to compare with.").required().substitutions(),
+    ],
+};
+
+pub(super) static DATA_SOURCE_EXPORT: Section = Section {
+    name: "data source export",
+    keys: &[
+        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean` or `array`.").required(),
+        Key::new("aliasFor", Form::Text, "The field, where it is not called like the export."),
+        Key::new("description", Form::Text, "For people."),
+    ],
+};
+
+pub(super) static RESOURCE: Section = Section {
+    name: "resource",
+    keys: &[
+        Key::new("type", Form::Text, "The type, as in `provider/type`.").required(),
+        Key::new("spec", Form::Map, "The fields of the type.").required().substitutions(),
+        Key::new("metadata", Form::Map, "Labels, annotations, display name and free data.")
+            .section("resource metadata"),
+        Key::new("dependsOn", Form::ScalarOrList, "Names of resources that must be ready first."),
+        Key::new("condition", Form::ScalarOrMap, "Whether the resource is there at all.")
+            .substitutions()
+            .section("condition"),
+        Key::new("each", Form::Scalar, "One resource for each item of a list.").substitutions(),
+        Key::new("linkSelector", Form::Map, "Which resources it links to.").section("link selector"),
+        Key::new("description", Form::Text, "For people.").substitutions(),
+        Key::new("removalPolicy", Form::Text, "`delete` or `retain` the thing when the resource is removed.")
+            .since(LATER),
+    ],
+};
+
+pub(super) static RESOURCE_METADATA: Section = Section {
+    name: "resource metadata",
+    keys: &[
+        Key::new("displayName", Form::Text, "A name for people.").substitutions(),
+        Key::new("labels", Form::Map, "What links select by."),
+        Key::new("annotations", Form::Map, "Scalars that links, providers and hints read.").substitutions(),
+        Key::new("custom", Form::Map, "Free data.").substitutions(),
+    ],
+};
+
+pub(super) static CONDITION: Section = Section {
+    name: "condition",
+    keys: &[
+        Key::new("and", Form::List, "All must be true.").substitutions(),
+        Key::new("or", Form::List, "One must be true.").substitutions(),
+        Key::new("not", Form::ScalarOrMap, "Must be false.").substitutions(),
+    ],
+};
+
+pub(super) static LINK_SELECTOR: Section = Section {
+    name: "link selector",
+    keys: &[
+        Key::new("byLabel", Form::Map, "Labels that the others must have."),
+        Key::new("exclude", Form::ScalarOrList, "Names of resources that are skipped.").since(LATER),
+    ],
+};
+
+pub(super) static EXPORT: Section = Section {
+    name: "export",
+    keys: &[
+        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean`, `array` or `object`.").required(),
+        Key::new("field", Form::Text, "The path of what is exported, without `${`.").required(),
+        Key::new("description", Form::Text, "For people.").substitutions(),
+    ],
+};
+
+/// All of it.
+pub(super) static SHAPE: Shape = Shape {
+    sections: &[
+        &DOCUMENT,
+        &VARIABLE,
+        &VALUE,
+        &INCLUDE,
+        &DATA_SOURCE,
+        &DATA_SOURCE_METADATA,
+        &FILTER,
+        &DATA_SOURCE_EXPORT,
+        &RESOURCE,
+        &RESOURCE_METADATA,
+        &CONDITION,
+        &LINK_SELECTOR,
+        &EXPORT,
+    ],
+};

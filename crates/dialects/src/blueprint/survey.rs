@@ -1,0 +1,112 @@
+//! What is wrong with a tree whatever its sections mean: YAML features that the language does not take, and keys.
+//!
+//! One walk over the whole document before it is lowered (rulings S55, S56, A3). Which keys are not to be counted is kept, so that lowering
+//! needs no check of its own.
+
+use std::collections::{HashMap, HashSet};
+
+use diag::{Diagnostics, Span};
+use syntax::{Content, Entry, Node, Style};
+
+use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_SHAPE};
+
+/// What the walk found.
+#[derive(Default)]
+pub(super) struct Survey {
+    /// Where the keys begin that do not count: duplicates, substituted ones, merge keys.
+    pub(super) bad_keys: HashSet<u32>,
+    /// Some value stands in several places, so that a mistake in it could be found several times.
+    pub(super) aliases: bool,
+}
+
+/// Walks the whole tree.
+pub(super) fn survey(root: &Node, found: &mut Diagnostics) -> Survey {
+    let mut survey = Survey::default();
+    survey.node(root, found);
+    survey
+}
+
+/// Whether a key merges the map that is its value.
+pub(super) fn is_merge(key: &Node) -> bool {
+    key.as_scalar().is_some_and(|scalar| scalar.style == Style::Plain && &*scalar.text == "<<")
+}
+
+/// Maps with so few keys are compared pair by pair.
+const FEW: usize = 8;
+
+impl Survey {
+    fn node(&mut self, node: &Node, found: &mut Diagnostics) {
+        if let Some(alias) = node.alias {
+            // What it stands for is walked where it was written.
+            self.aliases = true;
+            found.push(unsupported(alias, "an alias").help("write the value out, or use `values`"));
+            return;
+        }
+        if let Some(anchor) = node.anchor {
+            found.push(unsupported(anchor, "an anchor").help("leave it out"));
+        }
+        if let Some(tag) = &node.tag {
+            found.push(unsupported(tag.span, "a tag").help("leave it out; quotes make a text"));
+        }
+        match &node.content {
+            Content::Map(entries) => self.map(entries, found),
+            Content::List(items) => items.iter().for_each(|item| self.node(item, found)),
+            Content::Scalar(_) | Content::Missing => {}
+        }
+    }
+
+    fn map(&mut self, entries: &[Entry], found: &mut Diagnostics) {
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            self.node(&entry.key, found);
+            let span = entry.key.span;
+            match entry.key.text() {
+                None => {
+                    if !entry.key.is_missing() {
+                        found.push(WRONG_SHAPE.new("a key must be text").label(span, "a list or map as a key"));
+                    }
+                    self.bad_keys.insert(span.start);
+                }
+                Some(_) if is_merge(&entry.key) => {
+                    found.push(unsupported(span, "a merge key").help("write the keys out"));
+                    self.bad_keys.insert(span.start);
+                }
+                Some(text) => {
+                    if text.contains("${") {
+                        found.push(
+                            SUBSTITUTION_IN_KEY
+                                .new("a key takes no substitution")
+                                .label(span, "`${` in a key")
+                                .help("write the key out; a map with computed keys comes from a function"),
+                        );
+                        self.bad_keys.insert(span.start);
+                    }
+                    let first = if entries.len() <= FEW {
+                        entries.iter().take(at).find(|other| other.key.text() == Some(text)).map(|other| other.key.span)
+                    } else {
+                        let first = seen.get(text).copied();
+                        if first.is_none() {
+                            seen.insert(text, span);
+                        }
+                        first
+                    };
+                    if let Some(first) = first {
+                        found.push(
+                            DUPLICATE_KEY
+                                .new(format!("`{text}` is written twice"))
+                                .label(span, "does not count")
+                                .label(first, "counts, because it is the first")
+                                .help("remove one of them"),
+                        );
+                        self.bad_keys.insert(span.start);
+                    }
+                }
+            }
+            self.node(&entry.value, found);
+        }
+    }
+}
+
+fn unsupported(span: Span, what: &str) -> diag::Diagnostic {
+    UNSUPPORTED_YAML.new(format!("{what} is not part of the language")).label(span, "not supported")
+}

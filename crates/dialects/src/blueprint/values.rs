@@ -1,0 +1,305 @@
+//! The sections `variables` and `values`: declared types, and literals against them (rulings S48, S52, S53).
+
+use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, Value};
+use diag::{Span, Spanned};
+use syntax::{Content, Node};
+
+use super::lowering::{Fields, Lowering, article, listed, place};
+use super::names::is_type_name;
+use super::scalar::{Typed, typed};
+use super::shape;
+use crate::codes::{ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED};
+
+/// Types of variables, beside those of providers.
+const PRIMITIVES: &[&str] = &["string", "integer", "float", "boolean"];
+/// Types of values and exports.
+pub(super) const VALUE_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array", "object"];
+/// Types of data source exports.
+pub(super) const EXPORT_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array"];
+
+fn type_of(word: &str) -> Type {
+    match word {
+        "string" => Type::Text,
+        "integer" => Type::Int,
+        "float" => Type::Float,
+        "boolean" => Type::Bool,
+        "array" => Type::list(Type::Any),
+        "object" => Type::map(Type::Any),
+        _ => Type::Error,
+    }
+}
+
+/// What other languages call the types of this one.
+fn meant(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "str" | "text" => "string",
+        "int" | "number" | "long" => "integer",
+        "double" | "decimal" => "float",
+        "bool" => "boolean",
+        "list" | "tuple" | "set" => "array",
+        "map" | "dict" | "mapping" => "object",
+        _ => return None,
+    })
+}
+
+impl Lowering<'_> {
+    pub(super) fn variables(&mut self, node: &Node) -> IndexMap<Name, Input> {
+        let definitions = self.definitions(node);
+        let mut inputs = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
+        for (entry, map) in definitions {
+            let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
+            self.name(name, span, "a variable");
+            let fields = self.fields(&shape::VARIABLE, map, span);
+            let input = self.variable(&fields, span);
+            inputs.insert(Name::from(name), input);
+        }
+        inputs
+    }
+
+    fn variable(&mut self, fields: &Fields<'_>, span: Span) -> Input {
+        let (ty, custom_type) = self.variable_type(fields, span);
+        let labels = custom_type.is_some();
+        // The values of a custom type are given by label, and labels are text.
+        let written = if labels { &Type::Text } else { &ty };
+        let mut allowed = Vec::new();
+        if let Some(entry) = fields.entry("allowedValues") {
+            if ty == Type::Bool {
+                self.found.push(
+                    ALLOWED_VALUES_ON_BOOLEAN
+                        .new("a boolean takes no list of allowed values")
+                        .label(entry.key.span, "a boolean is `true` or `false` anyway")
+                        .help("remove `allowedValues`"),
+                );
+            } else {
+                for item in entry.value.as_list().unwrap_or(&[]) {
+                    allowed.extend(
+                        self.typed_literal(item, written, "an allowed value")
+                            .map(|value| Spanned::new(value, item.span)),
+                    );
+                }
+            }
+        }
+        let default = fields.get("default").and_then(|node| {
+            let value = self.typed_literal(node, written, "`default`")?;
+            let known = labels || allowed.is_empty() || allowed.iter().any(|option| option.item == value);
+            if !known {
+                let options: Vec<String> = allowed.iter().map(|option| option.item.to_string()).collect();
+                self.found.push(
+                    VALUE_NOT_ALLOWED
+                        .new(format!("`default` is not among the allowed values: {value}"))
+                        .label(place(node), "not allowed")
+                        .help(format!("use one of {}", options.join(", "))),
+                );
+                return None;
+            }
+            Some(Spanned::new(value, node.span))
+        });
+        let secret = self.secret(fields);
+        let description =
+            fields.get("description").and_then(|node| self.fixed_text(node, "description")).map(Name::from);
+        Input { span, ty, custom_type, default, allowed, secret, description }
+    }
+
+    fn variable_type(&mut self, fields: &Fields<'_>, span: Span) -> (Type, Option<Spanned<Name>>) {
+        let Some(node) = fields.get("type") else { return (Type::Error, None) };
+        let Some(text) = self.fixed_text(node, "type") else { return (Type::Error, None) };
+        if text.is_empty() {
+            self.missing(shape::VARIABLE.name, "type", span);
+            return (Type::Error, None);
+        }
+        if is_type_name(text) {
+            if text.split('/').count() == 3 {
+                self.newer(place(node), "a variable type with three segments");
+            }
+            return (Type::Any, Some(Spanned::new(text.into(), node.span)));
+        }
+        (self.known_type(text, node, PRIMITIVES, "variables"), None)
+    }
+
+    /// The type that a text names, if it is among `known`; otherwise that is reported.
+    fn known_type(&mut self, text: &str, node: &Node, known: &[&str], of: &str) -> Type {
+        if known.contains(&text) {
+            return type_of(text);
+        }
+        let unknown = UNKNOWN_TYPE
+            .new(format!("unknown type `{text}`"))
+            .label(place(node), format!("{of} are {}", listed(known).replace(" and ", " or ")));
+        let near =
+            meant(text).filter(|word| known.contains(word)).or_else(|| diag::nearest(text, known.iter().copied()));
+        self.found.push(match near {
+            Some(near) => unknown.help(format!("did you mean `{near}`?")).fix(
+                format!("write `{near}`"),
+                vec![(node.span, near.to_owned())],
+                false,
+            ),
+            None => unknown,
+        });
+        Type::Error
+    }
+
+    /// The declared type of a value or export.
+    pub(super) fn declared_type(
+        &mut self,
+        fields: &Fields<'_>,
+        section: &str,
+        known: &[&str],
+        span: Span,
+    ) -> Spanned<Type> {
+        let Some(node) = fields.get("type") else { return Spanned::new(Type::Error, span) };
+        let ty = match self.fixed_text(node, "type") {
+            Some("") => {
+                self.missing(section, "type", span);
+                Type::Error
+            }
+            Some(text) => self.known_type(text, node, known, &format!("{section}s")),
+            None => Type::Error,
+        };
+        Spanned::new(ty, node.span)
+    }
+
+    fn secret(&mut self, fields: &Fields<'_>) -> bool {
+        let Some(node) = fields.get("secret") else { return false };
+        matches!(self.typed_literal(node, &Type::Bool, "`secret`"), Some(Value::Bool(true)))
+    }
+
+    /// A literal of a declared scalar type; none if it is something else, which is reported.
+    pub(super) fn typed_literal(&mut self, node: &Node, ty: &Type, what: &str) -> Option<Value> {
+        let wanted = format!("{} {ty}", article(&ty.to_string()));
+        let scalar = match &node.content {
+            Content::Missing => return None,
+            Content::Scalar(scalar) => scalar,
+            Content::Map(_) | Content::List(_) if *ty == Type::Error => return None,
+            Content::Map(_) | Content::List(_) => {
+                let found = if node.as_map().is_some() { "an object" } else { "an array" };
+                let mismatch = self.mismatch(node, what, &wanted, found);
+                self.found.push(mismatch.help("give it as text and decode it with `jsondecode`"));
+                return None;
+            }
+        };
+        if self.has_substitution(node, scalar, what.trim_matches('`')) {
+            return None;
+        }
+        let kind = typed(node, scalar);
+        match (ty, kind) {
+            (Type::Text, Typed::Text)
+            | (Type::Int, Typed::Int(_))
+            | (Type::Float, Typed::Float(_))
+            | (Type::Bool, Typed::Bool(_))
+            | (_, Typed::OutOfRange)
+            | (Type::Any, _) => self.literal(node, scalar, kind),
+            (Type::Float, Typed::Int(_)) => match self.literal(node, scalar, kind) {
+                Some(Value::Int(value)) => Some(Value::Float(value as f64)),
+                other => other,
+            },
+            (Type::Error, _) => None,
+            _ => {
+                let mismatch = self.mismatch(node, what, &wanted, kind.words());
+                self.found.push(match (ty, kind) {
+                    (Type::Text, Typed::Int(_) | Typed::Float(_) | Typed::Bool(_)) => {
+                        mismatch.fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false)
+                    }
+                    (_, Typed::Text) if expr::parse_as(&scalar.text, ty).is_some() => {
+                        mismatch.fix("remove the quotes", vec![(node.span, scalar.text.trim().to_owned())], false)
+                    }
+                    _ => mismatch,
+                });
+                None
+            }
+        }
+    }
+
+    pub(super) fn values(&mut self, node: &Node) -> IndexMap<Name, Local> {
+        let definitions = self.definitions(node);
+        let mut locals = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
+        for (entry, map) in definitions {
+            let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
+            self.name(name, span, "a value");
+            let fields = self.fields(&shape::VALUE, map, span);
+            let ty = self.declared_type(&fields, "value", VALUE_TYPES, span).item;
+            let value = match fields.get("value") {
+                Some(node) => self.value(node, &ty),
+                None => Expr::error(span),
+            };
+            let secret = self.secret(&fields);
+            let description = fields.get("description").map(|node| self.open_text(node, "description"));
+            locals.insert(Name::from(name), Local { span, ty, value, secret, description });
+        }
+        locals
+    }
+
+    /// The content of a value: text is parsed as the declared type, other literals are of a later version.
+    fn value(&mut self, node: &Node, ty: &Type) -> Expr {
+        if let Some(scalar) = node.as_scalar()
+            && typed(node, scalar) == Typed::Text
+        {
+            let expr = self.text_expr(node, scalar);
+            return if scalar.text.contains("${") { expr } else { self.parsed(node, &scalar.text, ty, expr) };
+        }
+        if node.is_missing() {
+            return Expr::error(node.span);
+        }
+        self.newer(place(node), "a value that is not text");
+        let found = match &node.content {
+            Content::List(_) => "an array",
+            Content::Map(_) => "an object",
+            Content::Scalar(scalar) => {
+                let found = typed(node, scalar).words();
+                if !matches!(ty, Type::List(_) | Type::Map(_)) {
+                    return match self.typed_literal(node, ty, "`value`") {
+                        Some(value) => Expr::literal(value, node.span),
+                        None => Expr::error(node.span),
+                    };
+                }
+                found
+            }
+            Content::Missing => return Expr::error(node.span),
+        };
+        let fits = match ty {
+            Type::Error => true,
+            Type::List(_) => node.as_list().is_some(),
+            Type::Map(_) => node.as_map().is_some(),
+            _ => false,
+        };
+        let content = self.content(node);
+        if fits {
+            return content;
+        }
+        let wanted = declared_words(ty);
+        let mismatch = self.mismatch(node, "`value`", &wanted, found);
+        self.found.push(mismatch);
+        Expr::error(node.span)
+    }
+
+    fn parsed(&mut self, node: &Node, text: &str, ty: &Type, literal: Expr) -> Expr {
+        match ty {
+            Type::Text => literal,
+            Type::Int | Type::Float | Type::Bool => match expr::parse_as(text, ty) {
+                Some(value) => Expr::literal(value, node.span),
+                None => {
+                    self.found.push(
+                        UNPARSABLE_VALUE
+                            .new(format!("`{}` is not {} {ty}", text.trim(), article(&ty.to_string())))
+                            .label(place(node), format!("declared as {ty}"))
+                            .help("change the text or the declared type"),
+                    );
+                    Expr::error(node.span)
+                }
+            },
+            Type::List(_) | Type::Map(_) => {
+                let wanted = declared_words(ty);
+                let mismatch = self.mismatch(node, "`value`", &wanted, "a string");
+                self.found.push(mismatch.help("decode text with `${jsondecode(..)}`"));
+                Expr::error(node.span)
+            }
+            _ => Expr::error(node.span),
+        }
+    }
+}
+
+/// A type as a value declares it.
+fn declared_words(ty: &Type) -> String {
+    match ty {
+        Type::Map(_) => "an object".into(),
+        other => format!("{} {other}", article(&other.to_string())),
+    }
+}

@@ -1,0 +1,31 @@
+//! Diagnostics that the shape of a document causes.
+
+diag::codes! {
+    WRONG_SHAPE = Error "wrong-shape": "a list, map or scalar stands where another is needed";
+    UNKNOWN_KEY = Error "unknown-key": "the section has no such key";
+    DUPLICATE_KEY = Error "duplicate-key": "a key is written twice";
+    MISSING_FIELD = Error "missing-field": "a required key is absent or empty";
+    NULL_IGNORED = Warning "null-ignored": "null is taken as not written";
+    UNSUPPORTED_YAML = Error "unsupported-yaml": "an anchor, alias, merge key or tag";
+    LEADING_ZERO = Warning "leading-zero": "an integer would lose its leading zeros";
+    SUBSTITUTION_IN_KEY = Error "substitution-in-key": "`${` in a mapping key";
+    MISSING_VERSION = Error "missing-version": "the document does not say its version";
+    UNSUPPORTED_VERSION = Error "unsupported-version": "the document says a version that is not known";
+    NEWER_THAN_VERSION = Note "newer-than-version": "a feature of a later version than the document says";
+    NOTHING_DECLARED = Error "nothing-declared": "the document declares neither a resource nor an include";
+    INVALID_NAME = Error "invalid-name": "a name has characters that names may not have";
+    NAME_NEEDS_BRACKETS = Warning "name-needs-brackets": "a name that can only be reached with brackets";
+    RESERVED_NAME = Warning "reserved-name": "a resource is named like a keyword";
+    SUBSTITUTION_NOT_ALLOWED = Error "substitution-not-allowed": "this position takes no substitution";
+    STATE_ALIAS = Warning "state-alias": "`.state` is read as `.spec`";
+    UNKNOWN_TYPE = Error "unknown-type": "there is no such value type";
+    ALLOWED_VALUES_ON_BOOLEAN = Error "allowed-values-on-boolean": "a list of allowed values for a boolean";
+    UNPARSABLE_VALUE = Error "unparsable-value": "a text does not parse as the declared type";
+    VALUE_NOT_ALLOWED = Error "value-not-allowed": "a value is not among the allowed ones";
+    INVALID_CONDITION = Error "invalid-condition": "a condition is malformed";
+    CONDITION_CONSTANT = Warning "condition-constant": "a condition is a literal";
+    LABEL_NOT_STRING = Error "label-not-string": "a label or selector value is not text";
+    UNKNOWN_ANNOTATION = Warning "unknown-annotation": "an annotation that nobody reads";
+    INVALID_ANNOTATION = Error "invalid-annotation": "an annotation has the wrong kind or value, or is missing";
+    UNKNOWN_OPERATOR = Error "unknown-operator": "there is no such filter operator";
+}
