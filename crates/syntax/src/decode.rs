@@ -54,7 +54,7 @@ pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
         Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => {
             let inside = (start + 1).min(end)..end;
             let bytes = source.as_bytes();
-            if inside.len() > 0 && bytes.get(end - 1) == bytes.get(start) { inside.start..end - 1 } else { inside }
+            if !inside.is_empty() && bytes.get(end - 1) == bytes.get(start) { inside.start..end - 1 } else { inside }
         }
         _ => start.min(end)..end,
     };

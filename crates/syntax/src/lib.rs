@@ -1,8 +1,9 @@
 //! YAML and JSON to one tree that keeps every position and never fails.
 //!
 //! ```text
-//! text ──┬── yaml ──┬── Tree + Diagnostics
-//!        └── json ──┘
+//! text ──┬── simple ──┬── Tree + Diagnostics
+//!        ├── yaml ────┤
+//!        └── json ────┘
 //! ```
 //!
 //! Broken text gives a tree too: what stands before an error is kept, and reading goes on at the next line that can be
@@ -19,6 +20,7 @@ mod json;
 mod json_token;
 mod recovery;
 mod scan;
+mod simple;
 mod syntax_error;
 mod tree;
 mod yaml;

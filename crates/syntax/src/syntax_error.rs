@@ -10,6 +10,9 @@ use crate::yaml::Kind;
 /// An error that the YAML parser reported at `at`. `seen` is what is open there, `next` the line that is read next.
 pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look, next: Option<usize>) -> Diagnostic {
     let bytes = text.as_bytes();
+    // Some errors are placed behind the dash that is the mistake.
+    let dashes = matches!(kind, Kind::ExpectedBlockMappingKey | Kind::BlockSequenceEntryNotAllowed);
+    let at = if dashes && text.get(..at).is_some_and(|before| before.ends_with("- ")) { at - 2 } else { at };
     let place = |from: usize, to: usize| Span::new(file, from.min(text.len()) as u32, to.min(text.len()) as u32);
     let here = place(at, after(text, at));
     let said = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);

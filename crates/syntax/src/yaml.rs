@@ -17,6 +17,7 @@ use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StructureSty
 use crate::decode;
 use crate::recovery::Trouble;
 use crate::scan::{Cut, unclosed};
+use crate::simple;
 use crate::{
     Content, DOCUMENT_TOO_LARGE, Entry, Format, MAX_DEPTH, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree,
 };
@@ -72,6 +73,13 @@ impl Part {
 }
 
 pub(crate) fn parse(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
+    match simple::parse(file, text) {
+        Some(tree) => tree,
+        None => parse_events(file, text, found),
+    }
+}
+
+fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
     let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader {
         file,
@@ -143,7 +151,13 @@ impl Reader<'_> {
                     self.put(node);
                 }
                 Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) if !in_prefix => {
-                    let span = part.span(self.file, at);
+                    let mut span = part.span(self.file, at);
+                    if style == StructureStyle::Block && matches!(event, Event::SequenceStart(..)) {
+                        span.start = self.first_dash(span.start);
+                    }
+                    if style == StructureStyle::Block {
+                        span.end = span.start;
+                    }
                     if self.open.len() >= MAX_DEPTH {
                         return Some(Trouble::TooDeep { at: span.start as usize });
                     }
@@ -286,6 +300,13 @@ impl Reader<'_> {
         }
     }
 
+    /// Where a block list begins that the parser says begins at `start`: in the column of its key it names the item.
+    fn first_dash(&self, start: u32) -> u32 {
+        let Some(Open { key: Some(key), .. }) = self.open.last() else { return start };
+        let after = after_colon(self.text, key.written().end);
+        after_dash(self.text.as_bytes(), after).map_or(start, |after| start.min(after as u32 - 1))
+    }
+
     /// Where the text that was made into nodes ends.
     fn end_of_last(&self) -> usize {
         let Some(Open { node, key, .. }) = self.open.last() else { return 0 };
@@ -361,11 +382,13 @@ impl Reader<'_> {
         node.span.end = if flow { end.unwrap_or(last) } else { last }.max(node.span.end);
         match &mut node.content {
             Content::Map(entries) => {
-                let exact = entries.drain(..).collect();
+                let mut exact = Vec::with_capacity(entries.len());
+                exact.append(entries);
                 self.spare_entries.push(std::mem::replace(entries, exact));
             }
             Content::List(items) => {
-                let exact = items.drain(..).collect();
+                let mut exact = Vec::with_capacity(items.len());
+                exact.append(items);
                 self.spare_items.push(std::mem::replace(items, exact));
             }
             _ => {}
@@ -393,12 +416,17 @@ pub(crate) fn after_colon(text: &str, key_end: u32) -> usize {
     if bytes.get(key_end + blanks) == Some(&b':') { key_end + blanks + 1 } else { key_end }
 }
 
-/// After the dash of the next item of a block list; only white space and comments may stand before it.
+/// After the dash of the next item of a block list; only white space, comments and what belongs to
+/// the list may stand before it.
 fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b'-' => return Some(at + 1),
             b'#' => at = decode::line_end(bytes, at),
+            b'&' | b'!' => {
+                let rest = bytes.get(at..)?;
+                at += rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+            }
             byte if byte.is_ascii_whitespace() => at += 1,
             _ => return None,
         }
@@ -456,3 +484,96 @@ fn is_header(rest: &[u8]) -> bool {
 
 /// The parser's errors, for those who put them into words.
 pub(crate) type Kind = ErrorKind;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Both ways must agree wherever the short one is taken.
+    fn agree(text: &str) -> Result<bool, TestCaseError> {
+        let file = FileId::new(0);
+        let Some(simple) = simple::parse(file, text) else { return Ok(false) };
+        let mut found = Diagnostics::new();
+        let events = parse_events(file, text, &mut found);
+        prop_assert!(found.is_empty(), "{found:?}");
+        prop_assert_eq!(format!("{:?}", simple), format!("{:?}", events));
+        Ok(true)
+    }
+
+    /// Lines that are often simple, at indentations that often fit.
+    fn lines() -> impl Strategy<Value = String> {
+        let content = prop::sample::select(vec![
+            "a:",
+            "b: 1",
+            "c: x y",
+            "d: \"q # r\"",
+            "e: 'q: r' # c",
+            "- f",
+            "- g: 1",
+            "- ",
+            "-",
+            "- - h",
+            "- i:",
+            "# c",
+            "",
+            "j",
+            "k: -1",
+            "l: - m",
+            "n: ${f(\"x\")} y",
+            "o: ${x",
+            "p: {}",
+            "q: |",
+            "r:  s  ",
+            "t : u",
+            "u: v#w",
+            "w: x:y",
+            "x: é",
+            "- \"y\"",
+            "- z # c",
+            "-  - a",
+            "-   b:   c",
+            "a:   # c",
+            "---",
+            "f: \"x\\n\"",
+            "g: 'it''s'",
+            "h: !t i",
+            "- - - 1",
+            "k: ~",
+            "l: $",
+            "m: - ",
+            "n: .5",
+            "é: 1",
+        ]);
+        let line = (0usize..4, content).prop_map(|(indent, content)| format!("{}{content}\n", "  ".repeat(indent)));
+        prop::collection::vec(line, 0..8).prop_map(|lines| lines.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_short_way_gives_the_same_tree(text in lines(), cut in any::<prop::sample::Index>()) {
+            agree(&text)?;
+            let mut at = cut.index(text.len() + 1);
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            agree(&text[..at])?;
+        }
+    }
+
+    #[test]
+    fn simple_documents_take_the_short_way() {
+        for text in [
+            "",
+            "# c\n",
+            "version: 2023-04-20\nresources:\n  r0:\n    type: test/data # c\n    spec:\n      input: v ${r.spec.id}\n",
+            "a:\n- b\n- c: 1\n  d: \"e\"\n-\n  - f\ng:\nh:\n  i: 'j'",
+            "- - a\n  - b\n-\n- c:\n    d: é\n",
+        ] {
+            assert!(agree(text).expect("the same tree"), "{text}");
+        }
+    }
+}

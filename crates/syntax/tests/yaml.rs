@@ -136,8 +136,8 @@ fn what_stands_before_an_error_and_after_it_is_read() {
         ("a: |x\n  b\nc: d\n", "{a: ?, c: d}", "1:4"),
         ("a: 1\n- b\nc: d\n", "{a: 1, c: d}", "2:1"),
         ("a: - b\nc: d\n", "{a: ?, c: d}", "1:4"),
-        ("a: &\nc: d\n", "{a: ?, c: d}", "1:5"),
-        ("a: {b: 1, c: 2", "{a: {b: 1}}", "1:4"),
+        ("a: &\nc: d\n", "{a: ?, c: d}", "1:4"),
+        ("a: {b: 1, c: 2", "{a: {b: 1, c: 2}}", "1:4"),
     ] {
         let found = show::diagnostics(text, Yaml);
         assert_eq!((one_line(text, Yaml).as_str(), found), (tree, vec![format!("invalid-syntax {place}")]), "{text}");

@@ -45,7 +45,7 @@ pub fn diagnostics(text: &str, format: Format) -> Vec<String> {
     found
         .iter()
         .map(|diagnostic| {
-            let position = files.get(file).unwrap().position(diagnostic.span().start);
+            let position = files.get(file).expect("just added").position(diagnostic.span().start);
             format!("{} {}:{}", diagnostic.code.name, position.line, position.column)
         })
         .collect()
@@ -79,8 +79,11 @@ pub fn walk<'t>(tree: &'t Tree, visit: &mut dyn FnMut(&'t Node)) {
     }
 }
 
+/// A decoded character, and offset and text of its source.
+pub type Origin = (char, usize, String);
+
 /// Where each decoded character of each scalar came from: offset and text of the source.
-pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<(char, usize, String)>)> {
+pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<Origin>)> {
     let mut files = Files::new();
     let file = files.add("a", text);
     let (tree, _) = parse(file, text, format);

@@ -1,0 +1,342 @@
+//! The short way for YAML that has nothing special in it.
+//!
+//! Most documents are block maps and lists with scalars of one line. They are read here in one pass over the lines, in
+//! a fraction of the time that the YAML parser takes. Whatever is not certain to mean the same there (brackets, blocks
+//! of text, anchors, escapes, tabs, scalars of several lines, anything wrong) gives `None`, and the parser reads the
+//! whole text. A property holds both to the same tree.
+//!
+//! Not here: diagnostics. A text that needs one is not simple.
+
+use diag::{FileId, Span};
+
+use crate::scan::unclosed;
+use crate::{Content, Entry, Format, MAX_DEPTH, MAX_NODES, Node, Scalar, Style, Tree};
+
+/// Longer keys are limited by YAML.
+const MAX_KEY: usize = 1000;
+
+enum Members {
+    Map {
+        entries: Vec<Entry>,
+        key: Option<Node>,
+    },
+    /// With the place after a dash whose item has not been seen yet.
+    List {
+        items: Vec<Node>,
+        dash: Option<usize>,
+    },
+}
+
+struct Open {
+    column: usize,
+    start: usize,
+    members: Members,
+}
+
+impl Open {
+    fn map(column: usize, start: usize, entries: Vec<Entry>) -> Open {
+        Open { column, start, members: Members::Map { entries, key: None } }
+    }
+
+    /// Whether a value may stand on deeper lines.
+    fn waits(&self) -> bool {
+        match &self.members {
+            Members::Map { key, .. } => key.is_some(),
+            Members::List { dash, .. } => dash.is_some(),
+        }
+    }
+}
+
+struct Reader<'t> {
+    file: FileId,
+    text: &'t str,
+    bytes: &'t [u8],
+    open: Vec<Open>,
+    root: Option<Node>,
+    comments: Vec<Span>,
+    nodes: usize,
+    spare: Vec<Vec<Entry>>,
+}
+
+/// Reads a text if it is simple.
+pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
+    let bytes = text.as_bytes();
+    let mut reader =
+        Reader { file, text, bytes, open: Vec::new(), root: None, comments: Vec::new(), nodes: 0, spare: Vec::new() };
+    let mut at = 0;
+    while at < bytes.len() {
+        let (end, ascii) = line_end(bytes, at)?;
+        if !ascii && !text.get(at..end)?.chars().all(is_plain_letter) {
+            return None;
+        }
+        reader.line(at, end)?;
+        at = end + 1;
+    }
+    while !reader.open.is_empty() {
+        reader.close();
+    }
+    (reader.nodes <= MAX_NODES).then_some(Tree { root: reader.root, comments: reader.comments, format: Format::Yaml })
+}
+
+impl Reader<'_> {
+    fn line(&mut self, start: usize, end: usize) -> Option<()> {
+        let mut at = start + spaces(self.bytes.get(start..end)?);
+        match self.bytes.get(at..end)?.first() {
+            None => return Some(()),
+            Some(b'#') => {
+                self.comments.push(self.span(at, end));
+                return Some(());
+            }
+            _ => {}
+        }
+        let mut column = at - start;
+        let rest = self.bytes.get(at..end)?;
+        if column == 0 && (rest.starts_with(b"---") || rest.starts_with(b"...")) || self.nodes > MAX_NODES {
+            return None;
+        }
+        let mut item = is_item(rest);
+        while let Some(open) = self.open.last() {
+            let list = matches!(open.members, Members::List { .. });
+            // A list in the column of its key ends where the next key begins.
+            if open.column > column || open.column == column && list && !item {
+                self.close();
+            } else {
+                break;
+            }
+        }
+        let mut fresh = true;
+        while item {
+            self.dash(at, column, fresh)?;
+            fresh = false;
+            let rest = self.bytes.get(at + 1..end)?;
+            let skip = 1 + spaces(rest);
+            at += skip;
+            column += skip;
+            match self.bytes.get(at..end)?.first() {
+                None => return Some(()),
+                Some(b'#') => {
+                    self.comments.push(self.span(at, end));
+                    return Some(());
+                }
+                _ => {}
+            }
+            item = is_item(self.bytes.get(at..end)?);
+        }
+        match self.key(at, end) {
+            Some(colon) => self.entry(at, colon, column, end, fresh),
+            // On a line of its own a scalar might have more lines.
+            None if fresh => None,
+            None => {
+                let node = self.scalar(at, end)?;
+                self.put(node);
+                Some(())
+            }
+        }
+    }
+
+    /// A dash at `at`; `fresh` if it is the first of its line.
+    fn dash(&mut self, at: usize, column: usize, fresh: bool) -> Option<()> {
+        match self.open.last_mut() {
+            Some(Open { column: own, members: Members::List { items, dash }, .. }) if *own == column && fresh => {
+                if let Some(place) = dash.replace(at + 1) {
+                    items.push(empty(self.file, place));
+                    self.nodes += 1;
+                }
+                return Some(());
+            }
+            Some(open) if open.waits() => {
+                let in_key_column = open.column == column && matches!(open.members, Members::Map { .. });
+                if open.column >= column && !in_key_column {
+                    return None;
+                }
+            }
+            None if self.root.is_none() => {}
+            _ => return None,
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return None;
+        }
+        let members = Members::List { items: Vec::new(), dash: Some(at + 1) };
+        self.open.push(Open { column, start: at, members });
+        Some(())
+    }
+
+    /// A key from `at` to `colon`, and its value if that stands on the same line.
+    fn entry(&mut self, at: usize, colon: usize, column: usize, end: usize, fresh: bool) -> Option<()> {
+        let continues = match self.open.last_mut() {
+            Some(Open { column: own, members: Members::Map { entries, key }, .. }) if *own == column && fresh => {
+                if let Some(key) = key.take() {
+                    let value = empty(self.file, key.span.end as usize + 1);
+                    entries.push(Entry { key, value });
+                    self.nodes += 1;
+                }
+                true
+            }
+            Some(open) if open.waits() && open.column < column => false,
+            None if self.root.is_none() => false,
+            _ => return None,
+        };
+        if !continues {
+            if self.open.len() >= MAX_DEPTH {
+                return None;
+            }
+            let entries = self.spare.pop().unwrap_or_default();
+            self.open.push(Open::map(column, at, entries));
+        }
+        let key = self.node(at, colon, at, colon, Style::Plain)?;
+        self.put(key);
+        let value = colon + 1 + spaces(self.bytes.get(colon + 1..end)?);
+        match self.bytes.get(value..end)?.first() {
+            None => {}
+            Some(b'#') => self.comments.push(self.span(value, end)),
+            Some(_) => {
+                let node = self.scalar(value, end)?;
+                self.put(node);
+            }
+        }
+        Some(())
+    }
+
+    /// The colon of the key at `at`, if a simple key stands there.
+    fn key(&self, at: usize, end: usize) -> Option<usize> {
+        let bytes = self.bytes.get(at..end)?;
+        let length = bytes
+            .iter()
+            .position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/')))?;
+        let begins = bytes.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let ends = bytes[length] == b':' && matches!(bytes.get(length + 1), None | Some(b' '));
+        (begins && ends && length <= MAX_KEY).then_some(at + length)
+    }
+
+    /// The scalar at `at`, which must end on this line.
+    fn scalar(&mut self, at: usize, end: usize) -> Option<Node> {
+        let bytes = self.bytes.get(at..end)?;
+        let quote = *bytes.first()?;
+        if matches!(quote, b'"' | b'\'') {
+            let length = bytes[1..].iter().position(|byte| *byte == quote || *byte == b'\\' && quote == b'"')?;
+            let after = &bytes[length + 2..];
+            let blanks = spaces(after);
+            if bytes[length + 1] != quote {
+                return None;
+            }
+            match after.get(blanks) {
+                None => {}
+                Some(b'#') if blanks > 0 => self.comments.push(self.span(at + length + 2 + blanks, end)),
+                Some(_) => return None,
+            }
+            let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
+            return self.node(at, at + length + 2, at + 1, at + 1 + length, style);
+        }
+        let begins = quote.is_ascii_alphanumeric()
+            || quote >= 0x80
+            || matches!(quote, b'$' | b'/' | b'_' | b'(' | b'~' | b'+' | b'.')
+            || quote == b'-' && bytes.get(1).is_some_and(u8::is_ascii_alphanumeric);
+        if !begins {
+            return None;
+        }
+        let mut length = bytes.len();
+        let mut substitution = false;
+        for (place, byte) in bytes.iter().enumerate() {
+            match byte {
+                b':' if matches!(bytes.get(place + 1), None | Some(b' ')) => return None,
+                b'#' if bytes[place - 1] == b' ' => {
+                    length = place;
+                    self.comments.push(self.span(at + place, end));
+                    break;
+                }
+                b'$' => substitution = true,
+                _ => {}
+            }
+        }
+        while bytes[length - 1] == b' ' {
+            length -= 1;
+        }
+        if substitution && unclosed(self.text, at, at + length).is_some() {
+            return None;
+        }
+        self.node(at, at + length, at, at + length, Style::Plain)
+    }
+
+    fn node(&self, start: usize, end: usize, from: usize, to: usize, style: Style) -> Option<Node> {
+        let text = self.text.get(from..to)?.into();
+        Some(Node::new(self.span(start, end), Content::Scalar(Scalar { text, style })))
+    }
+
+    fn put(&mut self, node: Node) {
+        self.nodes += 1;
+        match self.open.last_mut().map(|open| &mut open.members) {
+            Some(Members::Map { entries, key }) => match key.take() {
+                Some(key) => entries.push(Entry { key, value: node }),
+                None => *key = Some(node),
+            },
+            Some(Members::List { items, dash }) => {
+                *dash = None;
+                items.push(node);
+            }
+            None => self.root = Some(node),
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(Open { start, members, .. }) = self.open.pop() else { return };
+        let (content, end) = match members {
+            Members::Map { mut entries, key } => {
+                if let Some(key) = key {
+                    let value = empty(self.file, key.span.end as usize + 1);
+                    entries.push(Entry { key, value });
+                    self.nodes += 1;
+                }
+                let end = entries.last().map_or(start as u32, |entry| entry.value.span.end);
+                let mut exact = Vec::with_capacity(entries.len());
+                exact.append(&mut entries);
+                self.spare.push(entries);
+                (Content::Map(exact), end)
+            }
+            Members::List { mut items, dash } => {
+                if let Some(place) = dash {
+                    items.push(empty(self.file, place));
+                    self.nodes += 1;
+                }
+                let end = items.last().map_or(start as u32, |item| item.span.end);
+                (Content::List(items), end)
+            }
+        };
+        let span = Span::new(self.file, start as u32, end);
+        self.put(Node::new(span, content));
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.file, start as u32, end as u32)
+    }
+}
+
+fn empty(file: FileId, at: usize) -> Node {
+    crate::yaml::empty_scalar(file, at)
+}
+
+/// The end of the line that begins at `at`, and whether it is ASCII; `None` if it has a control character.
+fn line_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+    let mut ascii = true;
+    for (length, byte) in bytes.get(at..)?.iter().enumerate() {
+        match byte {
+            b'\n' => return Some((at + length, ascii)),
+            0..0x20 | 0x7f => return None,
+            0x80.. => ascii = false,
+            _ => {}
+        }
+    }
+    Some((bytes.len(), ascii))
+}
+
+/// Characters that are nothing but letters to YAML.
+fn is_plain_letter(character: char) -> bool {
+    !matches!(character, '\u{80}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+fn spaces(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| **byte == b' ').count()
+}
+
+fn is_item(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&b'-') && matches!(bytes.get(1), None | Some(b' '))
+}
