@@ -1,1 +1,97 @@
-//! The provider `std`.
+//! The provider `std`: things that are nothing but values, kept in the state.
+//!
+//! Not here: writing them anywhere (`local`).
+
+mod template;
+
+use std::sync::{Arc, LazyLock};
+
+use blueprint::{Name, Value};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
+    ProviderError, ReadRequest, Seen,
+};
+use sha2::{Digest, Sha256};
+
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    Arc::new(
+        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `std` is part of the program"),
+    )
+});
+
+/// The provider `std`.
+pub fn provider() -> StdProvider {
+    StdProvider {}
+}
+
+/// Keeps values and renders templates.
+pub struct StdProvider {}
+
+impl Provider for StdProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &CATALOG
+    }
+
+    fn check<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        let checked =
+            if request.type_name == "std/template" { template::check(request.spec) } else { Checked::default() };
+        Box::pin(async move { Ok(checked) })
+    }
+
+    /// A value lives in its record alone: it is as recorded, and one that was never recorded is not there.
+    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let mut fields = entries(request.outputs);
+            if request.type_name == "std/template" {
+                fields.insert("sourceSha256".into(), template::source_now(call, request.inputs).await?);
+            }
+            Ok(Seen::There { id: id.into(), fields: Value::map(fields), private: Value::Null, expired: None })
+        })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            if request.operation == Operation::Delete {
+                return Ok(Applied {
+                    id: "".into(),
+                    fields: Value::Null,
+                    private: Value::Null,
+                    stable: true,
+                    warnings: Vec::new(),
+                });
+            }
+            let mut fields = entries(request.desired);
+            let kind = match request.type_name {
+                "std/value" => {
+                    fields.insert("output".into(), request.desired.get("input").cloned().unwrap_or_default());
+                    "value"
+                }
+                "std/template" => {
+                    fields.extend(template::render(call, request.desired).await?);
+                    "template"
+                }
+                other => {
+                    return Err(ProviderError::new(ErrorKind::Document, format!("there is no type `{other}` here")));
+                }
+            };
+            let id = request.id.filter(|id| !id.is_empty()).map_or_else(|| id_of(kind, &call.token), Name::from);
+            fields.insert("id".into(), Value::Text(id.clone()));
+            Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
+        })
+    }
+}
+
+fn entries(fields: &Value) -> blueprint::Map {
+    fields.as_map().cloned().unwrap_or_default()
+}
+
+/// The id comes from the token, so that another try of the same create gives the same.
+fn id_of(kind: &str, token: &str) -> Name {
+    let digest: String = Sha256::digest(token).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    format!("{kind}-{digest}").into()
+}

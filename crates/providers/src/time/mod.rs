@@ -1,1 +1,165 @@
-//! The provider `time`.
+//! The provider `time`: moments that are kept, and waiting.
+//!
+//! What depends on the clock is decided in `read`, from the time that comes with the call; no clock is looked at.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use blueprint::{Map, Name, Value, parse_duration};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
+    ProviderError, ReadRequest, Seen,
+};
+
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    Arc::new(
+        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `time` is part of the program"),
+    )
+});
+
+/// The provider `time`.
+pub fn provider() -> TimeProvider {
+    TimeProvider {}
+}
+
+/// Keeps moments, and waits.
+pub struct TimeProvider {}
+
+/// The fields of each type that hold a length of time.
+const DURATIONS: [&str; 3] = ["every", "create", "delete"];
+
+impl Provider for TimeProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &CATALOG
+    }
+
+    fn check<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        let mut checked = Checked::default();
+        for field in DURATIONS {
+            let Some(text) = request.spec.get(field).and_then(Value::as_text) else { continue };
+            match parse_duration(text) {
+                Err(error) => checked.rejected.push((field.into(), format!("`{text}` is {error}"))),
+                Ok(every) if field == "every" && every < Duration::from_secs(1) => {
+                    checked
+                        .rejected
+                        .push((field.into(), format!("`{text}` is too short: a rotation takes at least `1s`")));
+                }
+                Ok(_) => {}
+            }
+        }
+        Box::pin(async move { Ok(checked) })
+    }
+
+    /// A moment lives in its record alone; one that was never recorded is not there.
+    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let expired = if request.type_name == "time/rotating" { past(request.outputs, call.now) } else { None };
+            Ok(Seen::There { id: id.into(), fields: request.outputs.clone(), private: Value::Null, expired })
+        })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            if request.operation == Operation::Delete {
+                if request.type_name == "time/sleep" {
+                    sleep(call, request.prior_inputs, "delete").await?;
+                }
+                return Ok(Applied {
+                    id: "".into(),
+                    fields: Value::Null,
+                    private: Value::Null,
+                    stable: true,
+                    warnings: Vec::new(),
+                });
+            }
+            let update = request.operation == Operation::Update;
+            let mut fields = if update { entries(request.prior) } else { Map::default() };
+            fields.extend(entries(request.desired));
+            match request.type_name {
+                "time/static" | "time/sleep" if update => {}
+                "time/static" => moment(&mut fields, "rfc3339", call.now)?,
+                "time/sleep" => {
+                    sleep(call, request.desired, "create").await?;
+                    fields.insert("id".into(), Value::Text(call.token.clone()));
+                }
+                "time/rotating" => rotate(&mut fields, request.desired, call.now)?,
+                other => {
+                    return Err(ProviderError::new(ErrorKind::Document, format!("there is no type `{other}` here")));
+                }
+            }
+            let id = match request.id.filter(|id| !id.is_empty()) {
+                Some(id) => Name::from(id),
+                None => {
+                    ["id", "rfc3339"].iter().find_map(|field| fields.get(*field)?.as_text()).unwrap_or_default().into()
+                }
+            };
+            Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
+        })
+    }
+}
+
+fn entries(fields: &Value) -> Map {
+    fields.as_map().cloned().unwrap_or_default()
+}
+
+fn out_of_range() -> ProviderError {
+    ProviderError::new(ErrorKind::Document, "this moment is beyond the year 9999")
+}
+
+/// Writes a moment as RFC 3339 under a name, and as seconds since 1970 under `unix` where it is the thing's own.
+fn moment(fields: &mut Map, name: &str, seconds: i64) -> Result<(), ProviderError> {
+    let text = jiff::Timestamp::from_second(seconds).map_err(|_| out_of_range())?.to_string();
+    fields.insert(name.into(), text.into());
+    if name == "rfc3339" {
+        fields.insert("unix".into(), Value::Int(seconds));
+    }
+    Ok(())
+}
+
+fn length(spec: &Value, field: &str) -> Result<Option<Duration>, ProviderError> {
+    let Some(text) = spec.get(field).and_then(Value::as_text) else { return Ok(None) };
+    let refuse = |error| ProviderError::new(ErrorKind::Document, format!("`{text}` is {error}")).at(field);
+    parse_duration(text).map(Some).map_err(refuse)
+}
+
+fn rotate(fields: &mut Map, spec: &Value, now: i64) -> Result<(), ProviderError> {
+    let every = length(spec, "every")?
+        .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`every` is missing").at("every"))?;
+    let start = fields.get("unix").and_then(Value::as_int).unwrap_or(now);
+    let end = i64::try_from(every.as_secs())
+        .ok()
+        .and_then(|every| start.checked_add(every))
+        .ok_or_else(|| out_of_range().at("every"))?;
+    moment(fields, "rfc3339", start)?;
+    moment(fields, "expires", end).map_err(|error| error.at("every"))
+}
+
+/// Why a rotation is over, if it is.
+fn past(fields: &Value, now: i64) -> Option<String> {
+    let expires = fields.get("expires").and_then(Value::as_text)?;
+    let end: jiff::Timestamp = expires.parse().ok()?;
+    (now >= end.as_second()).then(|| format!("it was to be renewed at {expires}"))
+}
+
+/// Waits as long as a field says; ends early on cancel and at the deadline.
+async fn sleep(call: &Call, spec: &Value, field: &str) -> Result<(), ProviderError> {
+    let Some(duration) = length(spec, field)?.filter(|duration| !duration.is_zero()) else { return Ok(()) };
+    (call.progress)(&format!("waiting {}", blueprint::format_duration(duration)));
+    let deadline = async {
+        match call.deadline {
+            Some(deadline) => tokio::time::sleep(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = call.cancel.cancelled() => Err(ProviderError::new(ErrorKind::Cancelled, "cancelled while waiting")),
+        () = tokio::time::sleep(duration) => Ok(()),
+        () = deadline => Err(ProviderError::new(ErrorKind::Transient, "the time given is shorter than the wait").at(field)),
+    }
+}

@@ -1,0 +1,272 @@
+//! `local/archive`: many files packed into one. The same input gives the same bytes: parts are sorted, times and owners
+//! fixed, modes either 0644 or 0755.
+//!
+//! What is packed is looked at on every refresh (`inputsSha256`), so that a changed file is noticed although the document
+//! has not changed.
+
+use std::fs;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+use blueprint::Value;
+use flate2::{Compression, GzBuilder};
+use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, Seen};
+use sha2::{Digest, Sha256};
+use zip::write::SimpleFileOptions;
+
+use super::archive_list::{Part, Parts, globs, parts};
+use super::place::{Place, entries, failed, flag, id_of, is_set, text};
+use super::whole_file::{self, Found};
+use super::{Change, Made, Recorded};
+
+const MODE: u32 = 0o644;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Format {
+    Zip,
+    Tar,
+    TarGz,
+}
+
+/// The format that is written, or that the path's extension says.
+fn format(spec: &Value) -> Option<Format> {
+    let path = text(spec, "path").unwrap_or_default();
+    match text(spec, "format") {
+        Some("zip") => Some(Format::Zip),
+        Some("tar") => Some(Format::Tar),
+        Some("tar.gz") => Some(Format::TarGz),
+        Some(_) => None,
+        None if path.ends_with(".zip") => Some(Format::Zip),
+        None if path.ends_with(".tar") => Some(Format::Tar),
+        None if path.ends_with(".tar.gz") || path.ends_with(".tgz") => Some(Format::TarGz),
+        None => None,
+    }
+}
+
+/// A format that is known, something to pack, and patterns that are patterns.
+pub(super) fn check(spec: &Value) -> Checked {
+    let mut checked = Checked::default();
+    let path_known = text(spec, "path").is_some();
+    if path_known && !is_set(spec, "format") && format(spec).is_none() {
+        checked.rejected.push((
+            "path".into(),
+            "the name does not end in `.zip`, `.tar`, `.tar.gz` or `.tgz`: write `format`".into(),
+        ));
+    }
+    if !is_set(spec, "root") && !is_set(spec, "entries") {
+        checked.rejected.push((String::new(), "there is nothing to pack: write `root`, `entries` or both".into()));
+    }
+    for field in ["include", "exclude"] {
+        for (at, pattern) in spec.get(field).and_then(Value::as_list).unwrap_or_default().iter().enumerate() {
+            if let Some(Err(error)) = pattern.as_text().map(|pattern| globs(&[pattern], field)) {
+                checked.rejected.push((format!("{field}[{at}]"), error.message));
+            }
+        }
+        if is_set(spec, field) && !is_set(spec, "root") {
+            checked
+                .rejected
+                .push((field.into(), format!("`{field}` chooses among the files of `root`, which is not written")));
+        }
+    }
+    checked
+}
+
+/// The digest of everything that goes in: names, modes, contents.
+fn inputs_digest(place: &Place, parts: &Parts) -> Result<String, ProviderError> {
+    let mut all = Sha256::new();
+    for (name, part) in &parts.parts {
+        place.still_wanted()?;
+        let (mode, digest) = match part {
+            Part::File { path, executable } => (*executable, whole_file::digest_of(path)?),
+            Part::Text(text) => (false, whole_file::digest(text.as_bytes())),
+        };
+        all.update(format!("{name}\0{mode}\0{digest}\n"));
+    }
+    Ok(whole_file::hex(&all.finalize()))
+}
+
+/// The digest of the archive, and of what would be packed now.
+pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
+    let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
+    let Found::File { size, .. } = whole_file::look(&path)? else { return Ok(Seen::Gone) };
+    let digest = whole_file::digest_of(&path)?;
+    let inputs = &recorded.inputs;
+    let packed = parts(place, inputs, &path);
+    if recorded.id.is_none() {
+        // A create whose outcome is unknown: packing again tells whether this is its work.
+        let ours = match (&packed, format(inputs)) {
+            (Ok(parts), Some(format)) => pack_digest(place, parts, format)? == digest,
+            _ => false,
+        };
+        if !ours {
+            return Ok(Seen::Gone);
+        }
+    }
+    let secret = inputs.get("entries").is_some_and(Value::has_secret);
+    // What cannot be read any more differs from what was packed, and packing it again will say why.
+    let inputs_now = packed.and_then(|parts| inputs_digest(place, &parts)).map(Value::from).unwrap_or_default();
+    let mut fields = entries(inputs);
+    if fields.is_empty() {
+        fields.insert("path".into(), place.as_written(&path).into());
+    }
+    fields.insert("id".into(), Value::Text(id_of(&path)));
+    fields.insert("sha256".into(), Value::from(digest).tainted(secret));
+    fields.insert("inputsSha256".into(), inputs_now.tainted(secret));
+    fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
+    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: Value::Null, expired: None })
+}
+
+/// Packs the archive anew, or removes it.
+pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Applied, ProviderError> {
+    let path = place.target(&change)?;
+    let found = whole_file::look(&path)?;
+    if change.operation == Operation::Delete {
+        return match found {
+            Found::Nothing => Ok(super::deleted(Vec::new())),
+            Found::File { link: false, .. } => {
+                fs::remove_file(&path).map_err(|error| failed("remove", &path, &error))?;
+                Ok(super::deleted(Vec::new()))
+            }
+            _ => Ok(super::deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
+        };
+    }
+    let spec = &change.desired;
+    let format =
+        format(spec).ok_or_else(|| ProviderError::new(ErrorKind::Document, "the format is not known").at("format"))?;
+    let parts = parts(place, spec, &path)?;
+    let create = change.operation == Operation::Create;
+    let same = match found {
+        Found::Nothing => false,
+        Found::File { link, .. } if create => {
+            let same = !link && whole_file::digest_of(&path)? == pack_digest(place, &parts, format)?;
+            if !same && !flag(spec, "overwrite") {
+                return Err(whole_file::in_the_way(&path, "a file"));
+            }
+            same
+        }
+        Found::File { .. } => false,
+        Found::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
+        Found::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
+    };
+    if !same {
+        whole_file::write(&path, MODE, create && matches!(found, Found::Nothing), |file| {
+            pack(place, &parts, format, file)
+        })?;
+    }
+    let size = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?.len();
+    let secret = spec.get("entries").is_some_and(Value::has_secret);
+    let mut fields = entries(spec);
+    fields.insert("id".into(), Value::Text(id_of(&path)));
+    fields.insert("sha256".into(), Value::from(whole_file::digest_of(&path)?).tainted(secret));
+    fields.insert("inputsSha256".into(), Value::from(inputs_digest(place, &parts)?).tainted(secret));
+    fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
+    Ok(Applied {
+        id: id_of(&path),
+        fields: Value::map(fields),
+        private: Value::Null,
+        stable: true,
+        warnings: parts.warnings,
+    })
+}
+
+fn pack_digest(place: &Place, parts: &Parts, format: Format) -> Result<String, ProviderError> {
+    let mut scratch = tempfile::tempfile().map_err(|error| failed("write", Path::new("a temporary file"), &error))?;
+    pack(place, parts, format, &mut scratch)?;
+    scratch
+        .rewind()
+        .and_then(|()| whole_file::digest_all(&scratch))
+        .map_err(|error| failed("read", Path::new("a temporary file"), &error))
+}
+
+fn pack(place: &Place, parts: &Parts, format: Format, file: &mut fs::File) -> Result<(), ProviderError> {
+    let buffered = io::BufWriter::new(file);
+    let packed = match format {
+        Format::Zip => pack_zip(place, parts, buffered),
+        Format::Tar => pack_tar(place, parts, buffered).map(drop),
+        Format::TarGz => {
+            pack_tar(place, parts, GzBuilder::new().mtime(0).operating_system(255).write(buffered, Compression::new(6)))
+                .and_then(|gzip| Ok(gzip.finish()?.flush()?))
+        }
+    };
+    packed.map_err(|failure| failure.0)
+}
+
+/// An error of packing: of ours, or one that came through a writer.
+struct Failure(ProviderError);
+
+impl From<ProviderError> for Failure {
+    fn from(error: ProviderError) -> Failure {
+        Failure(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure(failed("write", Path::new("the archive"), &error))
+    }
+}
+
+impl From<zip::result::ZipError> for Failure {
+    fn from(error: zip::result::ZipError) -> Failure {
+        Failure(ProviderError::new(ErrorKind::Permanent, format!("cannot pack the archive: {error}")))
+    }
+}
+
+fn pack_zip(place: &Place, parts: &Parts, out: impl Write + Seek) -> Result<(), Failure> {
+    let mut zip = zip::ZipWriter::new(out);
+    for (name, part) in &parts.parts {
+        place.still_wanted()?;
+        let options = SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Deflated)
+            .compression_level(Some(6))
+            .last_modified_time(zip::DateTime::default())
+            .large_file(matches!(part, Part::File { path, .. } if fs::metadata(path).is_ok_and(|file| file.len() >= u64::from(u32::MAX))))
+            .unix_permissions(mode(part));
+        zip.start_file(name.as_str(), options)?;
+        match part {
+            Part::Text(text) => zip.write_all(text.as_bytes())?,
+            Part::File { path, .. } => {
+                io::copy(&mut open(path)?, &mut zip)?;
+            }
+        }
+    }
+    zip.finish()?.flush()?;
+    Ok(())
+}
+
+fn pack_tar<W: Write>(place: &Place, parts: &Parts, out: W) -> Result<W, Failure> {
+    let mut tar = tar::Builder::new(out);
+    for (name, part) in &parts.parts {
+        place.still_wanted()?;
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Regular);
+        header.set_mode(mode(part));
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        match part {
+            Part::Text(text) => {
+                header.set_size(text.len() as u64);
+                tar.append_data(&mut header, name, text.as_bytes())?;
+            }
+            Part::File { path, .. } => {
+                let file = open(path)?;
+                let size = file.metadata()?.len();
+                header.set_size(size);
+                // A file that grows meanwhile must not spill over the size that its header says.
+                tar.append_data(&mut header, name, file.take(size))?;
+            }
+        }
+    }
+    let mut out = tar.into_inner()?;
+    out.flush()?;
+    Ok(out)
+}
+
+fn open(path: &Path) -> Result<fs::File, ProviderError> {
+    fs::File::open(path).map_err(|error| failed("read", path, &error))
+}
+
+fn mode(part: &Part) -> u32 {
+    if matches!(part, Part::File { executable: true, .. }) { 0o755 } else { 0o644 }
+}

@@ -1,0 +1,114 @@
+//! Which files go into an archive, in which order.
+//!
+//! Not here: the formats (`archive`).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use blueprint::Value;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use provider::{ErrorKind, ProviderError};
+
+use super::place::{Place, failed, text};
+use super::unix;
+
+/// One file of an archive.
+pub(super) enum Part {
+    /// A file that is read.
+    File { path: PathBuf, executable: bool },
+    /// Text of the document.
+    Text(String),
+}
+
+/// The parts of an archive by name, sorted; names use `/`.
+pub(super) struct Parts {
+    pub(super) parts: BTreeMap<String, Part>,
+    /// What was left out although the globs ask for it.
+    pub(super) warnings: Vec<String>,
+}
+
+/// A set of globs; a glob that names a folder stands for all that is in it.
+pub(super) fn globs(patterns: &[&str], field: &str) -> Result<GlobSet, ProviderError> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| {
+            ProviderError::new(ErrorKind::Document, format!("`{pattern}` is no pattern: {}", error.kind())).at(field)
+        })?;
+        set.add(glob);
+    }
+    set.build().map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()).at(field))
+}
+
+fn texts<'a>(spec: &'a Value, field: &str) -> Vec<&'a str> {
+    spec.get(field).and_then(Value::as_list).unwrap_or_default().iter().filter_map(Value::as_text).collect()
+}
+
+/// The parts that a spec asks for. `own` is the archive itself, which is never put into itself.
+pub(super) fn parts(place: &Place, spec: &Value, own: &Path) -> Result<Parts, ProviderError> {
+    let mut found = Parts { parts: BTreeMap::new(), warnings: Vec::new() };
+    if let Some(root) = text(spec, "root") {
+        let root = place.source(root)?;
+        if !root.is_dir() {
+            let text = format!("there is no folder `{}` to take files from", root.display());
+            return Err(ProviderError::new(ErrorKind::NotFound, text).at("root"));
+        }
+        let include = texts(spec, "include");
+        let walk = Walk {
+            place,
+            own,
+            everything: include.is_empty(),
+            include: globs(&include, "include")?,
+            exclude: globs(&texts(spec, "exclude"), "exclude")?,
+        };
+        walk.folder(&root, "", false, &mut found)?;
+    }
+    for (name, entry) in spec.get("entries").and_then(Value::as_map).into_iter().flatten() {
+        let Some(entry) = entry.as_text() else { continue };
+        found.parts.insert(name.trim_start_matches('/').to_owned(), Part::Text(entry.to_owned()));
+    }
+    Ok(found)
+}
+
+struct Walk<'a> {
+    place: &'a Place,
+    own: &'a Path,
+    everything: bool,
+    include: GlobSet,
+    exclude: GlobSet,
+}
+
+impl Walk<'_> {
+    fn folder(&self, folder: &Path, prefix: &str, taken: bool, found: &mut Parts) -> Result<(), ProviderError> {
+        self.place.still_wanted()?;
+        for entry in fs::read_dir(folder).map_err(|error| failed("list", folder, &error))? {
+            let entry = entry.map_err(|error| failed("list", folder, &error))?;
+            let path = entry.path();
+            let file_name = entry.file_name();
+            let Some(file_name) = file_name.to_str() else {
+                found.warnings.push(format!("`{}` is left out: its name is not UTF-8", path.display()));
+                continue;
+            };
+            let name = if prefix.is_empty() { file_name.to_owned() } else { format!("{prefix}/{file_name}") };
+            if path == self.own || self.exclude.is_match(&name) {
+                continue;
+            }
+            let taken = taken || self.everything || self.include.is_match(&name);
+            let kind = entry.file_type().map_err(|error| failed("look at", &path, &error))?;
+            if kind.is_dir() {
+                self.folder(&path, &name, taken, found)?;
+            } else if taken {
+                // A link is packed as what it leads to; links to folders could lead in circles.
+                let metadata = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?;
+                if metadata.is_file() {
+                    let executable = unix::mode_of(&metadata) & 0o100 != 0;
+                    found.parts.insert(name, Part::File { path, executable });
+                } else {
+                    found.warnings.push(format!("`{}` is left out: it is no file", path.display()));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! `local/command`: something that commands make, change, look at and take away.
+//!
+//! What a command does is its own affair: without `read` the thing is taken to be there as it was recorded, and a create
+//! whose outcome is lost cannot be told from one that never ran.
+
+use std::time::Duration;
+
+use blueprint::{Name, Value, parse_duration};
+use provider::{
+    Applied, ApplyRequest, Call, Checked, ErrorKind, Operation, PlanRequest, Planned, ProviderError, ReadRequest, Seen,
+};
+
+use super::place::{entries, is_set, text};
+use super::process::{self, Ended, Run};
+use super::scrub::Scrub;
+use super::whole_file;
+
+const ACTIONS: [&str; 4] = ["create", "update", "delete", "read"];
+/// Changes of these are only written down: they say what to do another time.
+const ONLY_RECORDED: [&str; 4] = ["read", "delete", "timeout", "update"];
+/// How long a command may run where nothing is said.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+/// The exit code of `read` that means "not there".
+const GONE: i32 = 3;
+/// How much of the errors of a failed command stands in the message.
+const TAIL_LINES: usize = 20;
+const TAIL_CHARACTERS: usize = 2000;
+
+/// Commands that are not empty, and a timeout that is a length of time.
+pub(super) fn check(spec: &Value) -> Checked {
+    let mut checked = Checked::default();
+    for action in ACTIONS {
+        let Some(command) = spec.get(action) else { continue };
+        let empty = match command.bare() {
+            Value::Text(text) => text.trim().is_empty(),
+            Value::List(items) => items.first().is_none_or(|program| program.as_text() == Some("")),
+            _ => false,
+        };
+        if empty {
+            checked.rejected.push((action.into(), format!("the command `{action}` is empty")));
+        }
+    }
+    if let Some(timeout) = text(spec, "timeout")
+        && let Err(error) = parse_duration(timeout)
+    {
+        checked.rejected.push(("timeout".into(), format!("`{timeout}` is {error}")));
+    }
+    if spec.get("interpreter").and_then(Value::as_list).is_some_and(<[Value]>::is_empty) {
+        checked
+            .rejected
+            .push(("interpreter".into(), "the interpreter is empty: write the program and its arguments".into()));
+    }
+    checked
+}
+
+/// Which changes are only recorded.
+pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
+    let mut planned = Planned::default();
+    if !request.prior_inputs.is_null() {
+        let differs = |field: &&str| written(request.prior_inputs, field) != written(request.desired, field);
+        planned.only_recorded = ONLY_RECORDED.into_iter().filter(differs).map(str::to_owned).collect();
+    }
+    planned
+}
+
+fn written(spec: &Value, field: &str) -> Option<Value> {
+    spec.get(field).filter(|value| !value.is_null()).map(Value::revealed)
+}
+
+/// The program and arguments of an action: text is run by `sh -c` or the `interpreter`, a list as it is.
+fn words(spec: &Value, action: &str) -> Option<Vec<String>> {
+    match spec.get(action)?.bare() {
+        Value::Text(script) => {
+            let mut words: Vec<String> = match spec.get("interpreter").and_then(Value::as_list) {
+                Some(interpreter) => interpreter.iter().filter_map(argument).collect(),
+                None => vec!["sh".into(), "-c".into()],
+            };
+            words.push(script.to_string());
+            Some(words)
+        }
+        Value::List(items) => Some(items.iter().filter_map(argument).collect()),
+        _ => None,
+    }
+}
+
+fn argument(value: &Value) -> Option<String> {
+    match value.bare() {
+        Value::Null => None,
+        Value::Text(text) => Some(text.to_string()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Runs one action, `word` being what it is called by `CYAN_ACTION`.
+async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &str) -> Result<Ended, ProviderError> {
+    let folder = text(spec, "workingDir").map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder));
+    let limit = match text(spec, "timeout") {
+        Some(limit) => parse_duration(limit)
+            .map_err(|error| ProviderError::new(ErrorKind::Document, format!("`{limit}` is {error}")).at("timeout"))?,
+        None => DEFAULT_TIMEOUT,
+    };
+    let mut environment: Vec<(String, String)> = Vec::new();
+    for (name, value) in spec.get("environment").and_then(Value::as_map).into_iter().flatten() {
+        environment.extend(argument(value).map(|value| (name.to_string(), value)));
+    }
+    environment.push(("CYAN_ACTION".into(), word.into()));
+    environment.push(("CYAN_ADDRESS".into(), call.address.to_string()));
+    environment.push(("CYAN_TOKEN".into(), token.into()));
+    let scrub = Scrub::new(&[spec, &call.settings]);
+    process::run(call, Run { words, folder, environment, limit, limited_by: "timeout", scrub }).await
+}
+
+/// The error of a command that did not end with 0.
+pub(super) fn failure(what: &str, ended: &Ended, scrub: &Scrub) -> ProviderError {
+    let how = match (ended.code, ended.signal) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "did not end well".into(),
+    };
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    let lines: Vec<&str> = errors.trim_end().lines().collect();
+    let tail = lines.get(lines.len().saturating_sub(TAIL_LINES)..).unwrap_or_default();
+    let tail = tail.iter().map(|line| scrub.clean(line.trim_end())).collect::<Vec<_>>().join("\n");
+    let start = tail.char_indices().rev().nth(TAIL_CHARACTERS).map_or(0, |(at, _)| at);
+    let tail = tail.get(start..).unwrap_or_default();
+    let message = if tail.is_empty() { format!("{what} {how}") } else { format!("{what} {how}:\n{tail}") };
+    ProviderError::new(ErrorKind::Permanent, message)
+}
+
+/// What a command printed, as `$(..)` of a shell gives it: without the line breaks at its end.
+pub(super) fn printed(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\r']).to_owned()
+}
+
+/// JSON as a value, if the text is JSON.
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).map(|value| from_json(&value)).unwrap_or_default()
+}
+
+fn from_json(value: &serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(value) => Value::Bool(*value),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(number), _) => Value::Int(number),
+            (None, Some(number)) if number.is_finite() => Value::Float(number),
+            _ => Value::Decimal(number.to_string().into()),
+        },
+        serde_json::Value::String(text) => Value::text(text.as_str()),
+        serde_json::Value::Array(items) => Value::list(items.iter().map(from_json)),
+        serde_json::Value::Object(entries) => {
+            Value::map(entries.iter().map(|(key, value)| (key.as_str(), from_json(value))))
+        }
+    }
+}
+
+/// The id: of the token under which the thing was made, so that another try gives the same.
+fn id_of(token: &str) -> Name {
+    format!("command-{}", whole_file::digest(token.as_bytes()).get(..12).unwrap_or_default()).into()
+}
+
+fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
+    let (stdout, stderr) = ended.map(|ended| (printed(&ended.stdout), printed(&ended.stderr))).unwrap_or_default();
+    // What was made with a secret may hold it in a form that no search would find.
+    let secret = spec.has_secret();
+    let mut fields = entries(spec);
+    fields.insert("id".into(), Value::Text(id.clone()));
+    fields.insert("json".into(), json(&stdout).tainted(secret));
+    fields.insert("stdout".into(), Value::from(stdout).tainted(secret));
+    fields.insert("stderr".into(), Value::from(stderr).tainted(secret));
+    fields.insert("exitCode".into(), Value::Int(0));
+    Value::map(fields)
+}
+
+/// Asks the `read` command; without one the thing is as recorded.
+pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, ProviderError> {
+    let token = request.token.unwrap_or(&call.token);
+    let id: Name = request.id.map_or_else(|| id_of(token), Into::into);
+    match words(request.inputs, "read") {
+        Some(words) => {
+            let ended = act(call, request.inputs, words, "read", token).await?;
+            match ended.code {
+                Some(0) => {}
+                Some(GONE) => return Ok(Seen::Gone),
+                _ => {
+                    return Err(failure("the command `read`", &ended, &Scrub::new(&[request.inputs, &call.settings]))
+                        .at("read"));
+                }
+            }
+        }
+        None if request.id.is_none() => return Ok(Seen::CannotTell),
+        None => {}
+    }
+    let fields = if request.outputs.is_null() { fields(request.inputs, &id, None) } else { request.outputs.clone() };
+    Ok(Seen::There { id, fields, private: request.private.clone(), expired: None })
+}
+
+/// Runs the command of the operation.
+pub(super) async fn apply(call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+    let scrub = Scrub::new(&[request.desired, request.prior_inputs, &call.settings]);
+    let (spec, action) = match request.operation {
+        Operation::Delete => (request.prior_inputs, "delete"),
+        Operation::Update if is_set(request.desired, "update") => (request.desired, "update"),
+        Operation::Update | Operation::Create => (request.desired, "create"),
+    };
+    let deleting = request.operation == Operation::Delete;
+    let Some(words) = words(spec, action) else {
+        if deleting {
+            return Ok(super::deleted(Vec::new()));
+        }
+        return Err(ProviderError::new(ErrorKind::Document, format!("the command `{action}` is missing")).at(action));
+    };
+    let ended = act(call, spec, words, request.operation.word(), &call.token).await?;
+    if ended.code != Some(0) {
+        return Err(failure(&format!("the command `{action}`"), &ended, &scrub).at(action));
+    }
+    if deleting {
+        return Ok(super::deleted(Vec::new()));
+    }
+    let mut warnings = Vec::new();
+    if ended.cut {
+        warnings.push(format!("the command printed more than {} KiB: the rest is not kept", process::MOST_KEPT >> 10));
+    }
+    let id: Name = request.id.filter(|id| !id.is_empty()).map_or_else(|| id_of(&call.token), Into::into);
+    let fields = fields(request.desired, &id, Some(&ended));
+    Ok(Applied { id, fields, private: Value::Null, stable: true, warnings })
+}

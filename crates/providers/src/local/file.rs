@@ -1,0 +1,218 @@
+//! `local/file`: one file, its content given as text, as base64, from a source file, or as sensitive text.
+//!
+//! A file that is there already counts as made here only where it is exactly what would be written: then it is the work of
+//! an earlier try. Folders above the file are made where they are missing, and stay when the file goes.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use blueprint::Value;
+use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, Seen};
+
+use super::place::{Place, entries, failed, flag, id_of, is_set, text};
+use super::whole_file::{self, Found};
+use super::{Change, Made, Recorded};
+
+const WAYS: [&str; 4] = ["content", "contentBase64", "source", "sensitiveContent"];
+const DEFAULT_MODE: u32 = 0o644;
+/// How much of a file that somebody else wrote is shown as its content.
+const MOST_SHOWN: u64 = 10 << 20;
+
+/// Exactly one way to give the content, and base64 that is base64.
+pub(super) fn check(spec: &Value) -> Checked {
+    let mut checked = Checked::default();
+    let written: Vec<&str> = WAYS.into_iter().filter(|way| is_set(spec, way)).collect();
+    match written.as_slice() {
+        [] => checked.rejected.push((
+            String::new(),
+            "the content of the file is missing: write one of `content`, `contentBase64`, `source` and `sensitiveContent`".into(),
+        )),
+        [_] => {}
+        [first, others @ ..] => {
+            for other in others {
+                checked.rejected.push(((*other).into(), format!("`{other}` cannot stand beside `{first}`: a file has one content")));
+            }
+        }
+    }
+    if text(spec, "contentBase64").is_some_and(|encoded| decode(encoded).is_none()) {
+        checked.rejected.push(("contentBase64".into(), "this is not base64".into()));
+    }
+    checked
+}
+
+fn decode(encoded: &str) -> Option<Vec<u8>> {
+    let plain: String = encoded.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    STANDARD.decode(plain).ok()
+}
+
+/// Content that is wanted: the bytes themselves, and whether nobody may see even their digest.
+struct Content {
+    bytes: Vec<u8>,
+    secret: bool,
+    from_source: bool,
+}
+
+fn content(place: &Place, spec: &Value) -> Result<Content, ProviderError> {
+    for way in WAYS {
+        let Some(value) = spec.get(way).filter(|value| !value.is_null()) else { continue };
+        let Some(text) = value.as_text() else { continue };
+        let secret = value.has_secret() || way == "sensitiveContent";
+        let bytes = match way {
+            "contentBase64" => {
+                decode(text).ok_or_else(|| ProviderError::new(ErrorKind::Document, "this is not base64").at(way))?
+            }
+            "source" => {
+                let source = place.source(text)?;
+                fs::read(&source).map_err(|error| failed("read", &source, &error).at(way))?
+            }
+            _ => text.as_bytes().to_vec(),
+        };
+        return Ok(Content { bytes, secret, from_source: way == "source" });
+    }
+    Err(ProviderError::new(ErrorKind::Document, "the content of the file is missing"))
+}
+
+fn mode(spec: &Value) -> Result<u32, ProviderError> {
+    match text(spec, "mode") {
+        Some(mode) => whole_file::parse_mode(mode).ok_or_else(|| {
+            ProviderError::new(ErrorKind::Document, "`mode` must be octal digits such as `0644`").at("mode")
+        }),
+        None => Ok(DEFAULT_MODE),
+    }
+}
+
+/// What is there now. The content is given back in the form in which it was sent, as far as it can be seen.
+pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
+    let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
+    let (mode, size) = match whole_file::look(&path)? {
+        Found::File { mode, size, .. } => (mode, size),
+        _ => return Ok(Seen::Gone),
+    };
+    let digest = whole_file::digest_of(&path)?;
+    let inputs = &recorded.inputs;
+    if recorded.id.is_none() && !ours(place, inputs, &digest, mode) {
+        // A create that may or may not have happened: it leaves its file whole or not at all, so this is another's.
+        return Ok(Seen::Gone);
+    }
+    let mut fields = entries(inputs);
+    let mut secret = false;
+    if fields.is_empty() {
+        fields.insert("path".into(), place.as_written(&path).into());
+        let (way, value) = shown(&path)?;
+        fields.insert(way.into(), value);
+    } else {
+        for way in ["content", "contentBase64"] {
+            let Some(sent) = fields.get(way).filter(|sent| !sent.is_null()).cloned() else { continue };
+            secret |= sent.has_secret();
+            let bytes = if way == "content" {
+                sent.as_text().map(|text| text.as_bytes().to_vec())
+            } else {
+                sent.as_text().and_then(decode)
+            };
+            if bytes.map(|bytes| whole_file::digest(&bytes)).as_deref() != Some(digest.as_str()) {
+                let bytes = beginning(&path)?;
+                let seen = if way == "content" {
+                    String::from_utf8_lossy(&bytes).into_owned()
+                } else {
+                    STANDARD.encode(&bytes)
+                };
+                fields.insert(way.into(), Value::from(seen).tainted(sent.has_secret()));
+            }
+        }
+        secret |= is_set(inputs, "sensitiveContent");
+    }
+    // A source that cannot be read any more differs from what was copied, and copying it again will say why.
+    let source_now = text(inputs, "source").and_then(|source| whole_file::digest_of(&place.source(source).ok()?).ok());
+    fields.insert("sourceSha256".into(), source_now.map(Value::from).unwrap_or_default());
+    fields.insert("mode".into(), whole_file::observed_mode(text(inputs, "mode"), mode).into());
+    fields.insert("id".into(), Value::Text(id_of(&path)));
+    fields.insert("sha256".into(), Value::from(digest).tainted(secret));
+    fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
+    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: Value::Null, expired: None })
+}
+
+fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {
+    content(place, inputs).is_ok_and(|content| whole_file::digest(&content.bytes) == digest)
+        && mode(inputs).is_ok_and(|mode| mode == found)
+}
+
+fn beginning(path: &Path) -> Result<Vec<u8>, ProviderError> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(MOST_SHOWN).read_to_end(&mut bytes))
+        .map_err(|error| failed("read", path, &error))?;
+    Ok(bytes)
+}
+
+fn shown(path: &Path) -> Result<(&'static str, Value), ProviderError> {
+    Ok(match String::from_utf8(beginning(path)?) {
+        Ok(text) => ("content", text.into()),
+        Err(error) => ("contentBase64", STANDARD.encode(error.as_bytes()).into()),
+    })
+}
+
+/// Writes or removes the file.
+pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Applied, ProviderError> {
+    let path = place.target(&change)?;
+    if change.operation == Operation::Delete {
+        return delete(&path);
+    }
+    let content = content(place, &change.desired)?;
+    let mode = mode(&change.desired)?;
+    let digest = whole_file::digest(&content.bytes);
+    let create = change.operation == Operation::Create;
+    let found = whole_file::look(&path)?;
+    let there_already = match found {
+        Found::Nothing => false,
+        Found::File { mode: found, link, .. } => {
+            let same = !link && found == mode && whole_file::digest_of(&path)? == digest;
+            if create && !same && !flag(&change.desired, "overwrite") {
+                return Err(whole_file::in_the_way(&path, "a file"));
+            }
+            same
+        }
+        Found::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
+        Found::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
+    };
+    if !there_already {
+        let fresh = create && matches!(found, Found::Nothing);
+        let written = whole_file::write(&path, mode, fresh, |file| {
+            file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
+        });
+        written.map_err(|error| match error.kind {
+            ErrorKind::Conflict if error.field.is_none() => whole_file::in_the_way(&path, "a file"),
+            _ => error,
+        })?;
+    }
+    let mut fields = entries(&change.desired);
+    fields.insert("id".into(), Value::Text(id_of(&path)));
+    fields.insert("size".into(), Value::Int(i64::try_from(content.bytes.len()).unwrap_or(i64::MAX)));
+    fields.insert("sourceSha256".into(), if content.from_source { digest.clone().into() } else { Value::Null });
+    fields.insert("sha256".into(), Value::from(digest).tainted(content.secret));
+    Ok(Applied {
+        id: id_of(&path),
+        fields: Value::map(fields),
+        private: Value::Null,
+        stable: true,
+        warnings: Vec::new(),
+    })
+}
+
+fn delete(path: &Path) -> Result<Applied, ProviderError> {
+    let kept = |what: &str| {
+        super::deleted(vec![format!("`{}` is {what} by now, which was not made here: it is kept", path.display())])
+    };
+    match whole_file::look(path)? {
+        Found::Nothing => Ok(super::deleted(Vec::new())),
+        Found::File { link: false, .. } => match fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed("remove", path, &error)),
+            _ => Ok(super::deleted(Vec::new())),
+        },
+        Found::File { link: true, .. } => Ok(kept("a link")),
+        Found::Folder { .. } => Ok(kept("a folder")),
+        Found::Other => Ok(kept("no file")),
+    }
+}

@@ -1,0 +1,154 @@
+//! Where paths begin, and threads for work that blocks.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use blueprint::{Map, Name, Value};
+use provider::{Call, ErrorKind, ProviderError};
+use tokio_util::sync::CancellationToken;
+
+use super::{Change, Recorded};
+
+/// The two folders that paths are relative to, and the wish to stop.
+pub(super) struct Place {
+    /// What is written is relative to it.
+    pub(super) root: PathBuf,
+    /// What is read is relative to it.
+    pub(super) folder: PathBuf,
+    /// Looked at between the parts of long work.
+    pub(super) cancel: CancellationToken,
+}
+
+impl Place {
+    /// The absolute path of something that is written.
+    pub(super) fn written(&self, path: &str) -> Result<PathBuf, ProviderError> {
+        absolute(&self.root.join(path))
+    }
+
+    /// The absolute path of something that is read.
+    pub(super) fn source(&self, path: &str) -> Result<PathBuf, ProviderError> {
+        absolute(&self.folder.join(path))
+    }
+
+    /// Where a recorded thing lies: as its `path` says, so that a project may be moved with its state; else its id.
+    pub(super) fn recorded(&self, recorded: &Recorded) -> Result<Option<PathBuf>, ProviderError> {
+        self.either(&[&recorded.inputs, &recorded.outputs], recorded.id.as_deref())
+    }
+
+    /// Where the thing lies that is changed or deleted.
+    pub(super) fn target(&self, change: &Change) -> Result<PathBuf, ProviderError> {
+        self.either(&[&change.desired, &change.prior_inputs, &change.prior], change.id.as_deref())?
+            .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`path` is missing").at("path"))
+    }
+
+    fn either(&self, fields: &[&Value], id: Option<&str>) -> Result<Option<PathBuf>, ProviderError> {
+        match fields.iter().find_map(|fields| text(fields, "path")).or(id) {
+            Some(path) => self.written(path).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A path as a document would write it: relative to the root where it lies below it.
+    pub(super) fn as_written(&self, path: &Path) -> String {
+        let root = absolute(&self.root).unwrap_or_else(|_| self.root.clone());
+        match path.strip_prefix(&root) {
+            Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
+            _ => path.display().to_string(),
+        }
+    }
+
+    /// An error once nobody waits any more.
+    pub(super) fn still_wanted(&self) -> Result<(), ProviderError> {
+        if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+}
+
+/// The absolute path without `.` and `..`, found by its text alone, so that it is the same whether or not it exists.
+pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
+    let path = std::path::absolute(path).map_err(|error| failed("find", path, &error))?;
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    Ok(plain)
+}
+
+/// Runs file work on a thread of its own.
+///
+/// What has begun is not torn apart by a cancel: it ends by itself soon, and its outcome is worth knowing. A deadline is
+/// kept all the same, since a file system may hang.
+pub(super) async fn on_a_thread<T: Send + 'static>(
+    call: &Call,
+    work: impl FnOnce(&Place) -> Result<T, ProviderError> + Send + 'static,
+) -> Result<T, ProviderError> {
+    if call.cancel.is_cancelled() {
+        return Err(cancelled());
+    }
+    let place = Place { root: call.root.clone(), folder: call.folder.clone(), cancel: call.cancel.clone() };
+    let handle = tokio::task::spawn_blocking(move || work(&place));
+    let joined = match call.deadline {
+        Some(deadline) => tokio::time::timeout(deadline, handle).await.map_err(|_| too_late())?,
+        None => handle.await,
+    };
+    joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this thing broke off")))
+}
+
+/// The call was cancelled.
+pub(super) fn cancelled() -> ProviderError {
+    ProviderError::new(ErrorKind::Cancelled, "cancelled")
+}
+
+/// The call's deadline is over.
+pub(super) fn too_late() -> ProviderError {
+    ProviderError::new(ErrorKind::Transient, "not done in the time given")
+}
+
+/// What the system said, in a sentence: `cannot write `/x`: permission denied`.
+pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> ProviderError {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => ErrorKind::NotFound,
+        io::ErrorKind::AlreadyExists => ErrorKind::Conflict,
+        io::ErrorKind::Interrupted | io::ErrorKind::TimedOut | io::ErrorKind::ResourceBusy => ErrorKind::Transient,
+        _ => ErrorKind::Permanent,
+    };
+    let words = match error.kind() {
+        io::ErrorKind::NotFound => "it is not there".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        _ => error.to_string(),
+    };
+    ProviderError::new(kind, format!("cannot {verb} `{}`: {words}", path.display()))
+}
+
+/// The text of a field, if it has one.
+pub(super) fn text<'a>(fields: &'a Value, name: &str) -> Option<&'a str> {
+    fields.get(name).and_then(Value::as_text)
+}
+
+/// The boolean of a field, or false.
+pub(super) fn flag(fields: &Value, name: &str) -> bool {
+    fields.get(name).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// Whether a field is written; an unknown value counts.
+pub(super) fn is_set(fields: &Value, name: &str) -> bool {
+    fields.get(name).is_some_and(|value| !value.is_null())
+}
+
+/// The fields as a map to be added to.
+pub(super) fn entries(fields: &Value) -> Map {
+    fields.as_map().cloned().unwrap_or_default()
+}
+
+/// A path as the id of a thing.
+pub(super) fn id_of(path: &Path) -> Name {
+    path.display().to_string().into()
+}

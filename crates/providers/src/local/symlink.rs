@@ -1,0 +1,112 @@
+//! `local/symlink`: one symbolic link. Its target is kept as it is written; a relative one is seen from the link's folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use blueprint::Value;
+use provider::{Applied, ErrorKind, Operation, ProviderError, Seen};
+
+use super::place::{Place, entries, failed, flag, id_of, text};
+use super::whole_file;
+use super::{Change, Made, Recorded, unix};
+
+/// What is at the link's place.
+enum Found {
+    Nothing,
+    Link(PathBuf),
+    File,
+    Folder,
+}
+
+fn look(path: &Path) -> Result<Found, ProviderError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            fs::read_link(path).map(Found::Link).map_err(|error| failed("read the link", path, &error))
+        }
+        Ok(found) if found.is_dir() => Ok(Found::Folder),
+        Ok(_) => Ok(Found::File),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Found::Nothing)
+        }
+        Err(error) => Err(failed("look at", path, &error)),
+    }
+}
+
+/// Where the link leads now.
+pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
+    let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
+    let Found::Link(target) = look(&path)? else { return Ok(Seen::Gone) };
+    let target = target.display().to_string();
+    let wanted = text(&recorded.inputs, "target");
+    if recorded.id.is_none() && wanted != Some(target.as_str()) {
+        return Ok(Seen::Gone);
+    }
+    let mut fields = entries(&recorded.inputs);
+    if fields.is_empty() {
+        fields.insert("path".into(), place.as_written(&path).into());
+    }
+    if wanted != Some(target.as_str()) {
+        let secret = recorded.inputs.get("target").is_some_and(Value::has_secret);
+        fields.insert("target".into(), Value::from(target).tainted(secret));
+    }
+    fields.insert("id".into(), Value::Text(id_of(&path)));
+    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: Value::Null, expired: None })
+}
+
+/// Makes, turns or removes the link.
+pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Applied, ProviderError> {
+    let path = place.target(&change)?;
+    let found = look(&path)?;
+    if change.operation == Operation::Delete {
+        return match found {
+            Found::Nothing => Ok(super::deleted(Vec::new())),
+            Found::Link(_) => match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path, &error)),
+                _ => Ok(super::deleted(Vec::new())),
+            },
+            _ => Ok(super::deleted(vec![format!(
+                "`{}` is no link any more, so it was not made here: it is kept",
+                path.display()
+            )])),
+        };
+    }
+    let target = text(&change.desired, "target")
+        .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`target` is missing").at("target"))?;
+    let may_replace = change.operation == Operation::Update || flag(&change.desired, "overwrite");
+    let right = match found {
+        Found::Nothing => false,
+        Found::Link(there) if there == Path::new(target) => true,
+        Found::Link(_) if may_replace => false,
+        Found::Link(_) => return Err(whole_file::in_the_way(&path, "a link")),
+        Found::File if flag(&change.desired, "overwrite") => false,
+        Found::File => return Err(whole_file::in_the_way(&path, "a file")),
+        Found::Folder => return Err(whole_file::never_replaced(&path, "a folder")),
+    };
+    if !right {
+        put(&path, target)?;
+    }
+    let mut fields = entries(&change.desired);
+    fields.insert("id".into(), Value::Text(id_of(&path)));
+    Ok(Applied {
+        id: id_of(&path),
+        fields: Value::map(fields),
+        private: Value::Null,
+        stable: true,
+        warnings: Vec::new(),
+    })
+}
+
+/// Made under a temporary name and renamed, so that there is never a moment without a link.
+fn put(path: &Path, target: &str) -> Result<(), ProviderError> {
+    whole_file::make_parents(path)?;
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let folder = tempfile::Builder::new()
+        .prefix(".cyan-")
+        .tempdir_in(parent)
+        .map_err(|error| failed("write into", parent, &error))?;
+    let temporary = folder.path().join("link");
+    unix::link(Path::new(target), &temporary)
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|error| failed("make the link", path, &error))
+}

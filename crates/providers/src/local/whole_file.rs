@@ -1,0 +1,147 @@
+//! Files as wholes: written so that nobody ever sees half of one, compared by digest and mode.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use provider::{ErrorKind, ProviderError};
+use sha2::{Digest, Sha256};
+
+use super::place::failed;
+use super::unix;
+
+/// What lies at a path.
+pub(super) enum Found {
+    /// Nothing.
+    Nothing,
+    /// A file (perhaps through a link), with its permission bits and size.
+    File { mode: u32, size: u64, link: bool },
+    /// A folder.
+    Folder { mode: u32 },
+    /// A link that leads nowhere, a socket, or another thing that is no file.
+    Other,
+}
+
+/// Looks what lies at a path.
+pub(super) fn look(path: &Path) -> Result<Found, ProviderError> {
+    let own = match fs::symlink_metadata(path) {
+        Ok(own) => own,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Found::Nothing);
+        }
+        Err(error) => return Err(failed("look at", path, &error)),
+    };
+    let link = own.is_symlink();
+    let metadata = if link { fs::metadata(path).unwrap_or(own) } else { own };
+    Ok(if metadata.is_file() {
+        Found::File { mode: unix::mode_of(&metadata), size: metadata.len(), link }
+    } else if metadata.is_dir() && !link {
+        Found::Folder { mode: unix::mode_of(&metadata) }
+    } else {
+        Found::Other
+    })
+}
+
+/// The digest of bytes, as hexadecimal text.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes as hexadecimal text.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The digest of a file's content, without holding the file in memory.
+pub(super) fn digest_of(path: &Path) -> Result<String, ProviderError> {
+    fs::File::open(path).and_then(digest_all).map_err(|error| failed("read", path, &error))
+}
+
+/// The digest of all that can be read.
+pub(super) fn digest_all(mut from: impl Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(hex(&hasher.finalize())),
+            Ok(count) => hasher.update(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The bits that a mode such as `0644` or `644` stands for.
+pub(super) fn parse_mode(text: &str) -> Option<u32> {
+    let octal = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+    if octal { u32::from_str_radix(text, 8).ok() } else { None }
+}
+
+/// Permission bits as people write them: `0644`.
+pub(super) fn mode_text(mode: u32) -> String {
+    format!("{mode:04o}")
+}
+
+/// The mode as the user wrote it where it says the same as the observed bits, else the observed bits.
+pub(super) fn observed_mode(written: Option<&str>, mode: u32) -> String {
+    match written {
+        Some(text) if parse_mode(text) == Some(mode) => text.to_owned(),
+        _ => mode_text(mode),
+    }
+}
+
+/// Makes the folders above a path.
+pub(super) fn make_parents(path: &Path) -> Result<(), ProviderError> {
+    let Some(parent) = path.parent() else { return Ok(()) };
+    fs::create_dir_all(parent).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ProviderError::new(
+            ErrorKind::Conflict,
+            format!("cannot make the folder `{}`: a file is in the way", parent.display()),
+        )
+        .at("path"),
+        _ => failed("make the folder", parent, &error),
+    })
+}
+
+/// Writes a file under a temporary name beside its place, makes it durable, then renames it: whoever looks sees the old
+/// file or the new one. With `fresh` nothing that is there is replaced, and the answer is [`ErrorKind::Conflict`].
+pub(super) fn write(
+    path: &Path,
+    mode: u32,
+    fresh: bool,
+    fill: impl FnOnce(&mut fs::File) -> Result<(), ProviderError>,
+) -> Result<(), ProviderError> {
+    make_parents(path)?;
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".cyan-")
+        .tempfile_in(parent)
+        .map_err(|error| failed("write into", parent, &error))?;
+    fill(temporary.as_file_mut())?;
+    let file = temporary.as_file_mut();
+    file.flush()
+        .and_then(|()| file.set_permissions(unix::permissions(mode)))
+        .and_then(|()| file.sync_all())
+        .map_err(|error| failed("write", path, &error))?;
+    let put = if fresh { temporary.persist_noclobber(path) } else { temporary.persist(path) };
+    put.map_err(|error| failed("write", path, &error.error))?;
+    // The file is there already; that its name survives a power cut is worth a try, not an error.
+    let _ = fs::File::open(parent).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Says that something is in the way, and what to do.
+pub(super) fn in_the_way(path: &Path, what: &str) -> ProviderError {
+    let advice = "remove it or choose another `path`, or write `overwrite: true` to replace it";
+    let text = format!("{what} is at `{}` already and was not made here; {advice}", path.display());
+    ProviderError::new(ErrorKind::Conflict, text).at("path")
+}
+
+/// Says that a folder or another thing that is never replaced is in the way.
+pub(super) fn never_replaced(path: &Path, what: &str) -> ProviderError {
+    let text = format!(
+        "{what} is at `{}`, and such a thing is never replaced; remove it or choose another `path`",
+        path.display()
+    );
+    ProviderError::new(ErrorKind::Conflict, text).at("path")
+}

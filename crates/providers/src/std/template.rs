@@ -1,0 +1,204 @@
+//! `std/template`: text made from a template and variables.
+//!
+//! The language is Jinja's. Nothing is escaped, a template's last line break stays, and other templates cannot be
+//! included. Rendering is bounded, so that a loop over a huge range is an error and not a hang.
+
+use std::path::PathBuf;
+
+use blueprint::{Map, Name, Value};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value as Item;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use provider::{Call, Checked, ErrorKind, ProviderError};
+use sha2::{Digest, Sha256};
+
+/// Steps that a template may take.
+const FUEL: u64 = 50_000_000;
+/// The longest template that is read.
+const LONGEST: usize = 10 << 20;
+
+/// One of `template` and `source`, variables with names, and a template that can be read.
+pub(super) fn check(spec: &Value) -> Checked {
+    let mut checked = Checked::default();
+    let written = |name: &str| spec.get(name).filter(|value| !value.is_null());
+    match (written("template"), written("source")) {
+        (None, None) => {
+            checked.rejected.push((String::new(), "the template is missing: write `template` or `source`".into()))
+        }
+        (Some(_), Some(_)) => {
+            checked
+                .rejected
+                .push(("source".into(), "`source` cannot stand beside `template`: there is one template".into()));
+        }
+        (Some(template), None) => {
+            if let Some(text) = template.as_text()
+                && let Err(error) = environment(true).template_from_named_str("template", text)
+            {
+                checked
+                    .rejected
+                    .push(("template".into(), explain(&error, "the template", template.has_secret(), false)));
+            }
+        }
+        _ => {}
+    }
+    if let Some(variables) = written("variables")
+        && !variables.is_unknown()
+        && variables.as_map().is_none()
+    {
+        checked.rejected.push((
+            "variables".into(),
+            format!("`variables` must be an object of names and values, not {}", variables.kind_word()),
+        ));
+    }
+    checked
+}
+
+/// The fields that rendering gives: `rendered` and `sourceSha256`.
+pub(super) async fn render(call: &Call, spec: &Value) -> Result<Map, ProviderError> {
+    let template = spec.get("template").filter(|template| !template.is_null());
+    let (text, place, field, digest) = match (template.and_then(Value::as_text), source(call, spec)) {
+        (Some(text), _) => (text.to_owned(), "the template".to_owned(), "template", Value::Null),
+        (None, Some(path)) => {
+            let place = format!("`{}`", path.display());
+            let (text, digest) = read(call, path).await?;
+            (text, place, "source", Value::from(digest))
+        }
+        (None, None) => return Err(ProviderError::new(ErrorKind::Document, "the template is missing")),
+    };
+    let variables = spec.get("variables").cloned().unwrap_or_default();
+    let secret_template = template.is_some_and(Value::has_secret);
+    let secret = variables.has_secret() || secret_template;
+    let strict = spec.get("strict").and_then(Value::as_bool).unwrap_or(true);
+    let work = move || {
+        let environment = environment(strict);
+        environment
+            .template_from_named_str("template", &text)
+            .and_then(|template| template.render(item(&variables)))
+            .map_err(|error| {
+                ProviderError::new(ErrorKind::Document, explain(&error, &place, secret_template, secret)).at(field)
+            })
+    };
+    let rendered = on_a_thread(call, work).await?;
+    let fields: [(Name, Value); 2] =
+        [("rendered".into(), Value::from(rendered).tainted(secret)), ("sourceSha256".into(), digest)];
+    Ok(fields.into_iter().collect())
+}
+
+/// The digest of the source as it is now; null where there is none, or where it cannot be read.
+pub(super) async fn source_now(call: &Call, inputs: &Value) -> Result<Value, ProviderError> {
+    let Some(path) = source(call, inputs) else { return Ok(Value::Null) };
+    match read(call, path).await {
+        Ok((_, digest)) => Ok(digest.into()),
+        Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Transient) => Err(error),
+        // Rendering it again will say why.
+        Err(_) => Ok(Value::Null),
+    }
+}
+
+fn source(call: &Call, spec: &Value) -> Option<PathBuf> {
+    spec.get("source").and_then(Value::as_text).map(|source| call.folder.join(source))
+}
+
+async fn read(call: &Call, path: PathBuf) -> Result<(String, String), ProviderError> {
+    on_a_thread(call, move || {
+        let refused =
+            |kind, why: &str| ProviderError::new(kind, format!("cannot read `{}`: {why}", path.display())).at("source");
+        let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => refused(ErrorKind::NotFound, "it is not there"),
+            std::io::ErrorKind::PermissionDenied => refused(ErrorKind::Permanent, "permission denied"),
+            _ => refused(ErrorKind::Permanent, &error.to_string()),
+        })?;
+        if bytes.len() > LONGEST {
+            return Err(refused(ErrorKind::Document, "it is longer than 10 MiB"));
+        }
+        let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = String::from_utf8(bytes).map_err(|_| refused(ErrorKind::Document, "it is not UTF-8 text"))?;
+        Ok((text, digest))
+    })
+    .await
+}
+
+async fn on_a_thread<T: Send + 'static>(
+    call: &Call,
+    work: impl FnOnce() -> Result<T, ProviderError> + Send + 'static,
+) -> Result<T, ProviderError> {
+    if call.cancel.is_cancelled() {
+        return Err(ProviderError::new(ErrorKind::Cancelled, "cancelled"));
+    }
+    let handle = tokio::task::spawn_blocking(work);
+    let joined = match call.deadline {
+        Some(deadline) => tokio::time::timeout(deadline, handle)
+            .await
+            .map_err(|_| ProviderError::new(ErrorKind::Transient, "not rendered in the time given"))?,
+        None => handle.await,
+    };
+    joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this template broke off")))
+}
+
+fn environment<'a>(strict: bool) -> Environment<'a> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    // Building only fails for delimiters that clash, and these are the usual ones.
+    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        environment.set_syntax(syntax);
+    }
+    environment.set_undefined_behavior(if strict { UndefinedBehavior::Strict } else { UndefinedBehavior::Lenient });
+    environment.set_fuel(Some(FUEL));
+    environment.set_debug(true);
+    environment
+}
+
+/// What went wrong and where. A secret template is not quoted, and with secret values the language's own words, which may
+/// hold some, stay away.
+fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_values: bool) -> String {
+    use minijinja::ErrorKind as Kind;
+    let mut place = place.to_owned();
+    if let Some(line) = error.line() {
+        place.push_str(&format!(", line {line}"));
+        if let (Some(range), Some(source)) = (error.range(), error.template_source()) {
+            let before = source.get(..range.start).unwrap_or_default();
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            place.push_str(&format!(", column {column}"));
+        }
+    }
+    let quoted = error
+        .range()
+        .and_then(|range| error.template_source()?.get(range))
+        .filter(|quoted| !secret_template && !quoted.is_empty() && quoted.len() <= 80 && !quoted.contains('\n'));
+    let detail = error
+        .detail()
+        .filter(|_| !secret_template && !secret_values)
+        .map(|detail| format!(": {detail}"))
+        .unwrap_or_default();
+    let what = match (error.kind(), quoted) {
+        (Kind::UndefinedError, Some(name)) => {
+            format!("`{name}` is not defined; add it to `variables`, or write `strict: false` to leave it empty")
+        }
+        (Kind::UndefinedError, None) => {
+            "a variable is not defined; add it to `variables`, or write `strict: false` to leave it empty".into()
+        }
+        (Kind::OutOfFuel, _) => "the template does not come to an end".into(),
+        (Kind::TemplateNotFound, _) => "other templates cannot be included here".into(),
+        (kind, Some(quoted)) => format!("{kind}{detail} (at `{quoted}`)"),
+        (kind, None) => format!("{kind}{detail}"),
+    };
+    format!("{place}: {what}")
+}
+
+/// A value as the template language has it, secrets in clear.
+fn item(value: &Value) -> Item {
+    match value {
+        Value::Null | Value::Unknown(_) | Value::Function(_) | Value::Asset(_) => Item::from(()),
+        Value::Bool(value) => Item::from(*value),
+        Value::Int(value) => Item::from(*value),
+        Value::Float(value) => Item::from(*value),
+        Value::Decimal(text) | Value::Text(text) => Item::from(text.clone()),
+        Value::Bytes(bytes) => Item::from(String::from_utf8_lossy(bytes).into_owned()),
+        Value::List(items) | Value::Set(items) => Item::from(items.iter().map(item).collect::<Vec<_>>()),
+        Value::Map(entries) => {
+            Item::from_pairs(entries.iter().map(|(key, value)| (Item::from(key.clone()), item(value))))
+        }
+        Value::Resource(address) => Item::from(address.to_string()),
+        Value::Secret(inner) => item(inner),
+    }
+}
