@@ -82,7 +82,7 @@ pub struct Local {
 pub struct DataSource {
     /// Where its name stands.
     pub span: Span,
-    /// Its type.
+    /// Its type; empty where none could be read, which was reported.
     pub type_name: Spanned<Name>,
     /// All must hold.
     pub filters: Vec<Filter>,
@@ -101,7 +101,7 @@ pub struct DataSource {
 pub struct Filter {
     /// Path of the field.
     pub field: Spanned<Name>,
-    /// The operator, as written.
+    /// The operator, as written; an unknown one was reported.
     pub operator: Spanned<Name>,
     /// What to compare with.
     pub search: Expr,
@@ -125,9 +125,9 @@ pub struct DataSourceExport {
 pub struct Resource {
     /// Where its name stands.
     pub span: Span,
-    /// Its type.
+    /// Its type; empty where none could be read, which was reported.
     pub type_name: Spanned<Name>,
-    /// Its fields: always a map expression.
+    /// Its fields: a map expression, or one in error where there was no map, which was reported.
     pub spec: Expr,
     /// Where the key `spec` stands; the name's place if it is missing.
     pub spec_key: Span,

@@ -228,7 +228,7 @@ impl Parser<'_, '_> {
         let literal = match name {
             "true" => Some(Value::Bool(true)),
             "false" => Some(Value::Bool(false)),
-            "none" => Some(Value::Null),
+            "none" if !self.scoped.contains(&"none") => Some(Value::Null),
             _ => None,
         };
         if let Some(value) = literal {

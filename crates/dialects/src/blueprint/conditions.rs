@@ -90,7 +90,9 @@ impl Lowering<'_> {
         }
         let mut conditions = Vec::with_capacity(items.len());
         for item in items {
-            conditions.push(self.condition(item));
+            if !self.null_item(item, "a condition") {
+                conditions.push(self.condition(item));
+            }
         }
         combine(conditions, word == "and", node.span)
     }

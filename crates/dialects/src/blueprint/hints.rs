@@ -144,10 +144,10 @@ impl Lowering<'_> {
             Some(resource) => resource.lifecycle.moved_from.push(Name::from(former)),
             None => {
                 self.found.push(
-                    INVALID_ANNOTATION
+                    UNKNOWN_ANNOTATION
                         .new(format!("`cyan.moved` names the resource `{}`, which is not declared", target.name))
-                        .label(place(node), "no such resource")
-                        .help_nearest(&target.name, blueprint.resources.keys().map(|name| &**name).take(1000)),
+                        .label(entry.key.span, "has no effect")
+                        .help("remove it, or name the resource as it is declared now"),
                 );
             }
         }

@@ -205,9 +205,7 @@ impl<'a> Lowering<'a> {
             Content::Scalar(_) => "a single value",
             Content::Missing => return,
         };
-        self.found.push(
-            WRONG_SHAPE.new(format!("`{key}` must be {wanted}, found {found}")).label(place(node), format!("{found}")),
-        );
+        self.found.push(WRONG_SHAPE.new(format!("`{key}` must be {wanted}, found {found}")).label(place(node), found));
     }
 
     /// Notes a feature that a later version brought, if the document does not say that version.
@@ -367,7 +365,8 @@ impl<'a> Lowering<'a> {
             return Expr::literal(Value::text(&*scalar.text), node.span);
         }
         let map = node.text_map(self.source);
-        let mut expr = expr::parse_text(&scalar.text, &map, node.span, self.functions, &mut self.found);
+        let heads: &[&str] = if self.none_is_resource { &[super::settle::NONE] } else { &[] };
+        let mut expr = expr::parse_text_scoped(&scalar.text, &map, node.span, self.functions, heads, &mut self.found);
         self.settle(&mut expr);
         expr
     }

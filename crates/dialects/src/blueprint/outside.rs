@@ -90,7 +90,7 @@ impl Lowering<'_> {
     }
 
     /// Reports null where an item of a list must be something (S43).
-    fn null_item(&mut self, node: &Node, what: &str) -> bool {
+    pub(super) fn null_item(&mut self, node: &Node, what: &str) -> bool {
         let null = self.is_null(node);
         if null {
             let mismatch = self.mismatch(node, "an item", what, "null");

@@ -7,32 +7,23 @@ use super::lowering::Lowering;
 use super::version::Version;
 use crate::codes::STATE_ALIAS;
 
+/// The literal, and the name of a resource in documents of the first version that declare one.
+pub(super) const NONE: &str = "none";
+
 impl Lowering<'_> {
     /// Settles what the version decides, everywhere in an expression that was parsed from a text.
     pub(super) fn settle(&mut self, expr: &mut Expr) {
         match &mut expr.kind {
-            ExprKind::Literal(Value::Null) => {
-                if self.none_is_resource {
-                    expr.kind = ExprKind::Ref(Box::new(none_resource(expr.span)));
-                } else {
-                    self.newer(expr.span, "`none`");
-                }
-            }
+            ExprKind::Literal(Value::Null) => self.newer(expr.span, "`none`"),
             ExprKind::Ref(reference) => {
+                if matches!(&reference.head, Head::Scoped(name) if &**name == NONE) {
+                    reference.head = Head::Resource { name: NONE.into(), bare: true };
+                }
                 if !self.settle_state(reference) {
                     expr.kind = ExprKind::Error;
                 }
             }
-            ExprKind::Access(inner, path) => {
-                if self.none_is_resource && inner.kind == ExprKind::Literal(Value::Null) {
-                    let mut reference = none_resource(inner.span);
-                    reference.path = std::mem::take(path);
-                    let known = self.settle_state(&mut reference);
-                    expr.kind = if known { ExprKind::Ref(Box::new(reference)) } else { ExprKind::Error };
-                } else {
-                    self.settle(inner);
-                }
-            }
+            ExprKind::Access(inner, _) => self.settle(inner),
             ExprKind::Substitution(inner) => self.settle(inner),
             ExprKind::Text(parts) => {
                 for part in parts {
@@ -95,8 +86,4 @@ impl Lowering<'_> {
             }
         }
     }
-}
-
-fn none_resource(span: diag::Span) -> Ref {
-    Ref { head: Head::Resource { name: "none".into(), bare: true }, head_span: span, path: Vec::new() }
 }

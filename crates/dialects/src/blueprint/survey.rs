@@ -80,6 +80,8 @@ impl Survey {
                                 .help("write the key out; a map with computed keys comes from a function"),
                         );
                         self.bad_keys.insert(span.start);
+                        self.node(&entry.value, found);
+                        continue;
                     }
                     let first = if entries.len() <= FEW {
                         entries.iter().take(at).find(|other| other.key.text() == Some(text)).map(|other| other.key.span)

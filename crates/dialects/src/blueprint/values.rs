@@ -83,13 +83,14 @@ impl Lowering<'_> {
             let value = self.typed_literal(node, written, "`default`")?;
             let known = labels || allowed.is_empty() || allowed.iter().any(|option| option.item == value);
             if !known {
-                let options: Vec<String> = allowed.iter().map(|option| option.item.to_string()).collect();
-                self.found.push(
-                    VALUE_NOT_ALLOWED
-                        .new(format!("`default` is not among the allowed values: {value}"))
-                        .label(place(node), "not allowed")
-                        .help(format!("use one of {}", options.join(", "))),
-                );
+                // The values themselves are not said: they may be secret.
+                let mut not_allowed = VALUE_NOT_ALLOWED
+                    .new("`default` is not among the allowed values")
+                    .label(place(node), "not allowed");
+                if let Some(entry) = fields.entry("allowedValues") {
+                    not_allowed = not_allowed.label(entry.key.span, "the values allowed");
+                }
+                self.found.push(not_allowed.help("use one of `allowedValues`, or add it there"));
                 return None;
             }
             Some(Spanned::new(value, node.span))
@@ -278,7 +279,7 @@ impl Lowering<'_> {
                 None => {
                     self.found.push(
                         UNPARSABLE_VALUE
-                            .new(format!("`{}` is not {} {ty}", text.trim(), article(&ty.to_string())))
+                            .new(format!("the text is not {} {ty}", article(&ty.to_string())))
                             .label(place(node), format!("declared as {ty}"))
                             .help("change the text or the declared type"),
                     );
