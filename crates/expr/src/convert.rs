@@ -35,7 +35,9 @@ pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismat
             Some(from) if from == ty => Ok(value.clone()),
             _ => Ok(Value::Unknown(Arc::new(Unknown { ty: Some(ty.clone()), waits_for: unknown.waits_for.clone() }))),
         },
-        (_, Type::Union(types)) => types.iter().find_map(|ty| convert(value, ty, source).ok()).ok_or(Mismatch::NoBranch),
+        (_, Type::Union(types)) => {
+            types.iter().find_map(|ty| convert(value, ty, source).ok()).ok_or(Mismatch::NoBranch)
+        }
         (Value::Null, Type::Null)
         | (Value::Bool(_), Type::Bool)
         | (Value::Int(_), Type::Int)
@@ -44,7 +46,9 @@ pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismat
         | (Value::Bytes(_), Type::Bytes)
         | (Value::Function(_), Type::Function) => Ok(value.clone()),
         (Value::Int(int), Type::Float) => Ok(Value::Float(*int as f64)),
-        (Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_) | Value::Bytes(_), Type::Text) if as_text => {
+        (Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_) | Value::Bytes(_), Type::Text)
+            if as_text =>
+        {
             to_text(value).unwrap_or(Err(Mismatch::Kind))
         }
         (Value::List(items), Type::List(item)) => {
@@ -90,10 +94,9 @@ fn convert_one(from: &Type, to: &Type, source: Source) -> bool {
         (Type::Map(from), Type::Object(to)) => {
             to.fields.is_empty() || to.fields.values().any(|to| fits_or_none(from, to, source))
         }
-        (Type::Object(from), Type::Object(to)) => from
-            .fields
-            .iter()
-            .all(|(key, from)| to.fields.get(key).is_none_or(|to| fits_or_none(from, to, source))),
+        (Type::Object(from), Type::Object(to)) => {
+            from.fields.iter().all(|(key, from)| to.fields.get(key).is_none_or(|to| fits_or_none(from, to, source)))
+        }
         (from, to) => from == to,
     }
 }
@@ -139,7 +142,9 @@ pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
         Value::Secret(inner) => return to_text(inner).map(|text| text.map(Value::secret)),
         Value::Unknown(unknown) => {
             let scalar = unknown.ty.as_ref().is_none_or(|ty| {
-                ty.alternatives().iter().any(|ty| !matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_) | Type::Function))
+                ty.alternatives()
+                    .iter()
+                    .any(|ty| !matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_) | Type::Function))
             });
             if !scalar {
                 return None;

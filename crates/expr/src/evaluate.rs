@@ -1,10 +1,23 @@
-//! From an expression to a value.
+//! From an expression to a value: what the evaluator is asked, what it asks, and how it walks an expression.
+//!
+//! Not here: what names mean ([`Scope`]), what single functions do (`functions`), static checks (`engine::check`).
 
+mod access;
+mod call;
+mod limits;
+mod remember;
 
-use blueprint::{Accessor, Expr, Name, Ref, Value};
-use diag::{Code, Diagnostic, Diagnostics, FileId};
+use std::sync::Arc;
 
-use crate::FunctionTable;
+use blueprint::{Expr, ExprKind, Function, Map, Name, Part, Ref, Type, Unknown, Value};
+use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Spanned};
+
+use crate::convert::to_text;
+use crate::{FunctionTable, Mismatch, codes};
+
+pub use access::access;
+pub(crate) use call::{Arguments, Site, bind};
+pub(crate) use limits::{LIMIT, within_limits};
 
 /// Why there is no value.
 #[derive(Debug)]
@@ -101,24 +114,272 @@ pub trait Scope {
 /// Where warnings go that stand beside a value.
 pub type Warnings = Diagnostics;
 
-/// The value of an expression, or why there is none. Warnings beside a value go to `found`.
+/// How deep calls, lists and maps may be nested (ruling A17).
+const DEPTH: usize = 256;
+
+/// The value of an expression, or why there is none. Warnings beside a value go to `found`, and where several members of
+/// a list, map or text fail, so do all failures but the first. With [`Stop::Ask`] nothing is added: begin again then.
 ///
 /// Total: depth is bounded at 256 and a result at 10 MiB (`argument-range`, ruling A17). `none` items of lists and entries of maps
-/// are dropped (A13); unknown and secret arguments spread by A14 and A15.
-pub fn evaluate(expr: &Expr, functions: &FunctionTable, scope: &mut dyn Scope, found: &mut Warnings) -> Result<Value, Stop> {
-    let _ = (expr, functions, scope, found);
-    Err(Stop::Reported)
+/// are dropped (A13) unless they are written as null in the document; unknown and secret arguments spread by A14 and A15.
+pub fn evaluate(
+    expr: &Expr,
+    functions: &FunctionTable,
+    scope: &mut dyn Scope,
+    found: &mut Warnings,
+) -> Result<Value, Stop> {
+    let mut machine =
+        Machine { functions, scope, found: Diagnostics::new(), depth: 0, path: Vec::new(), scalar: None, drawn: 0 };
+    let result = machine.member(expr);
+    if !matches!(result, Err(Stop::Ask(_))) {
+        found.append(std::mem::take(&mut machine.found));
+    }
+    result
 }
 
-/// Walks accessors into a value. The error's place is the accessor at fault: `wrong-accessor`, `index-out-of-range`, `unknown-field`...
-pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
-    let _ = path;
-    Ok(value)
+/// An unknown value that waits for whatever the given ones wait for.
+pub(crate) fn unknown_of(ty: Option<Type>, values: &[Value]) -> Value {
+    let mut waits_for = Vec::new();
+    values.iter().for_each(|value| value.waits_for(&mut waits_for));
+    Value::Unknown(Arc::new(Unknown { ty, waits_for }))
 }
 
-/// The value of `uuid()` or `datetime(format)` drawn now, from the instant (seconds since 1970 UTC) and 16 random bytes
-/// that the caller supplies; `None` for other functions or formats.
-pub fn remembered_value(function: &str, arguments: &[Value], now: i64, random: [u8; 16]) -> Option<Value> {
-    let _ = (function, arguments, now, random);
-    None
+/// The type that an unknown value is known to have.
+pub(crate) fn known_type(value: &Value) -> Option<Type> {
+    match value.bare() {
+        Value::Unknown(unknown) => unknown.ty.clone(),
+        other => Some(Type::of(other)),
+    }
+}
+
+/// A step of the path inside the element under evaluation.
+enum Step {
+    Key(Name),
+    Index(usize),
+}
+
+/// One evaluation under way.
+pub(crate) struct Machine<'a> {
+    functions: &'a FunctionTable,
+    scope: &'a mut dyn Scope,
+    found: Diagnostics,
+    depth: usize,
+    path: Vec<Step>,
+    /// The scalar being evaluated, to number the remembered calls in it.
+    scalar: Option<&'a Expr>,
+    /// Remembered calls so far that stand nowhere, because a callback makes them.
+    drawn: u32,
+}
+
+impl<'a> Machine<'a> {
+    /// A member of the document: a list, a map or a scalar.
+    fn member(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        let nested = matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_));
+        if nested || self.scalar.is_some() {
+            return self.eval(expr);
+        }
+        self.scalar = Some(expr);
+        self.drawn = 0;
+        let result = self.eval(expr);
+        self.scalar = None;
+        result
+    }
+
+    pub(crate) fn eval(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        match &expr.kind {
+            ExprKind::Literal(value) => Ok(value.clone()),
+            ExprKind::List(items) => self.list(expr.span, items),
+            ExprKind::Map(entries) => self.map(expr.span, entries),
+            ExprKind::Text(parts) => self.text(parts),
+            ExprKind::Ref(reference) => self.reference(reference),
+            ExprKind::Access(inner, path) => {
+                let value = self.eval(inner)?;
+                access(value, path)
+            }
+            ExprKind::Call(call) => self.call(expr.span, call),
+            ExprKind::Function(name) => {
+                Ok(Value::Function(Arc::new(Function { name: name.clone(), bound: Vec::new() })))
+            }
+            ExprKind::Choice(choice) => self.choice(choice),
+            ExprKind::Substitution(inner) => {
+                let value = self.eval(inner)?;
+                if let Value::Function(function) = value.bare() {
+                    return Err(function_as_value(&function.name, expr.span).into());
+                }
+                Ok(value)
+            }
+            ExprKind::Error => Err(Stop::Reported),
+        }
+    }
+
+    /// One level down, or the refusal to go there.
+    fn deeper(&mut self, span: Span) -> Result<(), Stop> {
+        if self.depth >= DEPTH {
+            let message = format!("the expression is nested more than {DEPTH} deep");
+            return Err(codes::ARGUMENT_RANGE.new(message).label(span, "too deep here").into());
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn reference(&mut self, reference: &Ref) -> Result<Value, Stop> {
+        let read = self.scope.read(reference)?;
+        access(read.value, reference.path.get(read.used..).unwrap_or_default())
+    }
+
+    fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {
+        self.deeper(span)?;
+        let mut members = Members::default();
+        for (at, item) in items.iter().enumerate() {
+            self.path.push(Step::Index(at));
+            let result = self.member(item);
+            self.path.pop();
+            if let Some(value) = members.take(item, result, &mut self.found) {
+                members.values.push(value);
+            }
+        }
+        self.depth -= 1;
+        let Members { values, stop } = members;
+        match stop {
+            Some(stop) => Err(stop),
+            None => Ok(Value::list(values)),
+        }
+    }
+
+    fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, Stop> {
+        self.deeper(span)?;
+        let mut members = Members::default();
+        let mut map = Map::with_capacity_and_hasher(entries.len(), Default::default());
+        for (key, entry) in entries {
+            self.path.push(Step::Key(key.item.clone()));
+            let result = self.member(entry);
+            self.path.pop();
+            if let Some(value) = members.take(entry, result, &mut self.found) {
+                map.insert(key.item.clone(), value);
+            }
+        }
+        self.depth -= 1;
+        match members.stop {
+            Some(stop) => Err(stop),
+            None => Ok(Value::Map(Arc::new(map))),
+        }
+    }
+
+    fn text(&mut self, parts: &'a [Part]) -> Result<Value, Stop> {
+        let mut members = Members::default();
+        let mut text = String::new();
+        let mut unknown = Vec::new();
+        let mut secret = false;
+        for part in parts {
+            let (expr, place) = match part {
+                Part::Text(part) => {
+                    text.push_str(part);
+                    continue;
+                }
+                Part::Expr(expr, place) => (expr, *place),
+            };
+            let result = self.eval(expr).and_then(|value| as_text(&value, place));
+            let Some(value) = members.take(expr, result, &mut self.found) else { continue };
+            secret |= value.has_secret();
+            match value.bare() {
+                Value::Text(part) => text.push_str(part),
+                _ => unknown.push(value),
+            }
+            if text.len() > LIMIT {
+                return Err(codes::ARGUMENT_RANGE
+                    .new("the text is larger than 10 MiB")
+                    .label(place, "grows beyond the limit")
+                    .into());
+            }
+        }
+        if let Some(stop) = members.stop {
+            return Err(stop);
+        }
+        let value = if unknown.is_empty() { text.into() } else { unknown_of(Some(Type::Text), &unknown) };
+        Ok(value.tainted(secret))
+    }
+
+    fn choice(&mut self, choice: &'a blueprint::Choice) -> Result<Value, Stop> {
+        let condition = self.eval(&choice.condition)?;
+        let secret = condition.has_secret();
+        let branch = match condition.bare() {
+            Value::Bool(true) => &choice.then,
+            Value::Bool(false) | Value::Null => &choice.otherwise,
+            Value::Unknown(_) => return Ok(unknown_of(None, std::slice::from_ref(&condition)).tainted(secret)),
+            other => {
+                return Err(codes::TYPE_MISMATCH
+                    .new(format!("a condition must be boolean, this is of kind {}", other.kind_word()))
+                    .label(choice.condition.span, format!("of kind {}", other.kind_word()))
+                    .into());
+            }
+        };
+        self.deeper(branch.span)?;
+        let value = self.eval(branch)?;
+        self.depth -= 1;
+        Ok(value.tainted(secret))
+    }
+}
+
+/// The text of a value inside text, or what is wrong with it.
+fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
+    match to_text(value) {
+        Some(Ok(text)) => Ok(text),
+        Some(Err(Mismatch::NotUtf8)) => Err(codes::NOT_UTF8
+            .new("the bytes are not UTF-8 text")
+            .label(place, "cannot become text")
+            .help("use `base64encode`")
+            .into()),
+        _ => {
+            let kind = match value.bare() {
+                Value::Unknown(unknown) => unknown.ty.as_ref().map_or_else(|| "unknown".into(), Type::to_string),
+                other => other.kind_word().to_string(),
+            };
+            Err(codes::INTERPOLATED_COMPLEX
+                .new(format!("a value of kind {kind} cannot stand inside text"))
+                .label(place, format!("of kind {kind}"))
+                .help("use `join` or `jsonencode`")
+                .into())
+        }
+    }
+}
+
+/// A function where data is needed.
+pub(crate) fn function_as_value(name: &str, span: Span) -> Diagnostic {
+    codes::FUNCTION_AS_VALUE
+        .new(format!("the function `{name}` is no value"))
+        .label(span, "data is needed here")
+        .help("call it, or pass it to a function such as `map`")
+}
+
+/// Members of a list, map or text as they come: the first reason to stop is kept while the others are still looked at,
+/// so that one run reports every failure and asks every question.
+#[derive(Default)]
+struct Members {
+    values: Vec<Value>,
+    stop: Option<Stop>,
+}
+
+impl Members {
+    /// The value, unless it is left out (ruling A13) or there is none.
+    fn take(&mut self, expr: &Expr, result: Result<Value, Stop>, found: &mut Diagnostics) -> Option<Value> {
+        match result {
+            Ok(value) if value.is_null() && !matches!(expr.kind, ExprKind::Literal(_)) => None,
+            Ok(value) => Some(value),
+            Err(stop) => {
+                match (self.stop.take(), stop) {
+                    (None, stop) => self.stop = Some(stop),
+                    // A question goes first: the rest is found again once it is answered.
+                    (Some(earlier @ Stop::Ask(_)), _) => self.stop = Some(earlier),
+                    (Some(_), later @ Stop::Ask(_)) => self.stop = Some(later),
+                    (Some(Stop::Reported), later) => self.stop = Some(later),
+                    (Some(earlier), Stop::Failed(diagnostic) | Stop::Absent(diagnostic)) => {
+                        found.push(*diagnostic);
+                        self.stop = Some(earlier);
+                    }
+                    (Some(earlier), Stop::Reported) => self.stop = Some(earlier),
+                }
+                None
+            }
+        }
+    }
 }

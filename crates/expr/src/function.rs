@@ -165,7 +165,8 @@ impl FunctionDef {
     /// `substr(string, integer, [integer]) -> string`, for messages and pages.
     pub fn signature(&self) -> String {
         let mut text = format!("{}(", self.name);
-        let every = self.parameters.iter().map(|parameter| (parameter, "")).chain(self.rest.iter().map(|rest| (rest, "..")));
+        let every =
+            self.parameters.iter().map(|parameter| (parameter, "")).chain(self.rest.iter().map(|rest| (rest, "..")));
         for (at, (parameter, more)) in every.enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             let (open, close) = if parameter.optional { ("[", "]") } else { ("", "") };

@@ -488,9 +488,8 @@ impl Parser<'_, '_> {
 
     fn unclosed(&self, open: Token, token: Token, closer: &str) -> Mistake {
         let opener = open.of(self.text);
-        let mut diagnostic = codes::UNEXPECTED_TOKEN
-            .new(format!("`{opener}` is not closed"))
-            .label(self.span_of(open), "opens here");
+        let mut diagnostic =
+            codes::UNEXPECTED_TOKEN.new(format!("`{opener}` is not closed")).label(self.span_of(open), "opens here");
         if token.kind != TokenKind::End {
             diagnostic = diagnostic.label(self.span_of(token), format!("`{closer}` is needed before this"));
         }
@@ -531,8 +530,9 @@ impl Parser<'_, '_> {
             kind => {
                 let what = shortened(token.of(self.text));
                 let resume = if kind == TokenKind::Close { token.start } else { token.end };
-                let diagnostic =
-                    codes::UNEXPECTED_TOKEN.new(format!("unexpected `{what}`")).label(span, format!("expected {expected}"));
+                let diagnostic = codes::UNEXPECTED_TOKEN
+                    .new(format!("unexpected `{what}`"))
+                    .label(span, format!("expected {expected}"));
                 (diagnostic, resume, false)
             }
         };

@@ -1,0 +1,483 @@
+//! Calls: counting and checking arguments, spreading unknown and secret ones, callbacks, questions to the world.
+
+use std::sync::Arc;
+
+use blueprint::{Argument, Call, Expr, ExprKind, Function, Name, Type, Value};
+use diag::{Diagnostic, Span};
+
+use super::access::{access, out_of_range};
+use super::{Ask, Machine, Stop, function_as_value, unknown_of, within_limits};
+use crate::codes;
+use crate::function::{FunctionDef, Parameter, Purity, Returns};
+use crate::functions::{At, Body, Fault, body, is_composition, too_large};
+
+/// Where a call stands, for diagnostics.
+pub(crate) struct Site<'a> {
+    pub(crate) call: Span,
+    name: Span,
+    pub(crate) function: &'a str,
+    /// The call as written; none for a callback.
+    written: Option<&'a Call>,
+    /// The position of the item that a callback is at.
+    item: Option<usize>,
+}
+
+/// The arguments of a call: still expressions, or values already, in a callback.
+pub(crate) enum Arguments<'a> {
+    Written(&'a [Argument]),
+    Given(Vec<Value>),
+}
+
+impl Arguments<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Arguments::Written(arguments) => arguments.len(),
+            Arguments::Given(values) => values.len(),
+        }
+    }
+
+    /// The name written before an argument.
+    pub(crate) fn name(&self, at: usize) -> Option<&Name> {
+        match self {
+            Arguments::Written(arguments) => arguments.get(at)?.name.as_ref().map(|name| &name.item),
+            Arguments::Given(_) => None,
+        }
+    }
+}
+
+impl Site<'_> {
+    fn place(&self, at: At) -> Span {
+        match at {
+            At::Call => self.call,
+            At::Name => self.name,
+            At::Argument(at) => {
+                let argument = self.written.and_then(|call| call.arguments.get(at));
+                argument.map_or(self.call, |argument| argument.value.span)
+            }
+        }
+    }
+}
+
+/// A function value of the called function with these arguments bound.
+pub(crate) fn bind<'a>(_: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    Ok(Value::Function(Arc::new(Function { name: site.function.into(), bound: arguments })))
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn call(&mut self, span: Span, call: &'a Call) -> Result<Value, Stop> {
+        let functions = self.functions;
+        let Some(def) = functions.get(&call.function) else {
+            return Err(codes::UNKNOWN_FUNCTION
+                .new(format!("there is no function `{}`", call.function))
+                .label(call.name_span, "unknown function")
+                .help_nearest(&call.function, functions.names())
+                .into());
+        };
+        let site = Site { call: span, name: call.name_span, function: &call.function, written: Some(call), item: None };
+        self.invoke(def, &site, Arguments::Written(&call.arguments))
+    }
+
+    fn invoke(&mut self, def: &'a FunctionDef, site: &Site<'a>, arguments: Arguments<'a>) -> Result<Value, Stop> {
+        self.deeper(site.call)?;
+        let result = self.carry_out(def, site, arguments);
+        self.depth -= 1;
+        result
+    }
+
+    fn carry_out(&mut self, def: &'a FunctionDef, site: &Site<'a>, arguments: Arguments<'a>) -> Result<Value, Stop> {
+        let count = arguments.len();
+        if count < def.least || def.most().is_some_and(|most| count > most) {
+            let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count)).label(def.signature());
+            return Err(self.fail(site, fault, None));
+        }
+        let body = match &def.purity {
+            Purity::Provider(_) => None,
+            _ => body(&def.name),
+        };
+        if let Some(Body::Lazy(run)) = body {
+            return run(self, def, site, &arguments);
+        }
+        let mut values = Vec::with_capacity(count);
+        for at in 0..count {
+            values.push(self.argument(def, site, &arguments, at)?);
+        }
+        if def.spreads_none && values.iter().any(Value::is_null) {
+            let secret = values.iter().any(|value| value.is_null() && value.has_secret());
+            return Ok(Value::Null.tainted(secret));
+        }
+        match body {
+            Some(Body::Open(run)) => run(self, site, values),
+            Some(Body::Plain(run)) => self.plain(def, site, values, |_, values, warnings| Ok(run(values, warnings))),
+            Some(Body::Lazy(_)) => Err(Stop::Reported),
+            None => {
+                let Purity::Provider(namespace) = &def.purity else {
+                    return Err(codes::UNKNOWN_FUNCTION
+                        .new(format!("the function `{}` cannot be carried out", def.name))
+                        .label(site.name, "nobody offers it")
+                        .into());
+                };
+                self.plain(def, site, values, |machine, values, _| {
+                    let ask = Ask::Provider {
+                        namespace: namespace.clone(),
+                        function: def.name.clone(),
+                        arguments: values.to_vec(),
+                    };
+                    Ok(Ok(machine.ask(site, ask)?))
+                })
+            }
+        }
+    }
+
+    /// Runs a function on plain data: an unknown leaf makes the result unknown, a secret one makes it secret (A14, A15).
+    fn plain(
+        &mut self,
+        def: &FunctionDef,
+        site: &Site<'a>,
+        mut values: Vec<Value>,
+        run: impl FnOnce(&mut Self, &[Value], &mut Vec<Fault>) -> Result<Result<Value, Fault>, Stop>,
+    ) -> Result<Value, Stop> {
+        let secret = values.iter().any(Value::has_secret);
+        if values.iter().any(Value::has_unknown) {
+            let ty = match &def.returns {
+                Returns::Type(ty) => ty.clone(),
+                Returns::Rule(rule) => rule(&values.iter().map(Type::of).collect::<Vec<_>>()),
+            };
+            let ty = if ty == Type::Any { None } else { Some(ty) };
+            return Ok(unknown_of(ty, &values).tainted(secret));
+        }
+        if secret {
+            values.iter_mut().for_each(|value| *value = value.revealed());
+        }
+        let mut warnings = Vec::new();
+        let result = run(self, &values, &mut warnings)?;
+        for warning in warnings {
+            let warning = self.placed(site, concealed(warning, secret), None);
+            self.found.push(warning);
+        }
+        match result {
+            Ok(value) => Ok(value.tainted(secret)),
+            Err(fault) => Err(self.fail(site, concealed(fault, secret), None)),
+        }
+    }
+
+    /// The value of an argument, of the right kind. An absent element directly in a guarding parameter is `none` (ruling S31).
+    pub(crate) fn argument(
+        &mut self,
+        def: &'a FunctionDef,
+        site: &Site<'a>,
+        arguments: &Arguments<'a>,
+        at: usize,
+    ) -> Result<Value, Stop> {
+        let parameter = def.parameter(at);
+        let value = match arguments {
+            Arguments::Given(values) => values.get(at).cloned().unwrap_or_default(),
+            Arguments::Written(written) => {
+                let Some(argument) = written.get(at) else { return Ok(Value::Null) };
+                let guards = parameter.is_some_and(|parameter| parameter.guards);
+                if guards { self.guarded(&argument.value)? } else { self.eval(&argument.value)? }
+            }
+        };
+        if let Some(parameter) = parameter {
+            self.check_kind(def, site, parameter, at, &value)?;
+        }
+        Ok(value)
+    }
+
+    fn guarded(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        let result = match &expr.kind {
+            ExprKind::Ref(_) => self.eval(expr),
+            ExprKind::Access(inner, path) => {
+                let value = self.eval(inner)?;
+                access(value, path)
+            }
+            _ => return self.eval(expr),
+        };
+        match result {
+            Err(Stop::Absent(_)) => Ok(Value::Null),
+            result => result,
+        }
+    }
+
+    /// Looks at an argument that may never be reached, so that what it asks is asked in time; nothing else counts yet.
+    pub(crate) fn foresee(
+        &mut self,
+        def: &'a FunctionDef,
+        site: &Site<'a>,
+        arguments: &Arguments<'a>,
+        at: usize,
+    ) -> Result<(), Stop> {
+        let (warnings, depth) = (self.found.len(), self.depth);
+        let result = self.argument(def, site, arguments, at);
+        self.depth = depth;
+        let mut kept = 0;
+        self.found.retain(|_| {
+            kept += 1;
+            kept <= warnings
+        });
+        match result {
+            Err(ask @ Stop::Ask(_)) => Err(ask),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_kind(
+        &mut self,
+        def: &FunctionDef,
+        site: &Site<'a>,
+        parameter: &Parameter,
+        at: usize,
+        value: &Value,
+    ) -> Result<(), Stop> {
+        let place = site.place(At::Argument(at));
+        if let Value::Function(function) = value.bare() {
+            if parameter.ty == Type::Function {
+                return Ok(());
+            }
+            return Err(function_as_value(&function.name, place).into());
+        }
+        if accepts(&parameter.ty, value) {
+            return Ok(());
+        }
+        let needed = parameter.ty.to_string();
+        let found = match value.bare() {
+            Value::Unknown(unknown) => unknown.ty.as_ref().map_or_else(|| "any".into(), Type::to_string),
+            other => other.kind_word().to_string(),
+        };
+        let mut fault = Fault::new(
+            &codes::ARGUMENT_TYPE,
+            At::Argument(at),
+            format!("`{}` of `{}` must be {needed}, found {found}", parameter.name, def.name),
+        )
+        .label(format!("of kind {found}"));
+        if parameter.ty == Type::Function {
+            fault = fault.help("pass a function such as `to_upper` or `getattr(\"id\")`, without quotes");
+        } else if matches!(def.name.as_ref(), "sha256" | "sha1" | "md5") {
+            fault = fault.help("use `jsonencode` first");
+        }
+        Err(self.fail(site, fault, None))
+    }
+
+    /// Calls a function value for an item; errors stand at the argument `parameter` and name the item.
+    pub(crate) fn callback(
+        &mut self,
+        site: &Site<'a>,
+        parameter: usize,
+        function: &Function,
+        arguments: Vec<Value>,
+        item: usize,
+    ) -> Result<Value, Stop> {
+        let place = site.place(At::Argument(parameter));
+        self.deeper(place)?;
+        let result = self.apply(place, function, arguments, item);
+        self.depth -= 1;
+        result
+    }
+
+    fn apply(
+        &mut self,
+        place: Span,
+        function: &Function,
+        mut arguments: Vec<Value>,
+        item: usize,
+    ) -> Result<Value, Stop> {
+        if is_composition(&function.name) {
+            self.deeper(place)?;
+            let mut order: Vec<&Value> = function.bound.iter().collect();
+            if function.name.as_ref() == "compose" {
+                order.reverse();
+            }
+            for value in order {
+                let Value::Function(inner) = value.bare() else { return Err(Stop::Reported) };
+                arguments = vec![self.apply(place, inner, arguments, item)?];
+            }
+            self.depth -= 1;
+            return Ok(arguments.pop().unwrap_or_default());
+        }
+        if function.name.as_ref() == "getattr" || function.name.as_ref() == "getelem" {
+            return self.pick(place, function, arguments, item);
+        }
+        let functions = self.functions;
+        let name = if function.bound.is_empty() {
+            function.name.as_ref()
+        } else {
+            function.name.strip_suffix("_g").unwrap_or(&function.name)
+        };
+        let Some(def) = functions.get(name) else {
+            return Err(codes::UNKNOWN_FUNCTION
+                .new(format!("there is no function `{name}`"))
+                .label(place, "unknown function")
+                .into());
+        };
+        arguments.extend(function.bound.iter().cloned());
+        if def.takes_index && def.most().is_some_and(|most| most > arguments.len()) {
+            arguments.push(Value::Int(item as i64));
+        }
+        let site = Site { call: place, name: place, function: &def.name, written: None, item: Some(item) };
+        let count = arguments.len();
+        if count < def.least || def.most().is_some_and(|most| count > most) {
+            let fault = Fault::new(
+                &codes::CALLBACK_TYPE,
+                At::Call,
+                format!("`{name}` cannot be called with {count} arguments"),
+            )
+            .label(def.signature());
+            return Err(self.fail(&site, fault, None));
+        }
+        self.invoke(def, &site, Arguments::Given(arguments))
+    }
+
+    /// `getattr` and `getelem` at work.
+    fn pick(&mut self, place: Span, function: &Function, arguments: Vec<Value>, item: usize) -> Result<Value, Stop> {
+        let site = Site { call: place, name: place, function: "", written: None, item: Some(item) };
+        let (Some(wanted), [value]) = (function.bound.first(), arguments.as_slice()) else {
+            let message = format!("`{}` gives a function of one argument", function.name);
+            return Err(self.fail(&site, Fault::new(&codes::CALLBACK_TYPE, At::Call, message), None));
+        };
+        let (bare, mut secret) = value.exposed();
+        secret |= wanted.has_secret();
+        if bare.is_null() {
+            return Ok(Value::Null.tainted(secret));
+        }
+        if bare.is_unknown() || wanted.is_unknown() {
+            return Ok(unknown_of(None, &[value.clone(), wanted.clone()]).tainted(secret));
+        }
+        let result = if let Some(name) = wanted.as_text() {
+            let Some(entries) = bare.as_map() else {
+                return Err(self.fail(&site, kind_fault("getattr", "a map", bare), None));
+            };
+            let message = || format!("there is no attribute `{name}`");
+            entries
+                .get(name)
+                .cloned()
+                .ok_or_else(|| Fault::new(&codes::MISSING_ATTRIBUTE, At::Call, message()).label("finds nothing"))
+        } else {
+            let Some(items) = bare.as_list() else {
+                return Err(self.fail(&site, kind_fault("getelem", "an array", bare), None));
+            };
+            let at = wanted.as_int().unwrap_or(0);
+            match usize::try_from(at).ok().and_then(|at| items.get(at)) {
+                Some(value) => Ok(value.clone()),
+                None => return Err(in_item(out_of_range(i128::from(at), items.len(), place), Some(item)).into()),
+            }
+        };
+        match result {
+            Ok(value) => Ok(value.tainted(secret)),
+            Err(fault) => Err(self.fail(&site, concealed(fault, secret), None)),
+        }
+    }
+
+    /// How a function value is called, as far as its definition tells: its parameters and its result.
+    pub(crate) fn signature(&self, value: &Value) -> Option<(Vec<Type>, Type)> {
+        let Value::Function(function) = value.bare() else { return None };
+        let def = self.functions.get(&function.name)?;
+        if !function.bound.is_empty() {
+            return def.gives.as_ref().map(|gives| (gives.parameters.clone(), gives.returns.clone()));
+        }
+        let parameters = def.parameters.iter().chain(&def.rest).map(|parameter| parameter.ty.clone()).collect();
+        let returns = match &def.returns {
+            Returns::Type(ty) => ty.clone(),
+            Returns::Rule(_) => Type::Any,
+        };
+        Some((parameters, returns))
+    }
+
+    /// The answer of the world, or the question.
+    pub(crate) fn ask(&mut self, site: &Site<'a>, ask: Ask) -> Result<Value, Stop> {
+        match self.scope.answer(&ask) {
+            None => Err(Stop::Ask(Box::new(ask))),
+            Some(Ok(value)) => Ok(value),
+            Some(Err(failure)) => {
+                let diagnostic = failure.code.new(failure.message).label(site.call, "asked for here");
+                let diagnostic = failure.notes.into_iter().fold(diagnostic, Diagnostic::note);
+                Err(in_item(diagnostic, site.item).into())
+            }
+        }
+    }
+
+    pub(crate) fn ask_remembered(&mut self, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+        let ask = Ask::Remembered {
+            path: self.place(),
+            nth: self.number(site.written),
+            fingerprint: self.fingerprint(),
+            function: site.function.into(),
+            arguments,
+        };
+        self.ask(site, ask)
+    }
+
+    pub(crate) fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+        self.scope.link(a, b)
+    }
+
+    /// The value, if it keeps to the limits (ruling A17).
+    pub(crate) fn sized(&mut self, site: &Site<'a>, value: Value) -> Result<Value, Stop> {
+        if within_limits(&value) { Ok(value) } else { Err(self.fail(site, too_large(), None)) }
+    }
+
+    /// A fault as a reason to stop, with a second label where one helps.
+    pub(crate) fn fail(&mut self, site: &Site<'_>, fault: Fault, other: Option<(At, String)>) -> Stop {
+        self.placed(site, fault, other).into()
+    }
+
+    fn placed(&self, site: &Site<'_>, fault: Fault, other: Option<(At, String)>) -> Diagnostic {
+        let mut diagnostic = fault.code.new(fault.message).label(site.place(fault.at), fault.label);
+        if let Some((at, text)) = other {
+            diagnostic = diagnostic.label(site.place(at), text);
+        }
+        if let Some(help) = fault.help {
+            diagnostic = diagnostic.help(help);
+        }
+        in_item(diagnostic, site.item)
+    }
+}
+
+/// The same, said of an item.
+fn in_item(mut diagnostic: Diagnostic, item: Option<usize>) -> Diagnostic {
+    if let Some(item) = item {
+        diagnostic.message = format!("{} (item {item})", diagnostic.message);
+    }
+    diagnostic
+}
+
+/// A fault whose words may quote the arguments, without them if one is secret (ruling A15).
+fn concealed(mut fault: Fault, secret: bool) -> Fault {
+    if secret {
+        fault.message = format!("{}, in a secret value", fault.code.summary);
+        fault.label = String::new();
+    }
+    fault
+}
+
+fn kind_fault(function: &str, needed: &str, found: &Value) -> Fault {
+    let kind = found.kind_word();
+    Fault::new(&codes::ARGUMENT_TYPE, At::Call, format!("`{function}` needs {needed}, found one of kind {kind}"))
+        .label(format!("is given a value of kind {kind}"))
+}
+
+fn count_message(def: &FunctionDef, count: usize) -> String {
+    let needs = match (def.least, def.most()) {
+        (0, Some(0)) => "no arguments".to_string(),
+        (1, Some(1)) => "one argument".to_string(),
+        (least, Some(most)) if least == most => format!("{least} arguments"),
+        (least, Some(most)) => format!("{least} to {most} arguments"),
+        (1, None) => "at least one argument".to_string(),
+        (least, None) => format!("at least {least} arguments"),
+    };
+    format!("`{}` takes {needs}, found {count}", def.name)
+}
+
+/// Whether a value is of a kind that the parameter takes. `none` is the function's own affair.
+fn accepts(ty: &Type, value: &Value) -> bool {
+    ty.alternatives().iter().any(|ty| match (ty, value.bare()) {
+        (Type::Any | Type::Error, _) | (_, Value::Null) => true,
+        (ty, Value::Unknown(unknown)) => unknown.ty.as_ref().is_none_or(|from| from.overlaps(ty)),
+        (Type::Bool, Value::Bool(_))
+        | (Type::Int, Value::Int(_))
+        | (Type::Float, Value::Float(_) | Value::Decimal(_) | Value::Int(_))
+        | (Type::Text, Value::Text(_))
+        | (Type::Bytes, Value::Bytes(_))
+        | (Type::List(_), Value::List(_) | Value::Set(_))
+        | (Type::Map(_) | Type::Object(_), Value::Map(_)) => true,
+        _ => false,
+    })
+}

@@ -1,0 +1,261 @@
+//! Functions that take functions, and functions that give them (reference 2.3).
+
+use std::sync::Arc;
+
+use blueprint::{Function, Type, Value};
+
+use super::define::{any_list, any_map, function, gives};
+use super::{At, Body, Fault};
+use crate::codes;
+use crate::evaluate::{Machine, Site, Stop, bind};
+use crate::function::{FunctionDef, Returns};
+
+pub(super) fn definitions() -> Vec<FunctionDef> {
+    use Type::{Any, Bool, Int, Text};
+    let a_function = || gives(Type::Function);
+    let same_list = Returns::Rule(|arguments: &[Type]| match arguments.first() {
+        Some(list @ Type::List(_)) => list.clone(),
+        _ => any_list(),
+    });
+    vec![
+        function(
+            "map",
+            "The results of a function for each item, in order; `none` results are left out.",
+            gives(any_list()),
+        )
+        .takes("items", any_list())
+        .takes_function("function", &[Any], Any, true)
+        .example(r#"map(list("a"), to_upper)"#, r#"["A"]"#)
+        .example("map(list(1), to_upper)", "! argument-type"),
+        function("filter", "The items for which a function gives true.", same_list.clone())
+            .takes("items", any_list())
+            .takes_function("function", &[Any], Bool, true)
+            .example(r#"filter(list("a", "b"), has_prefix_g("a"))"#, r#"["a"]"#)
+            .example(r#"filter(list("a"), to_upper)"#, "! callback-result"),
+        function("reduce", "What a function makes of a first value and each item in turn.", gives(Any))
+            .takes("items", any_list())
+            .takes_function("function", &[Any, Any], Any, true)
+            .takes("first", Any)
+            .example("reduce(list(1, 2), add, 10)", "13")
+            .example("reduce(list(), add, 0)", "0"),
+        function("sort", "The items in the order that a comparing function gives; equal ones keep theirs.", same_list)
+            .takes("items", any_list())
+            .takes_function("function", &[Any, Any], Int, false)
+            .example("sort(list(3, 1, 2), compare)", "[1,2,3]"),
+        function("flatmap", "The items of all arrays that a function gives for each item.", gives(any_list()))
+            .takes("items", any_list())
+            .takes_function("function", &[Any], any_list(), true)
+            .example(r#"flatmap(list("h1,p1", "h2"), split_g(","))"#, r#"["h1","p1","h2"]"#)
+            .example(r#"flatmap(list("a"), to_upper)"#, "! callback-result"),
+        function("compose", "A function that applies these from right to left.", a_function())
+            .and_functions("function")
+            .gives_function(&[Any], Any)
+            .example(r#"map(list(object(id = "a")), compose(to_upper, getattr("id")))"#, r#"["A"]"#)
+            .example("compose()", "! argument-count"),
+        function("pipe", "A function that applies these from left to right.", a_function())
+            .and_functions("function")
+            .gives_function(&[Any], Any)
+            .example(r#"map(list(object(id = "a")), pipe(getattr("id"), to_upper))"#, r#"["A"]"#),
+        function("getattr", "A function that gives the entry of that name.", a_function())
+            .takes("name", Text)
+            .gives_function(&[any_map()], Any)
+            .example(r#"map(list(object(id = "s1")), getattr("id"))"#, r#"["s1"]"#)
+            .example(r#"map(list(object()), getattr("id"))"#, "! missing-attribute"),
+        function("getelem", "A function that gives the item at that position.", a_function())
+            .takes("position", Int)
+            .gives_function(&[any_list()], Any)
+            .example(r#"map(list(list("a", "b")), getelem(1))"#, r#"["b"]"#)
+            .example("map(list(list()), getelem(0))", "! index-out-of-range"),
+    ]
+}
+
+pub(super) fn body(name: &str) -> Option<Body> {
+    Some(match name {
+        "map" => Body::Open(map),
+        "filter" => Body::Open(filter),
+        "reduce" => Body::Open(reduce),
+        "sort" => Body::Open(sort),
+        "flatmap" => Body::Open(flatmap),
+        "compose" | "pipe" => Body::Open(compose),
+        "getattr" | "getelem" => Body::Open(bind),
+        _ => return None,
+    })
+}
+
+/// Whether a function value of that name is a chain of functions.
+pub(crate) fn is_composition(name: &str) -> bool {
+    matches!(name, "compose" | "pipe")
+}
+
+/// The items, the function, and whether the items as a whole are secret; the unknown result if there are no items yet.
+struct Work {
+    items: Arc<Vec<Value>>,
+    function: Arc<Function>,
+    secret: bool,
+}
+
+fn work(arguments: &[Value], ty: Type) -> Result<Work, Value> {
+    let (items, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
+    let function = match arguments.get(1).map(Value::bare) {
+        Some(Value::Function(function)) => function.clone(),
+        _ => return Err(unknown_from(arguments, ty)),
+    };
+    match items {
+        Value::List(items) | Value::Set(items) => Ok(Work { items: items.clone(), function, secret }),
+        _ => Err(unknown_from(arguments, ty)),
+    }
+}
+
+fn unknown_from(arguments: &[Value], ty: Type) -> Value {
+    let secret = arguments.iter().any(Value::has_secret);
+    crate::evaluate::unknown_of(Some(ty), arguments).tainted(secret)
+}
+
+fn map<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let work = match work(&arguments, any_list()) {
+        Ok(work) => work,
+        Err(unknown) => return Ok(unknown),
+    };
+    let mut results = Vec::with_capacity(work.items.len());
+    for (at, item) in work.items.iter().enumerate() {
+        let result = machine.callback(site, 1, &work.function, vec![item.clone()], at)?;
+        if !result.is_null() {
+            results.push(result);
+        }
+    }
+    machine.sized(site, Value::list(results).tainted(work.secret))
+}
+
+fn wrong_result(machine: &mut Machine<'_>, site: &Site<'_>, at: usize, needed: &str, result: &Value) -> Stop {
+    let message = format!("the function must give {needed}, for item {at} it gave one of kind {}", result.kind_word());
+    let fault = Fault::new(&codes::CALLBACK_RESULT, At::Argument(1), message).label(format!("does not give {needed}"));
+    machine.fail(site, fault, None)
+}
+
+fn filter<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let work = match work(&arguments, any_list()) {
+        Ok(work) => work,
+        Err(unknown) => return Ok(unknown),
+    };
+    let mut secret = work.secret;
+    let mut undecided = Vec::new();
+    let mut kept = Vec::new();
+    for (at, item) in work.items.iter().enumerate() {
+        let result = machine.callback(site, 1, &work.function, vec![item.clone()], at)?;
+        secret |= matches!(result, Value::Secret(_));
+        match result.bare() {
+            Value::Bool(true) => kept.push(item.clone()),
+            Value::Bool(false) | Value::Null => {}
+            Value::Unknown(_) => undecided.push(result),
+            _ => return Err(wrong_result(machine, site, at, "a boolean", &result)),
+        }
+    }
+    if !undecided.is_empty() {
+        return Ok(crate::evaluate::unknown_of(Some(any_list()), &undecided).tainted(secret));
+    }
+    Ok(Value::list(kept).tainted(secret))
+}
+
+fn reduce<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let work = match work(&arguments, Type::Any) {
+        Ok(work) => work,
+        Err(unknown) => return Ok(unknown),
+    };
+    let mut total = arguments.get(2).cloned().unwrap_or_default();
+    for (at, item) in work.items.iter().enumerate() {
+        total = machine.callback(site, 1, &work.function, vec![total, item.clone()], at)?;
+    }
+    Ok(total.tainted(work.secret))
+}
+
+/// A stable merge sort of our own: whatever the comparing function answers, it ends and loses nothing.
+fn sort<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let work = match work(&arguments, any_list()) {
+        Ok(work) => work,
+        Err(unknown) => return Ok(unknown),
+    };
+    let mut secret = work.secret;
+    let mut items: Vec<Value> = work.items.as_ref().clone();
+    let mut width = 1;
+    while width < items.len() {
+        let mut sorted = Vec::with_capacity(items.len());
+        for run in items.chunks(width * 2) {
+            let (left, right) = run.split_at(width.min(run.len()));
+            let (mut l, mut r) = (0, 0);
+            while let (Some(a), Some(b)) = (left.get(l), right.get(r)) {
+                let position = sorted.len();
+                let result = machine.callback(site, 1, &work.function, vec![a.clone(), b.clone()], position)?;
+                secret |= matches!(result, Value::Secret(_));
+                match result.bare() {
+                    Value::Int(order) if *order > 0 => {
+                        sorted.push(b.clone());
+                        r += 1;
+                    }
+                    Value::Int(_) => {
+                        sorted.push(a.clone());
+                        l += 1;
+                    }
+                    Value::Unknown(_) => return Ok(unknown_from(&arguments, any_list()).tainted(secret)),
+                    _ => return Err(wrong_result(machine, site, position, "an integer", &result)),
+                }
+            }
+            sorted.extend(left.iter().skip(l).chain(right.iter().skip(r)).cloned());
+        }
+        items = sorted;
+        width *= 2;
+    }
+    Ok(Value::list(items).tainted(secret))
+}
+
+fn flatmap<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let work = match work(&arguments, any_list()) {
+        Ok(work) => work,
+        Err(unknown) => return Ok(unknown),
+    };
+    let mut secret = work.secret;
+    let mut undecided = Vec::new();
+    let mut joined = Vec::new();
+    for (at, item) in work.items.iter().enumerate() {
+        let result = machine.callback(site, 1, &work.function, vec![item.clone()], at)?;
+        secret |= matches!(result, Value::Secret(_));
+        match result.bare() {
+            Value::List(items) | Value::Set(items) => {
+                joined.extend(items.iter().filter(|item| !item.is_null()).cloned())
+            }
+            Value::Null => {}
+            Value::Unknown(_) => undecided.push(result),
+            _ => return Err(wrong_result(machine, site, at, "an array", &result)),
+        }
+    }
+    if !undecided.is_empty() {
+        return Ok(crate::evaluate::unknown_of(Some(any_list()), &undecided).tainted(secret));
+    }
+    machine.sized(site, Value::list(joined).tainted(secret))
+}
+
+/// Binds the functions after a look at whether the result of each fits the next.
+fn compose<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let mut order: Vec<usize> = (0..arguments.len()).collect();
+    if site.function == "compose" {
+        order.reverse();
+    }
+    for pair in order.windows(2) {
+        let &[first, next] = pair else { continue };
+        let signatures = (
+            arguments.get(first).and_then(|f| machine.signature(f)),
+            arguments.get(next).and_then(|f| machine.signature(f)),
+        );
+        let (Some((_, result)), Some((parameters, _))) = signatures else { continue };
+        let fits = match parameters.as_slice() {
+            [parameter, ..] => result == Type::Null || result.overlaps(parameter),
+            [] => false,
+        };
+        if !fits {
+            let needed = parameters.first().map_or("nothing".to_string(), Type::to_string);
+            let message = format!("the function before gives {result}, this one takes {needed}");
+            let fault = Fault::new(&codes::CALLBACK_TYPE, At::Argument(next), message).label(format!("takes {needed}"));
+            return Err(machine.fail(site, fault, Some((At::Argument(first), format!("gives {result}")))));
+        }
+    }
+    bind(machine, site, arguments)
+}

@@ -1,0 +1,134 @@
+//! Functions that read and write JSON.
+
+use blueprint::{Type, Value};
+
+use super::define::{function, gives};
+use super::json_text::{JsonError, decode, encode};
+use super::text::text;
+use super::{At, Body, Fault, too_large};
+use crate::codes;
+use crate::evaluate::{LIMIT, bind};
+use crate::function::FunctionDef;
+
+pub(super) fn definitions() -> Vec<FunctionDef> {
+    use Type::{Any, Function, Text};
+    vec![
+        function("fromjson", "What a JSON pointer finds in the text of a JSON object.", gives(Any))
+            .takes("text", Text)
+            .takes("pointer", Text)
+            .example(r#"fromjson("{\"host\":\"h\"}", "/host")"#, r#""h""#)
+            .example(r#"fromjson("{\"a\":{\"b/c\":[1,2]}}", "/a/b~1c/1")"#, "2")
+            .example(r#"fromjson("[1]", "/0")"#, "! json-invalid"),
+        function("fromjson_g", "A function that finds something in the text of a JSON object.", gives(Function))
+            .takes("pointer", Text)
+            .gives_function(&[Text], Any)
+            .example(r#"map(list("{\"p\":1}"), fromjson_g("/p"))"#, "[1]"),
+        function("jsondecode", "The value of a JSON text.", gives(Any))
+            .takes("text", Text)
+            .example(r#"jsondecode("{\"n\": 3}").n"#, "3")
+            .example(r#"jsondecode("4.0")"#, "4.0")
+            .example(r#"jsondecode("{} x")"#, "! json-invalid"),
+        function("jsonencode", "The value as compact JSON text, keys in their order.", gives(Text))
+            .takes("value", Any)
+            .later()
+            .example("jsonencode(object(b = 1, a = none))", r#""{\"b\":1}""#),
+    ]
+}
+
+pub(super) fn body(name: &str) -> Option<Body> {
+    Some(match name {
+        "fromjson" => Body::Plain(fromjson),
+        "fromjson_g" => Body::Open(bind),
+        "jsondecode" => Body::Plain(|arguments, _| read(text(arguments, 0))),
+        "jsonencode" => Body::Plain(jsonencode),
+        _ => return None,
+    })
+}
+
+fn read(text: &str) -> Result<Value, Fault> {
+    decode(text).map_err(|error| match error {
+        JsonError::Invalid(line, column, expected) => {
+            Fault::new(&codes::JSON_INVALID, At::Argument(0), "the text is not JSON")
+                .label(format!("line {line}, column {column} of the text: expected {expected}"))
+        }
+        JsonError::Number(number) => {
+            Fault::new(&codes::NUMBER_OUT_OF_RANGE, At::Argument(0), format!("the number `{number}` is too large"))
+                .label("numbers have 64 bits")
+        }
+        JsonError::Deep => Fault::new(&codes::ARGUMENT_RANGE, At::Argument(0), "the JSON is nested more than 256 deep"),
+    })
+}
+
+fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fault> {
+    let mut value = read(text(arguments, 0))?;
+    if value.as_map().is_none() {
+        let message = format!("`fromjson` needs a JSON object, this is of kind {}", value.kind_word());
+        return Err(Fault::new(&codes::JSON_INVALID, At::Argument(0), message)
+            .label("not an object")
+            .help("use `jsondecode` for other JSON"));
+    }
+    let pointer = text(arguments, 1);
+    if pointer.is_empty() {
+        return Ok(value);
+    }
+    let steps = pointer.strip_prefix('/').unwrap_or_else(|| {
+        warnings.push(
+            Fault::new(&codes::JSON_POINTER_SLASH, At::Argument(1), "a JSON pointer begins with `/`")
+                .label(format!("read as `/{pointer}`"))
+                .help("write the `/`"),
+        );
+        pointer
+    });
+    for step in steps.split('/') {
+        let key = unescape(step);
+        let found = key.and_then(|key| match &value {
+            Value::Map(entries) => entries.get(key.as_str()).cloned(),
+            Value::List(items) => position(&key).and_then(|at| items.get(at)).cloned(),
+            _ => None,
+        });
+        value = found.ok_or_else(|| {
+            Fault::new(&codes::JSON_POINTER_MISSING, At::Argument(1), format!("`{pointer}` leads nowhere"))
+                .label(format!("there is no `{step}`"))
+        })?;
+    }
+    Ok(value)
+}
+
+/// A step of a pointer without its escapes; nothing for a `~` that is none.
+fn unescape(step: &str) -> Option<String> {
+    let mut key = String::new();
+    let mut chars = step.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '~' => match chars.next() {
+                Some('0') => key.push('~'),
+                Some('1') => key.push('/'),
+                _ => return None,
+            },
+            c => key.push(c),
+        }
+    }
+    Some(key)
+}
+
+/// A position in a list: digits without leading zeros.
+fn position(key: &str) -> Option<usize> {
+    let plain =
+        key == "0" || (!key.starts_with('0') && !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()));
+    if plain { key.parse().ok() } else { None }
+}
+
+fn jsonencode(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
+    let mut text = String::new();
+    let value = arguments.first().unwrap_or(&Value::Null);
+    if let Err(kind) = encode(value, &mut text) {
+        let message = format!("JSON has no values of kind {kind}");
+        return Err(Fault::new(&codes::ARGUMENT_TYPE, At::Argument(0), message)
+            .label(format!("holds a value of kind {kind}"))
+            .help("use `utf8` or `base64encode` for bytes"));
+    }
+    if text.len() > LIMIT {
+        return Err(too_large());
+    }
+    Ok(text.into())
+}

@@ -1,0 +1,200 @@
+//! Functions that need the outside world (reference 2.6). They only ask; nothing here reads a clock or a file.
+
+use blueprint::{AccessorKind, Expr, ExprKind, Head, Type, Value};
+
+use super::define::{any_map, function, gives};
+use super::{At, Body, Fault};
+use crate::codes;
+use crate::evaluate::{Arguments, Ask, Machine, Site, Stop};
+use crate::function::{FunctionDef, Purity};
+
+/// The formats of `datetime`.
+const FORMATS: [&str; 4] = ["unix", "rfc3339", "tag", "tagcompact"];
+
+pub(super) fn definitions() -> Vec<FunctionDef> {
+    use Type::{Any, Bytes, Text};
+    vec![
+        function("file", "The bytes of a file; a path counts from the folder of the document.", gives(Bytes))
+            .takes("path", Text)
+            .from(Purity::World)
+            .later()
+            .example(r#"utf8(file("a.txt"))"#, r#""hi""#)
+            .example(r#"file("nope")"#, "! source-unreadable"),
+        function("http_resource", "The bytes at an `http` or `https` address.", gives(Bytes))
+            .takes("url", Text)
+            .from(Purity::World)
+            .later()
+            .example(r#"http_resource("ftp://x")"#, "! argument-format"),
+        function("uuid", "A random UUID of version 4, drawn once and remembered.", gives(Text))
+            .from(Purity::Remembered)
+            .later()
+            .example("len(uuid())", "36"),
+        function("cwd", "The absolute working directory of the caller.", gives(Text))
+            .from(Purity::World)
+            .example("cwd()", r#""/w""#),
+        function(
+            "datetime",
+            "The time in UTC, taken once and remembered: `unix`, `rfc3339`, `tag` or `tagcompact`.",
+            gives(Text),
+        )
+        .takes("format", Text)
+        .from(Purity::Remembered)
+        .example(r#"datetime("rfc3339")"#, r#""2023-01-02T15:04:05Z""#)
+        .example(r#"datetime("tag")"#, r#""2023-01-02--15-04-05""#)
+        .example(r#"datetime("iso")"#, "! argument-format"),
+        function("link", "What the link from the first resource to the second exposes.", gives(any_map()))
+            .takes("a", Any)
+            .takes("b", Any)
+            .from(Purity::Link)
+            .example("link(api, fn).path", r#""/x""#),
+    ]
+}
+
+pub(super) fn body(name: &str) -> Option<Body> {
+    Some(match name {
+        "file" => Body::Open(file),
+        "http_resource" => Body::Open(http_resource),
+        "cwd" => Body::Open(|machine, site, _| machine.ask(site, Ask::WorkingDirectory)),
+        "uuid" => Body::Open(|machine, site, arguments| machine.ask_remembered(site, arguments)),
+        "datetime" => Body::Open(datetime),
+        "link" => Body::Lazy(link),
+        _ => return None,
+    })
+}
+
+/// The text argument, revealed, and whether it was secret; or the unknown result.
+fn known_text(arguments: &[Value], ty: Type) -> Result<(blueprint::Name, bool), Value> {
+    let secret = arguments.iter().any(Value::has_secret);
+    match arguments.first().map(Value::bare) {
+        Some(Value::Text(text)) => Ok((text.clone(), secret)),
+        _ => Err(crate::evaluate::unknown_of(Some(ty), arguments).tainted(secret)),
+    }
+}
+
+fn file<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    match known_text(&arguments, Type::Bytes) {
+        Ok((path, secret)) => {
+            let ask = Ask::File { path, document: site.call.file };
+            Ok(machine.ask(site, ask)?.tainted(secret))
+        }
+        Err(unknown) => Ok(unknown),
+    }
+}
+
+fn http_resource<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let (url, secret) = match known_text(&arguments, Type::Bytes) {
+        Ok(known) => known,
+        Err(unknown) => return Ok(unknown),
+    };
+    let scheme = url.split("://").next().unwrap_or("").to_ascii_lowercase();
+    let host = url.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'));
+    if !matches!(scheme.as_str(), "http" | "https") || !host {
+        let message =
+            if secret { "this is no `http` address".to_string() } else { format!("`{url}` is no `http` address") };
+        let fault = Fault::new(&codes::ARGUMENT_FORMAT, At::Argument(0), message)
+            .label("must begin with `http://` or `https://`");
+        return Err(machine.fail(site, fault, None));
+    }
+    Ok(machine.ask(site, Ask::Http { url })?.tainted(secret))
+}
+
+fn datetime<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    let (format, secret) = match known_text(&arguments, Type::Text) {
+        Ok(known) => known,
+        Err(unknown) => return Ok(unknown),
+    };
+    if !FORMATS.contains(&format.as_ref()) {
+        let message =
+            if secret { "there is no such format".to_string() } else { format!("there is no format `{format}`") };
+        let fault = Fault::new(&codes::ARGUMENT_FORMAT, At::Argument(0), message)
+            .label("must be `unix`, `rfc3339`, `tag` or `tagcompact`");
+        return Err(machine.fail(site, fault, None));
+    }
+    Ok(machine.ask_remembered(site, vec![Value::Text(format)])?.tainted(secret))
+}
+
+/// `link(a, b)`: both ends are names, not values.
+fn link<'a>(
+    machine: &mut Machine<'a>,
+    _: &'a FunctionDef,
+    site: &Site<'a>,
+    arguments: &Arguments<'a>,
+) -> Result<Value, Stop> {
+    let mut ends = Vec::new();
+    for at in 0..2 {
+        let end = match arguments {
+            Arguments::Written(written) => written.get(at).and_then(|argument| end_of_link(&argument.value)),
+            Arguments::Given(values) => values.get(at).and_then(Value::as_text).map(str::to_string),
+        };
+        match end {
+            Some(end) => ends.push(end),
+            None => {
+                let fault =
+                    Fault::new(&codes::ARGUMENT_TYPE, At::Argument(at), "`link` needs a resource or a literal name")
+                        .label("neither a resource nor a literal name")
+                        .help("write the name of the resource, such as `link(api, \"handlers[0]\")`");
+                return Err(machine.fail(site, fault, None));
+            }
+        }
+    }
+    match ends.as_slice() {
+        [a, b] => machine.link(a, b),
+        _ => Err(Stop::Reported),
+    }
+}
+
+/// The name of an end as addresses print; nothing if the expression is none.
+fn end_of_link(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Literal(Value::Text(name)) => Some(name.to_string()),
+        ExprKind::Ref(reference) => {
+            let Head::Resource { name, .. } = &reference.head else { return None };
+            match reference.path.as_slice() {
+                [] => Some(name.to_string()),
+                [accessor] => match &accessor.kind {
+                    AccessorKind::Index(at) => Some(format!("{name}[{at}]")),
+                    AccessorKind::Name(_) => None,
+                },
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The value of `uuid()` or `datetime(format)` drawn now, from the instant (seconds since 1970 UTC) and 16 random bytes
+/// that the caller supplies; `None` for other functions or formats.
+pub fn remembered_value(function: &str, arguments: &[Value], now: i64, random: [u8; 16]) -> Option<Value> {
+    match function {
+        "uuid" => Some(version_four(random).into()),
+        "datetime" => {
+            let format = arguments.first()?.as_text()?;
+            if format == "unix" {
+                return Some(now.to_string().into());
+            }
+            let pattern = match format {
+                "rfc3339" => "%Y-%m-%dT%H:%M:%SZ",
+                "tag" => "%Y-%m-%d--%H-%M-%S",
+                "tagcompact" => "%Y%m%d%H%M%S",
+                _ => return None,
+            };
+            let instant = jiff::Timestamp::from_second(now).ok()?;
+            Some(instant.strftime(pattern).to_string().into())
+        }
+        _ => None,
+    }
+}
+
+/// 16 random bytes as a UUID of version 4.
+fn version_four(mut bytes: [u8; 16]) -> String {
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
