@@ -1,1 +1,183 @@
-//! The provider `tls`.
+//! The provider `tls`: keys, certificates and requests for them.
+//!
+//! What it makes lives in the state alone: `read` answers what was recorded, and says when a certificate nears its end.
+//! Private keys come in and go out as sensitive fields; no message ever holds a part of one.
+//!
+//! Not here: putting them into files (`local`), asking an authority over a network.
+
+mod certificate;
+mod der;
+mod expiry;
+mod names;
+mod openssh;
+mod private_key;
+mod request;
+mod usages;
+
+use std::sync::Arc;
+
+use blueprint::{Map, Name, Value};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
+    ProviderError, ReadRequest, Seen, read_catalog,
+};
+use rcgen::KeyPair;
+
+use self::private_key::Algorithm;
+
+/// The provider of namespace `tls`.
+pub struct TlsProvider {
+    catalog: Arc<Catalog>,
+}
+
+/// The provider.
+pub fn provider() -> TlsProvider {
+    let catalog = read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
+    TlsProvider { catalog: Arc::new(catalog) }
+}
+
+impl Provider for TlsProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn check<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        let mut found = Checked::default();
+        let spec = request.spec;
+        let mut key = |field: &str| {
+            if let Some(text) = spec.get(field).and_then(Value::as_text)
+                && KeyPair::from_pem(text).is_err()
+            {
+                found.rejected.push((field.into(), NO_KEY.into()));
+            }
+        };
+        match request.type_name {
+            "tls/self-signed-certificate" => {
+                key("privateKeyPem");
+                names::check(spec, &mut found);
+                expiry::check(spec, &mut found);
+            }
+            "tls/certificate-request" => {
+                key("privateKeyPem");
+                names::check(spec, &mut found);
+            }
+            "tls/signed-certificate" => {
+                key("caPrivateKeyPem");
+                let text = |field: &str| spec.get(field).and_then(Value::as_text);
+                if let Some(problem) = text("certificateRequestPem").and_then(certificate::check_request) {
+                    found.rejected.push(("certificateRequestPem".into(), problem));
+                }
+                if let Some(problem) = text("caCertificatePem").and_then(certificate::check_certificate) {
+                    found.rejected.push(("caCertificatePem".into(), problem.into()));
+                }
+                expiry::check(spec, &mut found);
+            }
+            _ => {}
+        }
+        Box::pin(async { Ok(found) })
+    }
+
+    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            // Nothing exists outside the state: what is not recorded was never there, and may be made again.
+            let Some(outputs) = request.outputs.as_map() else { return Ok(Seen::Gone) };
+            let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
+            fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
+            Ok(Seen::There {
+                id: request.id.unwrap_or_default().into(),
+                fields: Value::Map(Arc::new(fields)),
+                private: request.private.clone(),
+                expired: expiry::reason(call.now, request.inputs, request.outputs),
+            })
+        })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            match request.operation {
+                Operation::Create => create(call, &request).await,
+                // Only what is merely recorded can change in place.
+                Operation::Update => {
+                    let fields = beside(request.prior, request.desired.as_map().cloned().unwrap_or_default());
+                    Ok(applied(request.id.unwrap_or_default().into(), fields))
+                }
+                Operation::Delete => Ok(applied("".into(), Value::Null)),
+            }
+        })
+    }
+}
+
+async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+    if call.cancel.is_cancelled() {
+        return Err(cancelled());
+    }
+    let spec = request.desired;
+    match request.type_name {
+        "tls/private-key" => {
+            let name = spec.get("algorithm").and_then(Value::as_text).unwrap_or("ecdsa-p256");
+            let algorithm = Algorithm::named(name)
+                .ok_or_else(|| ProviderError::new(ErrorKind::Document, "is no known algorithm").at("algorithm"))?;
+            let made = on_a_thread(call, move || private_key::generate(algorithm)).await?;
+            let (id, fields) = made.ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "no key can be made"))?;
+            Ok(applied(id, beside(spec, fields)))
+        }
+        "tls/certificate-request" => {
+            let (id, fields) = request::make(spec)?;
+            Ok(applied(id, beside(spec, fields)))
+        }
+        "tls/self-signed-certificate" => Ok(certified(certificate::self_signed(call, spec)?, spec)),
+        "tls/signed-certificate" => Ok(certified(certificate::signed(call, spec)?, spec)),
+        other => Err(ProviderError::new(ErrorKind::Document, format!("there is no resource type `{other}` here"))),
+    }
+}
+
+/// Runs slow work on a thread of its own, until the call ends. The thread itself is let run to its end.
+async fn on_a_thread<T: Send + 'static>(
+    call: &Call,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ProviderError> {
+    let work = tokio::task::spawn_blocking(work);
+    let deadline = async {
+        match call.deadline {
+            Some(deadline) => tokio::time::sleep(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = call.cancel.cancelled() => Err(cancelled()),
+        done = work => done.map_err(|_| ProviderError::new(ErrorKind::Permanent, "making the key failed")),
+        () = deadline => Err(ProviderError::new(ErrorKind::Transient, "making the key took too long")),
+    }
+}
+
+fn cancelled() -> ProviderError {
+    ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was made")
+}
+
+const NO_KEY: &str = "is no private key in PEM form: PKCS#8, PKCS#1 or SEC 1, not encrypted";
+
+/// The private key in a field. [`ErrorKind::Document`] at the field if it is none; the text is not repeated.
+fn read_private_key(spec: &Value, field: &str) -> Result<KeyPair, ProviderError> {
+    let text = spec.get(field).and_then(Value::as_text).unwrap_or_default();
+    KeyPair::from_pem(text).map_err(|_| ProviderError::new(ErrorKind::Document, NO_KEY).at(field))
+}
+
+/// The fields of a map with others over them.
+fn beside(base: &Value, over: Map) -> Value {
+    let mut fields = base.as_map().cloned().unwrap_or_default();
+    fields.extend(over);
+    Value::Map(Arc::new(fields))
+}
+
+fn certified(made: certificate::Made, spec: &Value) -> Applied {
+    Applied { warnings: made.warnings, ..applied(made.id, beside(spec, made.fields)) }
+}
+
+fn applied(id: Name, fields: Value) -> Applied {
+    Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() }
+}

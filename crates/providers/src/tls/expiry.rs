@@ -1,0 +1,91 @@
+//! How long a certificate lasts, and when it should be made anew.
+
+use std::time::Duration;
+
+use blueprint::{Value, format_duration, parse_duration};
+use provider::{Checked, ErrorKind, ProviderError};
+
+/// How long a certificate lasts where nothing is written: a year.
+pub(super) const USUAL_VALIDITY: Duration = Duration::from_secs(8760 * 3600);
+
+/// The length of time in a field; `None` if it is not written.
+pub(super) fn duration(spec: &Value, field: &str) -> Result<Option<Duration>, ProviderError> {
+    let Some(text) = spec.get(field).and_then(Value::as_text) else { return Ok(None) };
+    let duration = parse_duration(text);
+    duration.map(Some).map_err(|error| ProviderError::new(ErrorKind::Document, format!("is {error}")).at(field))
+}
+
+/// Seconds since 1970 as RFC 3339 text, in UTC. Seconds past the year 9999 are taken for its end.
+pub(super) fn rfc3339(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX).to_string()
+}
+
+/// Refuses lengths of time that are none, or that do not go together.
+pub(super) fn check(spec: &Value, found: &mut Checked) {
+    let mut read = |field: &str| match duration(spec, field) {
+        Ok(read) => read,
+        Err(error) => {
+            found.rejected.push((field.into(), error.message));
+            None
+        }
+    };
+    let (validity, renew) = (read("validity"), read("renewBefore"));
+    let Some(validity) = validity else { return };
+    if validity < Duration::from_secs(1) {
+        found.rejected.push(("validity".into(), "is less than a second".into()));
+    } else if let Some(renew) = renew
+        && renew >= validity
+    {
+        let message = "is not shorter than `validity`, so every certificate would be made anew at once";
+        found.rejected.push(("renewBefore".into(), message.into()));
+    }
+}
+
+/// Why a certificate should be made anew, if it should: its end is past, or less than `renewBefore` away.
+pub(super) fn reason(now: i64, inputs: &Value, outputs: &Value) -> Option<String> {
+    let text = outputs.get("notAfter").and_then(Value::as_text)?;
+    let end = text.parse::<jiff::Timestamp>().ok()?.as_second();
+    if now >= end {
+        return Some(format!("it ended at {text}"));
+    }
+    let renew = duration(inputs, "renewBefore").ok().flatten().unwrap_or_default();
+    let left = u64::try_from(end.saturating_sub(now)).unwrap_or(0);
+    (left <= renew.as_secs()).then(|| format!("its end, {text}, is less than {} away", format_duration(renew)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rejected(validity: &str, renew: &str) -> Vec<String> {
+        let spec = Value::map([("validity", Value::from(validity)), ("renewBefore", renew.into())]);
+        let mut found = Checked::default();
+        check(&spec, &mut found);
+        found.rejected.into_iter().map(|(field, _)| field).collect()
+    }
+
+    #[test]
+    fn lengths_of_time_go_together() {
+        assert!(rejected("24h", "23h59m").is_empty());
+        assert_eq!(rejected("24h", "24h"), ["renewBefore"]);
+        assert_eq!(rejected("0s", "1h"), ["validity"]);
+        assert_eq!(rejected("a year", "soon"), ["validity", "renewBefore"]);
+    }
+
+    #[test]
+    fn a_certificate_is_renewed_from_the_second_on() {
+        let outputs = Value::map([("notAfter", Value::from("2023-01-02T00:00:00Z"))]);
+        let inputs = Value::map([("renewBefore", Value::from("1h"))]);
+        let end = 1_672_617_600;
+        assert_eq!(reason(end - 3601, &inputs, &outputs), None);
+        assert!(reason(end - 3600, &inputs, &outputs).unwrap().contains("1h 0m"));
+        assert_eq!(reason(end - 1, &Value::Null, &outputs), None);
+        assert_eq!(reason(end, &Value::Null, &outputs).unwrap(), "it ended at 2023-01-02T00:00:00Z");
+    }
+
+    #[test]
+    fn times_are_text() {
+        assert_eq!(rfc3339(1_672_671_845), "2023-01-02T15:04:05Z");
+    }
+}

@@ -1,0 +1,20 @@
+//! `tls/certificate-request`: asks an authority for a certificate.
+
+use blueprint::{Map, Name, Value};
+use provider::{ErrorKind, ProviderError};
+use rcgen::CertificateParams;
+use sha2::{Digest, Sha256};
+
+use super::{names, read_private_key};
+
+/// An id, and the computed fields.
+pub(super) fn make(spec: &Value) -> Result<(Name, Map), ProviderError> {
+    let key = read_private_key(spec, "privateKeyPem")?;
+    let mut params = CertificateParams::default();
+    names::put(spec, &mut params)?;
+    let refused = |_| ProviderError::new(ErrorKind::Document, "no certificate request can be made of this");
+    let request = params.serialize_request(&key).map_err(refused)?;
+    let id: String = Sha256::digest(request.der()).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let fields = [("certificateRequestPem".into(), request.pem().map_err(refused)?.into())];
+    Ok((id.into(), fields.into_iter().collect()))
+}
