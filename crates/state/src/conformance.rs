@@ -1,1 +1,565 @@
 //! What every store must do.
+//!
+//! [`store`] runs all cases on places that the caller makes, and says what failed; a store is right when it says
+//! nothing. Times are told, keys are fixed, nothing is drawn at random, so a failure comes again.
+//!
+//! Not here: what only one kind of place can suffer (a full disk, a damaged file).
+
+mod samples;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{Address, Value};
+use futures::future::{LocalBoxFuture, join, join_all};
+
+use crate::seal::Sealer;
+use crate::{
+    Entry, EntryKind, InstanceName, Lease, OperationKind, OperationOutcome, Record, Revision, Snapshot, StatusOp,
+    StatusWord, Store, StoreError,
+};
+
+pub use samples::{address, began, failed, finished, full_operation, full_record, intent, outcome, record, sealer};
+
+/// An empty place; each call opens a store on it, as another process would.
+pub type Place = Box<dyn Fn(Sealer) -> Box<dyn Store>>;
+
+type Case = for<'p> fn(&'p Place) -> LocalBoxFuture<'p, Result<(), Failed>>;
+
+const CASES: &[(&str, Case)] = &[
+    ("a place where nothing was is empty", |place| Box::pin(empty(place))),
+    ("everything comes back as it was", |place| Box::pin(whole(place))),
+    ("secrets need their key", |place| Box::pin(secrets(place))),
+    ("one writer at a time", |place| Box::pin(leases(place))),
+    ("a lease that has run out can be taken over", |place| Box::pin(run_out(place))),
+    ("a commit names what it has seen", |place| Box::pin(moved(place))),
+    ("the rules of the journal are kept", |place| Box::pin(rules(place))),
+    ("what was in flight is found again", |place| Box::pin(cut_off(place))),
+    ("an instance can be destroyed and made again", |place| Box::pin(destroyed(place))),
+    ("history and log are in order", |place| Box::pin(history(place))),
+    ("records keep the order in which they were first made", |place| Box::pin(order(place))),
+    ("exports are those of the last success", |place| Box::pin(exports(place))),
+    ("instances do not touch each other", |place| Box::pin(apart(place))),
+    ("readers see whole revisions while somebody writes", |place| Box::pin(reading(place))),
+    ("of two writers one wins", |place| Box::pin(races(place))),
+];
+
+/// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
+pub async fn store(make: &dyn Fn() -> Place) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, case) in CASES {
+        let place = make();
+        if let Err(Failed(what)) = case(&place).await {
+            failures.push(format!("{name}: {what}"));
+        }
+    }
+    failures
+}
+
+/// Why a case failed.
+struct Failed(String);
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Failed {
+        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+        Failed(format!("unexpected error: {error}{cause}"))
+    }
+}
+
+macro_rules! check {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(Failed(format!($($why)+)));
+        }
+    };
+}
+
+macro_rules! check_eq {
+    ($found:expr, $wanted:expr, $what:expr) => {
+        match (&$found, &$wanted) {
+            (found, wanted) => check!(*found == *wanted, "{}: {:?} instead of {:?}", $what, found, wanted),
+        }
+    };
+}
+
+macro_rules! check_err {
+    ($result:expr, $error:pat, $what:expr) => {
+        match $result {
+            Err($error) => {}
+            Err(other) => return Err(Failed(format!("{}: refused as `{other}`", $what))),
+            Ok(_) => return Err(Failed(format!("{}: not refused", $what))),
+        }
+    };
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+const NOW: i64 = 1_700_000_000;
+
+fn instance(name: &str) -> InstanceName {
+    InstanceName::from_free_text(name)
+}
+
+/// A writer with a lease, who remembers the revision.
+struct Hand<'s> {
+    store: &'s dyn Store,
+    lease: Lease,
+    revision: Revision,
+}
+
+impl<'s> Hand<'s> {
+    async fn take(store: &'s dyn Store, name: &str) -> Result<Hand<'s>, Failed> {
+        let lease = store.lease(&instance(name), "ann@host (1)", NOW, MINUTE).await?;
+        let revision = store.head(&lease.instance).await?;
+        Ok(Hand { store, lease, revision })
+    }
+
+    async fn commit(&mut self, entries: Vec<Entry>) -> Result<(), Failed> {
+        let revision = self.store.commit(&self.lease, self.revision, entries).await?;
+        check_eq!(revision, Revision(self.revision.0 + 1), "the revision after a commit");
+        self.revision = revision;
+        Ok(())
+    }
+
+    async fn refused(&self, entries: Vec<Entry>) -> Result<Revision, StoreError> {
+        self.store.commit(&self.lease, self.revision, entries).await
+    }
+
+    async fn release(self) -> Result<(), Failed> {
+        Ok(self.store.release(&self.lease).await?)
+    }
+}
+
+fn record_of(snapshot: &Snapshot, address: &str) -> Option<Arc<Record>> {
+    snapshot.records.get(&samples::address(address)).cloned()
+}
+
+async fn empty(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let nobody = instance("nobody");
+    check!(store.instances().await?.is_empty(), "there are instances");
+    check!(store.info(&nobody).await?.is_none(), "there is an instance");
+    check_eq!(store.head(&nobody).await?, Revision(0), "the head");
+    let snapshot = store.load(&nobody).await?;
+    check!(snapshot.records.is_empty() && snapshot.uid.is_empty(), "the snapshot is not empty");
+    check_err!(store.history(&nobody, 9).await, StoreError::Unknown { .. }, "history");
+    check_err!(store.log(&nobody, None, 9).await, StoreError::Unknown { .. }, "log");
+    check_eq!(store.unlock(&nobody).await?, None, "the holder");
+    let lease = store.lease(&nobody, "ann@host (1)", NOW, MINUTE).await?;
+    check!(store.info(&nobody).await?.is_none(), "a lease alone makes an instance");
+    store.release(&lease).await?;
+    Ok(())
+}
+
+async fn whole(place: &Place) -> Result<(), Failed> {
+    let (entries, wanted) = full_operation();
+    {
+        let store = place(sealer());
+        let mut hand = Hand::take(&*store, "shop").await?;
+        let (first, rest) = entries.split_at(3);
+        hand.commit(first.to_vec()).await?;
+        hand.commit(rest.to_vec()).await?;
+        hand.release().await?;
+    }
+    let store = place(sealer());
+    let shop = instance("shop");
+    let found = store.load(&shop).await?;
+    check_eq!(found.revision, Revision(2), "revision");
+    check_eq!(found.generation, wanted.generation, "generation");
+    check_eq!(found.uid, wanted.uid, "uid");
+    check_eq!(found.document, wanted.document, "document");
+    check!(
+        found.records.iter().eq(wanted.records.iter()),
+        "records: {:?} instead of {:?}",
+        found.records,
+        wanted.records
+    );
+    check_eq!(found.groups, wanted.groups, "groups");
+    check!(
+        found.exports.iter().eq(wanted.exports.iter()),
+        "exports: {:?} instead of {:?}",
+        found.exports,
+        wanted.exports
+    );
+    check_eq!(found.exports_old, false, "exports are old");
+    check_eq!(found.remembered, wanted.remembered, "remembered values");
+    check_eq!(found.metadata, wanted.metadata, "metadata");
+    check_eq!(found.open, wanted.open, "open calls");
+    let log = store.log(&shop, None, usize::MAX).await?;
+    check!(log.iter().map(|line| &line.entry).eq(&entries), "the log differs: {log:?} instead of {entries:?}");
+    check!(log.iter().map(|line| line.sequence).eq(1..=entries.len() as u64), "the log is not numbered from 1");
+    let Some(info) = store.info(&shop).await? else { return Err(Failed("there is no info".into())) };
+    check_eq!(info.records, wanted.records.len() as u64, "number of records");
+    check_eq!(info.document, wanted.document, "document at a glance");
+    Ok(())
+}
+
+async fn secrets(place: &Place) -> Result<(), Failed> {
+    let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
+    {
+        let store = place(Sealer::none());
+        check!(!store.can_seal(), "it says that it can seal without a key");
+        let mut hand = Hand::take(&*store, "shop").await?;
+        check_err!(hand.refused(vec![began("op-1"), secret()]).await, StoreError::NoKey, "a secret without a key");
+        check_eq!(store.head(&instance("shop")).await?, Revision(0), "revision after a refusal");
+        hand.commit(vec![began("op-1"), outcome(1, "open", record(Value::from("plain")))]).await?;
+        check_err!(hand.refused(vec![secret()]).await, StoreError::NoKey, "a secret without a key");
+        hand.release().await?;
+    }
+    let store = place(sealer());
+    check!(store.can_seal(), "it says that it cannot seal");
+    let mut hand = Hand::take(&*store, "shop").await?;
+    check!(store.load(&instance("shop")).await?.records.len() == 1, "a refused record is there");
+    hand.commit(vec![began("op-2"), secret()]).await?;
+    let found = store.load(&instance("shop")).await?;
+    let inputs = record_of(&found, "key").map(|record| record.inputs.clone());
+    check_eq!(inputs, Some(Value::from("s3cret").secret()), "the secret");
+    for other in [Sealer::none(), Sealer::with_key([9; 32])] {
+        let store = place(other);
+        check_err!(store.load(&instance("shop")).await, StoreError::WrongKey, "loading with another key");
+        check_eq!(store.instances().await?.len(), 1, "instances with another key");
+    }
+    Ok(())
+}
+
+async fn leases(place: &Place) -> Result<(), Failed> {
+    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let shop = instance("shop");
+    let mut first = Hand::take(&*ours, "shop").await?;
+    match theirs.lease(&shop, "bob@host (2)", NOW + 30, MINUTE).await {
+        Err(StoreError::Busy { holder: Some(holder), .. }) => {
+            check_eq!((&*holder.who, holder.since, holder.until), ("ann@host (1)", NOW, NOW + 60), "the holder");
+        }
+        other => return Err(Failed(format!("a second lease is {other:?}"))),
+    }
+    first.commit(vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))]).await?;
+    let holder = theirs.info(&shop).await?.and_then(|info| info.holder);
+    check_eq!(holder.map(|holder| holder.until), Some(NOW + 60), "the holder at a glance");
+    ours.renew(&first.lease, NOW + 50, MINUTE).await?;
+    check_err!(
+        theirs.lease(&shop, "bob", NOW + 100, MINUTE).await,
+        StoreError::Busy { .. },
+        "a lease after a sign of life"
+    );
+    let was = theirs.unlock(&shop).await?;
+    check_eq!(was.map(|holder| (holder.since, holder.until)), Some((NOW, NOW + 110)), "whose lease was ended");
+    check_eq!(theirs.unlock(&shop).await?, None, "whose lease was ended the second time");
+    let late = vec![outcome(1, "b", record(Value::Int(2)))];
+    check_err!(
+        first.refused(late.clone()).await,
+        StoreError::Busy { holder: None, .. },
+        "a commit after the lease was ended"
+    );
+    check_err!(
+        ours.renew(&first.lease, NOW + 51, MINUTE).await,
+        StoreError::Busy { .. },
+        "a sign of life after the end"
+    );
+    let second = theirs.lease(&shop, "bob@host (2)", NOW + 52, MINUTE).await?;
+    check!(second.epoch > first.lease.epoch, "the epoch did not grow");
+    check_err!(first.refused(late).await, StoreError::Busy { holder: Some(_), .. }, "a commit of who was fenced off");
+    // Giving back what was taken over is fine, and does not end the other's lease.
+    ours.release(&first.lease).await?;
+    theirs.renew(&second, NOW + 53, MINUTE).await?;
+    theirs.release(&second).await?;
+    let third = ours.lease(&shop, "ann@host (1)", NOW + 54, MINUTE).await?;
+    check!(third.epoch > second.epoch, "the epoch did not grow after a lease was given back");
+    check_eq!(ours.head(&shop).await?, Revision(1), "the revision after refusals");
+    Ok(())
+}
+
+async fn run_out(place: &Place) -> Result<(), Failed> {
+    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let mut first = Hand::take(&*ours, "shop").await?;
+    first.commit(vec![began("op-1"), intent(1, "a")]).await?;
+    check_err!(
+        theirs.lease(&first.lease.instance, "b", NOW + 59, MINUTE).await,
+        StoreError::Busy { .. },
+        "a lease a second early"
+    );
+    let second = theirs.lease(&first.lease.instance, "bob@host (2)", NOW + 60, MINUTE).await?;
+    let late = vec![outcome(1, "a", record(Value::Int(1)))];
+    check_err!(
+        first.refused(late.clone()).await,
+        StoreError::Busy { holder: Some(_), .. },
+        "a commit after the lease ran out"
+    );
+    check_err!(ours.renew(&first.lease, NOW + 61, MINUTE).await, StoreError::Busy { .. }, "a late sign of life");
+    let mut second = Hand { store: &*theirs, revision: theirs.head(&second.instance).await?, lease: second };
+    check_err!(second.refused(late.clone()).await, StoreError::Refused { .. }, "going on with another's operation");
+    second.commit([vec![began("op-2")], late].concat()).await?;
+    check!(theirs.load(&second.lease.instance).await?.open.is_empty(), "the call is still open");
+    Ok(())
+}
+
+async fn moved(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let mut hand = Hand::take(&*store, "shop").await?;
+    hand.commit(vec![began("op-1")]).await?;
+    for expected in [Revision(0), Revision(2)] {
+        let entries = vec![outcome(1, "a", record(Value::Null))];
+        match store.commit(&hand.lease, expected, entries).await {
+            Err(StoreError::Moved { found, expected: said, .. }) => {
+                check_eq!((found, said), (Revision(1), expected), "what is said to be there");
+            }
+            other => return Err(Failed(format!("a commit on another revision is {other:?}"))),
+        }
+    }
+    check!(store.load(&hand.lease.instance).await?.records.is_empty(), "something was written");
+    hand.commit(vec![outcome(1, "a", record(Value::Null))]).await
+}
+
+async fn rules(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let mut hand = Hand::take(&*store, "shop").await?;
+    let something = || outcome(1, "a", record(Value::Int(1)));
+    for (entries, what) in [
+        (vec![], "no entry"),
+        (vec![something()], "an outcome before any operation"),
+        (vec![something(), began("op-1")], "an operation that begins late"),
+        (vec![began("op-1"), began("op-2")], "two operations at once"),
+        (vec![began("op-1"), finished(2, OperationOutcome::Ready)], "a generation left out"),
+        (vec![began("op-1"), finished(1, OperationOutcome::Ready), something()], "an entry after the end"),
+        (vec![began("op-1"), something(), finished(1, OperationOutcome::Gone)], "gone with a record left"),
+        (vec![began("op-1"), outcome(1, "a", record(Value::unknown(None, None)))], "an unknown value"),
+    ] {
+        check_err!(hand.refused(entries).await, StoreError::Refused { .. }, what);
+        check_eq!(store.head(&hand.lease.instance).await?, Revision(0), format!("the revision after {what}"));
+    }
+    hand.commit(vec![began("op-1"), intent(1, "a")]).await?;
+    for (entries, what) in [
+        (vec![began("op-2")], "an operation within another"),
+        (vec![outcome(2, "a", record(Value::Null))], "an outcome of another step than its call"),
+        (vec![finished(1, OperationOutcome::Ready), something()], "an entry after the end"),
+    ] {
+        check_err!(hand.refused(entries).await, StoreError::Refused { .. }, what);
+    }
+    hand.commit(vec![something(), finished(1, OperationOutcome::Ready)]).await?;
+    check_err!(hand.refused(vec![something()]).await, StoreError::Refused { .. }, "an entry between operations");
+    check_err!(hand.refused(vec![began("op-1")]).await, StoreError::Refused { .. }, "an id used twice");
+    hand.commit(vec![began("op-2")]).await?;
+    let mut other = Hand::take(&*store, "other").await?;
+    check_err!(other.refused(vec![began("op-2")]).await, StoreError::Refused { .. }, "an id of another instance");
+    other.commit(vec![began("op-3")]).await
+}
+
+async fn cut_off(place: &Place) -> Result<(), Failed> {
+    let shop = instance("shop");
+    {
+        let store = place(sealer());
+        let mut hand = Hand::take(&*store, "shop").await?;
+        hand.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
+        hand.commit(vec![outcome(1, "a", record(Value::Int(1))), intent(3, "c")]).await?;
+        // Gone without a word: no end, the lease not given back.
+    }
+    let store = place(sealer());
+    let found = store.load(&shop).await?;
+    let open = |snapshot: &Snapshot| snapshot.open.keys().map(Address::to_string).collect::<Vec<_>>();
+    check_eq!(open(&found), ["b", "c"], "open calls");
+    check_eq!(found.open.get(&address("c")).map(|open| &*open.intent.token), Some("token-3"), "the token of a call");
+    check_eq!(found.records.len(), 1, "records");
+    let last = store.info(&shop).await?.and_then(|info| info.last);
+    check!(matches!(last, Some((_, None))), "the operation has an outcome: {last:?}");
+    // Another operation settles one of them and is cut off in its turn.
+    let lease = store.lease(&shop, "bob@host (2)", NOW + 100, MINUTE).await?;
+    let mut hand = Hand { store: &*store, lease, revision: found.revision };
+    hand.commit(vec![began("op-2"), outcome(1, "c", record(Value::Int(3)))]).await?;
+    drop(hand);
+    drop(store);
+    let store = place(sealer());
+    let found = store.load(&shop).await?;
+    check_eq!(open(&found), ["b"], "open calls after another operation");
+    store.unlock(&shop).await?;
+    let mut hand = Hand::take(&*store, "shop").await?;
+    hand.commit(vec![began("op-3"), intent(4, "b"), outcome(4, "b", None), finished(1, OperationOutcome::Ready)])
+        .await?;
+    let found = store.load(&shop).await?;
+    check!(found.open.is_empty(), "open calls in the end: {:?}", open(&found));
+    check_eq!(found.generation.0, 1, "generation");
+    Ok(())
+}
+
+async fn destroyed(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let shop = instance("shop");
+    let mut hand = Hand::take(&*store, "shop").await?;
+    hand.commit(vec![began("op-1"), outcome(1, "a", record(Value::Int(1))), finished(1, OperationOutcome::Ready)])
+        .await?;
+    let uid = store.load(&shop).await?.uid;
+    check_eq!(&*uid, "op-1", "uid");
+    hand.commit(vec![samples::began_as("op-2", OperationKind::Destroy, ""), intent(1, "a")]).await?;
+    hand.commit(vec![outcome(1, "a", None), finished(2, OperationOutcome::Gone)]).await?;
+    let found = store.load(&shop).await?;
+    check!(found.records.is_empty() && found.exports.is_empty() && !found.exports_old, "something is left");
+    check_eq!(&*found.document, "shop.blueprint.yaml", "the document");
+    let Some(info) = store.info(&shop).await? else { return Err(Failed("it is not listed any more".into())) };
+    check_eq!(info.records, 0, "records");
+    check!(matches!(info.last, Some((_, Some(OperationOutcome::Gone)))), "its last outcome is {:?}", info.last);
+    hand.commit(vec![began("op-3"), outcome(1, "b", record(Value::Int(2))), finished(3, OperationOutcome::Ready)])
+        .await?;
+    let found = store.load(&shop).await?;
+    check_eq!((found.uid, found.generation.0, found.revision), (uid, 3, Revision(4)), "uid, generation, revision");
+    check_eq!(found.records.len(), 1, "records");
+    check_eq!(store.history(&shop, 9).await?.len(), 3, "operations");
+    Ok(())
+}
+
+async fn history(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let shop = instance("shop");
+    let mut hand = Hand::take(&*store, "shop").await?;
+    for number in 1..=5u64 {
+        let id = format!("op-{number}");
+        hand.commit(vec![began(&id), outcome(1, "a", record(Value::Int(number.cast_signed())))]).await?;
+        hand.commit(vec![finished(number, OperationOutcome::Ready)]).await?;
+    }
+    hand.commit(vec![began("op-6"), outcome(1, "a", record(Value::Int(6)))]).await?;
+    let past = store.history(&shop, 3).await?;
+    check!(past.iter().map(|past| &*past.operation.id).eq(["op-6", "op-5", "op-4"]), "the newest three: {past:?}");
+    check!(past.first().is_some_and(|newest| newest.finished.is_none()), "what runs has finished");
+    let finished = past.get(1).and_then(|past| past.finished);
+    check_eq!(
+        finished.map(|(outcome, at, generation, counts)| (outcome, at, generation.0, counts)),
+        Some((OperationOutcome::Ready, NOW + 5, 5, [1, 2, 3, 4])),
+        "how an operation ended"
+    );
+    check_eq!(past.first().map(|past| past.operation.desired.clone()), Some(samples::desired()), "what was desired");
+    check_eq!(store.history(&shop, 0).await?.len(), 0, "history of nothing");
+    let log = store.log(&shop, Some("op-2"), 9).await?;
+    check!(log.iter().map(|line| line.sequence).eq([4, 5, 6]), "the log of one operation: {log:?}");
+    check!(log.iter().all(|line| &*line.operation == "op-2"), "entries of another operation: {log:?}");
+    check!(matches!(log.first().map(|line| &line.entry.kind), Some(EntryKind::Began(_))), "the log is backwards");
+    let log = store.log(&shop, Some("op-2"), 1).await?;
+    check!(log.iter().map(|line| line.sequence).eq([6]), "the newest entry of one operation: {log:?}");
+    let log = store.log(&shop, None, 3).await?;
+    check!(log.iter().map(|line| line.sequence).eq([15, 16, 17]), "the newest entries: {log:?}");
+    check!(log.iter().map(|line| &*line.operation).eq(["op-5", "op-6", "op-6"]), "their operations: {log:?}");
+    check_eq!(store.log(&shop, Some("op-7"), 9).await?.len(), 0, "the log of an operation that never was");
+    Ok(())
+}
+
+async fn order(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let shop = instance("shop");
+    let mut hand = Hand::take(&*store, "shop").await?;
+    let made = |name: &str, value: i64| outcome(1, name, record(Value::Int(value)));
+    hand.commit(vec![began("op-1"), made("z", 1), made("a", 2), made("m[0]", 3), made("m[\"k/\\\"\"]", 4)]).await?;
+    hand.commit(vec![made("z", 5), outcome(1, "a", None), made("core/b", 6)]).await?;
+    hand.commit(vec![made("a", 7), failed(2, "m[0]", "no luck")]).await?;
+    let found = store.load(&shop).await?;
+    let names: Vec<String> = found.records.keys().map(Address::to_string).collect();
+    check_eq!(names, ["z", "m[\"k/\\\"\"]", "core/b", "a"], "the order");
+    check_eq!(record_of(&found, "z").map(|record| record.inputs.clone()), Some(Value::Int(5)), "a changed record");
+    Ok(())
+}
+
+async fn exports(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let shop = instance("shop");
+    let mut hand = Hand::take(&*store, "shop").await?;
+    let state = async || -> Result<(Option<Value>, bool), Failed> {
+        let found = store.load(&shop).await?;
+        Ok((found.exports.get("url").cloned(), found.exports_old))
+    };
+    let is = |at: i64| Some(Value::Int(at));
+    hand.commit(vec![began("op-1"), finished(1, OperationOutcome::Failed)]).await?;
+    check_eq!(state().await?, (None, true), "exports after a failure at first");
+    hand.commit(vec![began("op-2"), finished(2, OperationOutcome::Ready)]).await?;
+    check_eq!(state().await?, (is(2), false), "exports after a success");
+    hand.commit(vec![began("op-3"), finished(3, OperationOutcome::Interrupted)]).await?;
+    check_eq!(state().await?, (is(2), true), "exports after a failure");
+    hand.commit(vec![began("op-4"), samples::finished_without_exports(4)]).await?;
+    check_eq!(state().await?, (is(2), true), "exports after a change of the state alone");
+    hand.commit(vec![began("op-5"), finished(5, OperationOutcome::Ready)]).await?;
+    hand.commit(vec![began("op-6"), samples::finished_without_exports(6)]).await?;
+    check_eq!(state().await?, (is(5), false), "exports after a change of the state alone, on a success");
+    hand.commit(vec![began("op-7"), finished(7, OperationOutcome::Gone)]).await?;
+    check_eq!(state().await?, (None, false), "exports of what is gone");
+    Ok(())
+}
+
+async fn apart(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    for (number, name) in ["b", "a.x", "c_1"].into_iter().enumerate() {
+        let mut hand = Hand::take(&*store, name).await?;
+        let id = format!("op-{name}");
+        hand.commit(vec![began(&id), outcome(1, "same", record(Value::from(name))), intent(2, "open")]).await?;
+        for _ in 0..number {
+            hand.commit(vec![outcome(1, "same", record(Value::from(name)))]).await?;
+        }
+    }
+    let all = store.instances().await?;
+    check!(all.iter().map(|info| info.name.as_str()).eq(["a.x", "b", "c_1"]), "instances: {all:?}");
+    check!(all.iter().map(|info| info.revision.0).eq([2, 1, 3]), "their revisions: {all:?}");
+    for name in ["b", "a.x", "c_1"] {
+        let found = store.load(&instance(name)).await?;
+        check_eq!(found.uid.to_string(), format!("op-{name}"), "uid");
+        let inputs = record_of(&found, "same").map(|record| record.inputs.clone());
+        check_eq!(inputs, Some(Value::from(name)), "the record");
+        check_eq!(found.open.len(), 1, "open calls");
+        check_eq!(found.records.len(), 1, "records");
+    }
+    Ok(())
+}
+
+async fn reading(place: &Place) -> Result<(), Failed> {
+    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let shop = instance("shop");
+    let mut hand = Hand::take(&*ours, "shop").await?;
+    let pair = |number: i64| ["a", "b"].map(|name| outcome(1, name, record(Value::Int(number)))).to_vec();
+    hand.commit([vec![began("op-1")], pair(0)].concat()).await?;
+    const ROUNDS: i64 = 40;
+    let writing = async {
+        for number in 1..=ROUNDS {
+            hand.commit(pair(number)).await?;
+        }
+        Ok::<(), Failed>(())
+    };
+    let watching = async {
+        let mut last = Revision(0);
+        for _ in 0..ROUNDS {
+            let found = theirs.load(&shop).await?;
+            check!(found.revision >= last, "a reader went back from {last:?} to {:?}", found.revision);
+            last = found.revision;
+            let values = ["a", "b"].map(|name| record_of(&found, name).map(|record| record.inputs.clone()));
+            let wanted = Value::Int(found.revision.0.cast_signed() - 1);
+            check!(values.iter().all(|value| value.as_ref() == Some(&wanted)), "revision {last:?} shows {values:?}");
+        }
+        Ok::<(), Failed>(())
+    };
+    let (written, seen) = join(writing, watching).await;
+    written.and(seen)
+}
+
+async fn races(place: &Place) -> Result<(), Failed> {
+    let stores: Vec<Box<dyn Store>> = (0..4).map(|_| place(sealer())).collect();
+    let shop = instance("shop");
+    let tried = join_all(stores.iter().map(|store| store.lease(&shop, "somebody", NOW, MINUTE))).await;
+    let mut won: Vec<Lease> = Vec::new();
+    for lease in tried {
+        match lease {
+            Ok(lease) => won.push(lease),
+            Err(StoreError::Busy { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    let [lease] = won.as_slice() else { return Err(Failed(format!("{} got the lease", won.len()))) };
+    let commit = |store: &'static str| vec![began(store), outcome(1, "a", record(Value::from(store)))];
+    let ids = ["op-1", "op-2", "op-3", "op-4"];
+    let tried = join_all(stores.iter().zip(ids).map(|(store, id)| store.commit(lease, Revision(0), commit(id)))).await;
+    let done = tried.iter().filter(|result| result.is_ok()).count();
+    check_eq!(done, 1, "commits on one revision");
+    check!(
+        tried.iter().all(|result| matches!(result, Ok(_) | Err(StoreError::Moved { .. }))),
+        "the others are told: {tried:?}"
+    );
+    check_eq!(stores.len(), 4, "stores");
+    for store in &stores {
+        check_eq!(store.load(&shop).await?.records.len(), 1, "records");
+    }
+    let status = record_of(&stores[0].load(&shop).await?, "a").map(|record| record.status);
+    check!(
+        status.is_some_and(|status| status.op == StatusOp::Create && status.word == StatusWord::Ready),
+        "its status"
+    );
+    Ok(())
+}

@@ -203,7 +203,8 @@ impl Sealer {
         }
         let mut json: Json = parse(text)?;
         self.open_json(place, &mut json)?;
-        T::deserialize(json).map_err(SealError::Form)
+        // Not what the parser says: it may repeat what was sealed.
+        T::deserialize(json).map_err(|_| SealError::Foreign)
     }
 
     /// Replaces every `{"$secret": V}` of a tree in wire form by its sealed form.
@@ -236,7 +237,7 @@ impl Sealer {
             let key = self.key_of(id)?;
             let sealed = STANDARD.decode(text).map_err(|_| SealError::Foreign)?;
             let plain = self.open(key, place, path, &sealed)?;
-            let secret: Json = parse(&plain)?;
+            let secret: Json = parse(&plain).map_err(|_| SealError::Foreign)?;
             map.clear();
             map.insert(SECRET.into(), secret);
             Ok(true)

@@ -1,1 +1,278 @@
-//! State in one SQLite file.
+//! State in one SQLite file: the default.
+//!
+//! The file is opened by the first call that needs it, and made, with its folder, by the first that writes: reading
+//! never creates anything, and a file that is not there is a store without instances. One thread owns the connection
+//! that writes, another the one that reads; neither waits for the other (WAL), and a read sees one whole revision. A
+//! commit is one sync of the disk, shared by all that are ready. Several processes may use a file at once: leases are
+//! rows, and every commit looks at its own inside its transaction.
+//!
+//! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clocks (times come with the calls).
+
+mod body;
+mod failure;
+mod read;
+mod schema;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use futures::channel::oneshot;
+use rusqlite::Connection;
+use state::seal::Sealer;
+use state::{
+    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
+    Store, StoreError,
+};
+
+pub use failure::Failure;
+use failure::failed;
+use read::Reading;
+use write::{Answer, Reply, Request, Writer};
+
+/// What a store may do with its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Read it, if it is there. Anything that would write is refused.
+    ReadOnly,
+    /// Read and write it; make it when something is first written.
+    ReadWrite,
+}
+
+/// A store in one SQLite file.
+pub struct SqliteStore {
+    path: PathBuf,
+    sealer: Sealer,
+    mode: Mode,
+    // In this order: the last connection to be closed tidies up the file, and should be the one that writes.
+    reader: Mutex<Option<Worker<Read>>>,
+    writer: Mutex<Option<Worker<(Request, Reply)>>>,
+}
+
+/// Something to be done with the connection that reads; none while there is no file.
+type Read = Box<dyn FnOnce(Result<Option<Reading<'_>>, StoreError>) + Send>;
+
+/// A thread and the way to it. Letting it go waits until what it was asked for is done.
+struct Worker<T> {
+    sender: Option<mpsc::Sender<T>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    fn start(name: &str, run: impl FnOnce(mpsc::Receiver<T>) + Send + 'static) -> std::io::Result<Worker<T>> {
+        let (sender, receiver) = mpsc::channel();
+        let thread = std::thread::Builder::new().name(name.into()).spawn(move || run(receiver))?;
+        Ok(Worker { sender: Some(sender), thread: Some(thread) })
+    }
+}
+
+impl<T> Drop for Worker<T> {
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            // If it has panicked there is nothing left to wait for.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl SqliteStore {
+    /// A store in the file of that path. Nothing is opened or made yet.
+    pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
+        SqliteStore { path: path.into(), sealer, mode, reader: Mutex::default(), writer: Mutex::default() }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn stopped(&self) -> StoreError {
+        Failure::Stopped { path: self.path.clone() }.into_store_error()
+    }
+
+    /// Hands a message to a thread, which is started if it is not running yet.
+    fn send<T: Send + 'static>(
+        &self,
+        worker: &Mutex<Option<Worker<T>>>,
+        start: impl FnOnce() -> std::io::Result<Worker<T>>,
+        message: T,
+    ) -> Result<(), StoreError> {
+        let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = match &mut *worker {
+            Some(worker) => worker,
+            none => none.insert(start().map_err(|_| self.stopped())?),
+        };
+        let sent = worker.sender.as_ref().is_some_and(|sender| sender.send(message).is_ok());
+        if sent { Ok(()) } else { Err(self.stopped()) }
+    }
+
+    /// Reads on the thread that reads, in one transaction; `empty` where there is no file.
+    async fn read<T: Send + 'static>(
+        &self,
+        empty: Result<T, StoreError>,
+        read: impl FnOnce(Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let job: Read = Box::new(move |reading| {
+            let result = match reading {
+                Ok(Some(reading)) => read(reading),
+                Ok(None) => empty,
+                Err(error) => Err(error),
+            };
+            // Nobody waits any more: nothing is lost.
+            let _ = reply.send(result);
+        });
+        let (path, sealer) = (self.path.clone(), self.sealer.clone());
+        let start = || Worker::start("state-reader", move |jobs| run_reader(&path, &sealer, &jobs));
+        self.send(&self.reader, start, job)?;
+        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+    }
+
+    async fn write(&self, request: Request) -> Result<Answer, StoreError> {
+        if self.mode == Mode::ReadOnly {
+            return Err(Failure::ReadOnly { path: self.path.clone() }.into_store_error());
+        }
+        let (reply, answer) = oneshot::channel();
+        let writer = Writer::new(self.path.clone(), self.sealer.clone());
+        let start = || Worker::start("state-writer", move |requests| writer.run(&requests));
+        self.send(&self.writer, start, (request, reply))?;
+        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+    }
+
+    /// The answer was of another kind than what was asked: a bug of this module's.
+    fn mixed_up<T>(&self) -> Result<T, StoreError> {
+        debug_assert!(false, "the writer answered something else");
+        Err(self.stopped())
+    }
+}
+
+fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
+    let mut connection: Option<Connection> = None;
+    while let Ok(job) = jobs.recv() {
+        if connection.is_none() {
+            match schema::open_to_read(path) {
+                Ok(opened) => connection = opened,
+                Err(error) => {
+                    job(Err(error));
+                    continue;
+                }
+            }
+        }
+        let Some(connection) = connection.as_mut() else {
+            job(Ok(None));
+            continue;
+        };
+        match connection.transaction() {
+            Ok(transaction) => job(Ok(Some(Reading { connection: &transaction, path, sealer }))),
+            Err(error) => job(Err(failed(path, error))),
+        }
+    }
+}
+
+impl Store for SqliteStore {
+    fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
+        Box::pin(self.read(Ok(Vec::new()), |reading| reading.instances()))
+    }
+
+    fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
+        let instance = instance.clone();
+        Box::pin(self.read(Ok(None), move |reading| reading.info(&instance)))
+    }
+
+    fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        let instance = instance.clone();
+        Box::pin(self.read(Ok(Revision(0)), move |reading| {
+            let head = reading.head(&instance)?;
+            Ok(Revision(head.map_or(0, |head| head.revision.unsigned_abs())))
+        }))
+    }
+
+    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+        let instance = instance.clone();
+        Box::pin(self.read(Ok(Snapshot::default()), move |reading| reading.load(&instance)))
+    }
+
+    fn commit<'a>(
+        &'a self,
+        lease: &'a Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        let request = Request::Commit { lease: lease.clone(), expected, entries };
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Committed(revision) => Ok(revision),
+                _ => self.mixed_up(),
+            }
+        })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        who: &'a str,
+        now: i64,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<Lease, StoreError>> {
+        let request = Request::Lease { instance: instance.clone(), who: who.into(), now, until: until(now, lasts) };
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Leased(lease) => Ok(lease),
+                _ => self.mixed_up(),
+            }
+        })
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+        let request = Request::Renew { lease: lease.clone(), until: until(now, lasts) };
+        Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        let request = Request::Release { lease: lease.clone() };
+        Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
+    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        let request = Request::Unlock { instance: instance.clone() };
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Unlocked(holder) => Ok(holder),
+                _ => self.mixed_up(),
+            }
+        })
+    }
+
+    fn history<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
+        let instance = instance.clone();
+        let unknown = StoreError::Unknown { instance: instance.clone() };
+        Box::pin(self.read(Err(unknown), move |reading| reading.history(&instance, limit)))
+    }
+
+    fn log<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        operation: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
+        let instance = instance.clone();
+        let operation = operation.map(str::to_owned);
+        let unknown = StoreError::Unknown { instance: instance.clone() };
+        Box::pin(self.read(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
+    }
+
+    fn can_seal(&self) -> bool {
+        self.sealer.can_seal()
+    }
+}
+
+fn until(now: i64, lasts: Duration) -> i64 {
+    now.saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX))
+}

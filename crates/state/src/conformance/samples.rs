@@ -1,0 +1,237 @@
+//! Entries and records for the cases: small ones, and one of everything.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Asset, IndexMap, Key, Name, Value};
+
+use super::NOW;
+use crate::seal::Sealer;
+use crate::{
+    Entry, EntryKind, Finished, Generation, Intent, Operation, OperationKind, OperationOutcome, Outcome, Record,
+    RecordOrigin, Remembered, Revision, Snapshot, Status, StatusOp, StatusWord,
+};
+
+/// A sealer with a fixed key.
+pub fn sealer() -> Sealer {
+    Sealer::with_key([5; 32])
+}
+
+/// An address; the text is known to be one.
+pub fn address(text: &str) -> Address {
+    text.parse().unwrap_or_else(|_| Address::root(text))
+}
+
+/// What the operations of the samples want.
+pub(super) fn desired() -> Value {
+    Value::map([("inputs", Value::map([("size", Value::Int(3))])), ("text", Value::from("version: 2023-04-20\n"))])
+}
+
+/// An update begins.
+pub fn began(id: &str) -> Entry {
+    began_as(id, OperationKind::Update, "shop.blueprint.yaml")
+}
+
+pub(super) fn began_as(id: &str, kind: OperationKind, document: &str) -> Entry {
+    let operation = Operation {
+        id: id.into(),
+        kind,
+        who: "ann@host".into(),
+        began: NOW,
+        document: document.into(),
+        desired: desired(),
+    };
+    Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
+}
+
+/// A create is about to be called, with a token named after the step.
+pub fn intent(step: u32, at: &str) -> Entry {
+    let intent = Intent {
+        address: address(at),
+        op: StatusOp::Create,
+        deposed: false,
+        token: format!("token-{step}").into(),
+        type_name: "test/data".into(),
+        inputs: Value::map([("input", Value::from(at))]),
+        dependencies: Vec::new(),
+    };
+    Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
+}
+
+/// What is true of an address now.
+pub fn outcome(step: u32, at: &str, record: impl Into<Option<Record>>) -> Entry {
+    let record = record.into().map(Arc::new);
+    Entry { step, kind: EntryKind::Outcome(Arc::new(Outcome { address: address(at), record, error: None })) }
+}
+
+/// A step failed and left nothing.
+pub fn failed(step: u32, at: &str, why: &str) -> Entry {
+    let outcome = Outcome { address: address(at), record: None, error: Some(why.into()) };
+    Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }
+}
+
+/// The end of an operation; with exports only if it went well.
+pub fn finished(generation: u64, outcome: OperationOutcome) -> Entry {
+    let exports = [(Name::from("url"), Value::Int(generation.cast_signed()))].into_iter().collect();
+    let exports = Some(exports).filter(|_| outcome == OperationOutcome::Ready);
+    end(generation, outcome, exports)
+}
+
+pub(super) fn finished_without_exports(generation: u64) -> Entry {
+    end(generation, OperationOutcome::Ready, None)
+}
+
+fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name, Value>>) -> Entry {
+    let finished = Finished {
+        outcome,
+        at: NOW + generation.cast_signed(),
+        generation: Generation(generation),
+        exports,
+        remembered: IndexMap::default(),
+        groups: IndexMap::default(),
+        metadata: Value::Null,
+        counts: [1, 2, 3, 4],
+    };
+    Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }
+}
+
+/// A record with these inputs and little else.
+pub fn record(inputs: Value) -> Record {
+    Record {
+        type_name: "test/data".into(),
+        status: Status::new(StatusOp::Create, StatusWord::Ready),
+        id: "id-1".into(),
+        inputs,
+        outputs: Value::Null,
+        private: Value::Null,
+        metadata: Value::Null,
+        dependencies: Vec::new(),
+        retain: false,
+        protect: false,
+        deposed: None,
+        token: None,
+        attention: None,
+        unhealthy: Vec::new(),
+        schema_version: 0,
+        origin: RecordOrigin::default(),
+    }
+}
+
+/// One of every kind of value that can be stored.
+fn every_value() -> Value {
+    Value::map([
+        ("null", Value::Null),
+        ("true", Value::Bool(true)),
+        ("least", Value::Int(i64::MIN)),
+        ("float", Value::Float(0.1 + 0.2)),
+        ("whole", Value::Float(3.0)),
+        ("huge", Value::Float(1.797_693_134_862_315_7e308)),
+        ("decimal", Value::Decimal("18446744073709551616.5".into())),
+        ("text", Value::from("line\n\"quoted\" \u{0} \u{1F980}")),
+        ("bytes", Value::Bytes(Arc::from([0u8, 255, 7].as_slice()))),
+        ("list", Value::list([Value::Int(1), Value::list([])])),
+        ("set", Value::Set(Arc::new(vec![Value::from("b"), Value::from("a")]))),
+        ("map", Value::map([("z", Value::Int(1)), ("a", Value::Int(2))])),
+        ("marks", Value::map([("$secret", Value::from("no secret")), ("$sealed", Value::Null)])),
+        (
+            "asset",
+            Value::Asset(Arc::new(Asset::Archive([("x".into(), Asset::Text("t".into()))].into_iter().collect()))),
+        ),
+        ("resource", Value::Resource(Arc::new(Address::root("r").with_key(Key::Name("k\"".into()))))),
+        ("secret", Value::map([("deep", Value::list([Value::from("s3cret")]))]).secret()),
+        ("within", Value::list([Value::from("open"), Value::from("s3cret").secret()])),
+        ("$odd", Value::from("a key with a mark")),
+        ("", Value::from("an empty key")),
+        ("deep", (0..200).fold(Value::Null, |inner, _| Value::list([inner]))),
+    ])
+}
+
+/// A record of which every field is set.
+pub fn full_record() -> Record {
+    Record {
+        type_name: "test/everything".into(),
+        status: Status { op: StatusOp::Update, word: StatusWord::Failed, undo: true },
+        id: "id-2".into(),
+        inputs: every_value(),
+        outputs: Value::map([("password", Value::from("s3cret").secret()), ("size", Value::Int(3))]),
+        private: Value::Bytes(Arc::from(b"opaque".as_slice())),
+        metadata: Value::map([("labels", Value::map([("a", "b")].map(|(key, value)| (key, Value::from(value)))))]),
+        dependencies: ["plain", "core/fns[0]::table", "m[\"k\"]"].map(address).to_vec(),
+        retain: true,
+        protect: true,
+        deposed: Some(Box::new(record(Value::from("s3cret").secret()))),
+        token: Some("token-9".into()),
+        attention: Some("cannot tell".into()),
+        unhealthy: vec!["slow".into(), "lonely".into()],
+        schema_version: 4,
+        origin: RecordOrigin { path: "shop.blueprint.yaml".into(), start: 10, end: 20 },
+    }
+}
+
+/// An operation with every kind of entry and every field set, and the snapshot that it leads to (its revision apart).
+pub fn full_operation() -> (Vec<Entry>, Snapshot) {
+    let operation = Operation {
+        id: "operation-1".into(),
+        kind: OperationKind::Deploy,
+        who: "ann@host".into(),
+        began: NOW,
+        document: "shop.blueprint.yaml".into(),
+        desired: Value::map([("inputs", Value::map([("password", Value::from("s3cret").secret())]))]),
+    };
+    let call = |at: &str, deposed| Intent {
+        address: address(at),
+        op: StatusOp::Delete,
+        deposed,
+        token: "token-1".into(),
+        type_name: "test/everything".into(),
+        inputs: every_value(),
+        dependencies: vec![address("plain")],
+    };
+    let everything = Arc::new(full_record());
+    let plain = Arc::new(record(Value::Int(1)));
+    let done = |at: &str, record: &Arc<Record>, error: Option<&str>| {
+        EntryKind::Outcome(Arc::new(Outcome {
+            address: address(at),
+            record: Some(record.clone()),
+            error: error.map(Name::from),
+        }))
+    };
+    let finished = Finished {
+        outcome: OperationOutcome::Failed,
+        at: NOW + 9,
+        generation: Generation(1),
+        exports: Some(
+            [("url".into(), Value::from("s3cret").secret()), ("all".into(), every_value())].into_iter().collect(),
+        ),
+        remembered: [("call-1".into(), Remembered { fingerprint: u64::MAX, value: every_value() })]
+            .into_iter()
+            .collect(),
+        groups: [("values.g".into(), vec![address("plain"), address("core/b")])].into_iter().collect(),
+        metadata: every_value(),
+        counts: [1, 0, u64::from(u32::MAX), 4],
+    };
+    let kinds = [
+        (0, EntryKind::Began(Arc::new(operation))),
+        (7, EntryKind::Intent(Arc::new(call("core/everything", true)))),
+        (8, EntryKind::Intent(Arc::new(call("left[\"open\"]", false)))),
+        (7, done("core/everything", &everything, Some("it said no"))),
+        (9, done("plain", &plain, None)),
+        (0, EntryKind::Finished(Arc::new(finished.clone()))),
+    ];
+    let entries = kinds.into_iter().map(|(step, kind)| Entry { step, kind }).collect();
+    let snapshot = Snapshot {
+        revision: Revision(0),
+        generation: Generation(1),
+        uid: "operation-1".into(),
+        document: "shop.blueprint.yaml".into(),
+        records: [(address("core/everything"), everything), (address("plain"), plain)].into_iter().collect(),
+        groups: finished.groups,
+        exports: finished.exports.unwrap_or_default(),
+        exports_old: false,
+        remembered: finished.remembered,
+        metadata: finished.metadata,
+        open: [(address("left[\"open\"]"), crate::Open { intent: call("left[\"open\"]", false) })]
+            .into_iter()
+            .collect(),
+    };
+    (entries, snapshot)
+}

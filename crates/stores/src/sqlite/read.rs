@@ -1,0 +1,383 @@
+//! Reading: each call sees one whole revision, and waits for no writer.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Value};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Deserialize;
+use state::seal::{Place, Sealer};
+use state::{
+    Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent, Journal, LeaseHolder, LogEntry,
+    Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, StoreError,
+};
+
+use super::body;
+use super::failure::{damaged, failed};
+use super::schema::SHIFT;
+
+/// Reads from one connection; whoever calls has begun a transaction on it.
+pub(super) struct Reading<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) path: &'a Path,
+    pub(super) sealer: &'a Sealer,
+}
+
+/// The row of an instance.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    pub(super) id: i64,
+    pub(super) uid: Name,
+    pub(super) document: Name,
+    pub(super) created: i64,
+    pub(super) revision: i64,
+    pub(super) generation: i64,
+    pub(super) entries: i64,
+    pub(super) unsettled: i64,
+    pub(super) finished: Option<i64>,
+    pub(super) exports: Option<i64>,
+    pub(super) exports_old: bool,
+}
+
+impl Head {
+    /// Of an instance that has no row yet.
+    pub(super) fn before_the_first() -> Head {
+        Head {
+            id: 0,
+            uid: Name::default(),
+            document: Name::default(),
+            created: 0,
+            revision: 0,
+            generation: 0,
+            entries: 0,
+            unsettled: 1,
+            finished: None,
+            exports: None,
+            exports_old: false,
+        }
+    }
+
+    /// The id of an entry of this instance.
+    pub(super) fn entry(&self, sequence: i64) -> i64 {
+        self.id << SHIFT | sequence
+    }
+
+    fn place(&self, entry: i64) -> Place<'_> {
+        Place { uid: &self.uid, record: sequence_of(entry) }
+    }
+}
+
+fn sequence_of(entry: i64) -> u64 {
+    (entry & ((1 << SHIFT) - 1)).unsigned_abs()
+}
+
+/// What of an intent or outcome says where it belongs.
+#[derive(Deserialize)]
+struct Addressed {
+    address: Address,
+}
+
+fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusqlite::Error> {
+    match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
+        other => Err(rusqlite::Error::InvalidColumnType(column, "body".into(), other.data_type())),
+    }
+}
+
+pub(super) fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
+    serde_json::from_value(serde_json::Value::String(word.to_owned())).ok()
+}
+
+impl Reading<'_> {
+    fn at(&self, error: rusqlite::Error) -> StoreError {
+        failed(self.path, error)
+    }
+
+    pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
+        let sql = "SELECT id, uid, document, created, revision, generation, entries, unsettled, finished, exports, \
+                   exports_old FROM instances WHERE name = ?1";
+        let found = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            let head = |row: &Row<'_>| {
+                Ok(Head {
+                    id: row.get(0)?,
+                    uid: row.get(1)?,
+                    document: row.get(2)?,
+                    created: row.get(3)?,
+                    revision: row.get(4)?,
+                    generation: row.get(5)?,
+                    entries: row.get(6)?,
+                    unsettled: row.get(7)?,
+                    finished: row.get(8)?,
+                    exports: row.get(9)?,
+                    exports_old: row.get(10)?,
+                })
+            };
+            statement.query_row([name.as_str()], head).optional()
+        });
+        found.map_err(|error| self.at(error))
+    }
+
+    fn known(&self, name: &InstanceName) -> Result<Head, StoreError> {
+        self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
+    }
+
+    /// Where the journal stands: the calls left open, and the operation that runs.
+    pub(super) fn journal(&self, head: &Head) -> Result<Journal, StoreError> {
+        let generation = Generation(head.generation.unsigned_abs());
+        let mut journal = Journal::found(generation, self.open(head)?);
+        let sql = "SELECT name, epoch, outcome IS NULL FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT 1";
+        let last = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                let row = |row: &Row<'_>| Ok((row.get::<_, Name>(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?));
+                statement.query_row([head.id], row).optional()
+            })
+            .map_err(|error| self.at(error))?;
+        if let Some((name, epoch, true)) = last {
+            journal.resume(name, epoch.unsigned_abs());
+        }
+        Ok(journal)
+    }
+
+    /// The calls without an outcome, in the order in which they were made, with operation and step.
+    fn open(&self, head: &Head) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
+        if head.unsettled > head.entries {
+            return Ok(Vec::new());
+        }
+        let at = |error| self.at(error);
+        let mut open: HashMap<Address, (i64, u32, bool, Vec<u8>)> = HashMap::new();
+        let sql = "SELECT id, kind = 'intent', step, sealed, body FROM entries \
+                   WHERE id BETWEEN ?1 AND ?2 AND kind IN ('intent', 'outcome')";
+        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
+        let mut rows = statement.query([head.entry(head.unsettled), head.entry(head.entries)]).map_err(at)?;
+        while let Some(row) = rows.next().map_err(at)? {
+            let body = text(row, 4).map_err(at)?;
+            // An address is never secret, so it reads from a body with sealed parts too.
+            let Addressed { address } = body::read(self.sealer, head.place(0), false, body)?;
+            if row.get(1).map_err(at)? {
+                let call = (row.get(0).map_err(at)?, row.get(2).map_err(at)?, row.get(3).map_err(at)?, body.to_owned());
+                open.insert(address, call);
+            } else {
+                open.remove(&address);
+            }
+        }
+        let mut calls: Vec<_> = open.into_values().collect();
+        calls.sort_unstable_by_key(|call| call.0);
+        let operations = self.operations(head)?;
+        let mut found = Vec::with_capacity(calls.len());
+        for (id, step, sealed, text) in calls {
+            let intent = body::read(self.sealer, head.place(id), sealed, &text)?;
+            found.push((operation_at(&operations, sequence_of(id)), step, Arc::new(intent)));
+        }
+        Ok(found)
+    }
+
+    /// First sequence and name of all operations, oldest first.
+    fn operations(&self, head: &Head) -> Result<Vec<(u64, Name)>, StoreError> {
+        let sql = "SELECT first, name FROM operations WHERE instance = ?1 ORDER BY first";
+        let found = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            let rows = statement.query_map([head.id], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?)))?;
+            rows.collect()
+        });
+        found.map_err(|error| self.at(error))
+    }
+
+    fn finished(&self, head: &Head, sequence: Option<i64>) -> Result<Option<Finished>, StoreError> {
+        let Some(sequence) = sequence else { return Ok(None) };
+        let id = head.entry(sequence);
+        let at = |error| self.at(error);
+        let mut statement =
+            self.connection.prepare_cached("SELECT sealed, body FROM entries WHERE id = ?1").map_err(at)?;
+        let mut rows = statement.query([id]).map_err(at)?;
+        let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
+        body::read(self.sealer, head.place(id), row.get(0).map_err(at)?, text(row, 1).map_err(at)?).map(Some)
+    }
+
+    pub(super) fn load(&self, name: &InstanceName) -> Result<Snapshot, StoreError> {
+        let Some(head) = self.head(name)? else { return Ok(Snapshot::default()) };
+        let mut snapshot = Snapshot {
+            revision: Revision(head.revision.unsigned_abs()),
+            generation: Generation(head.generation.unsigned_abs()),
+            uid: head.uid.clone(),
+            document: head.document.clone(),
+            records: self.records(&head)?,
+            open: self.journal(&head)?.open(),
+            exports_old: head.exports_old,
+            ..Snapshot::default()
+        };
+        if let Some(finished) = self.finished(&head, head.finished)? {
+            if head.exports == head.finished {
+                snapshot.exports = finished.exports.unwrap_or_default();
+            }
+            snapshot.groups = finished.groups;
+            snapshot.remembered = finished.remembered;
+            snapshot.metadata = finished.metadata;
+        }
+        if head.exports != head.finished
+            && let Some(finished) = self.finished(&head, head.exports)?
+        {
+            snapshot.exports = finished.exports.unwrap_or_default();
+        }
+        Ok(snapshot)
+    }
+
+    fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
+        let at = |error| self.at(error);
+        // Read where they lie in the file one after the other, then put in order.
+        let sql = "WITH r AS MATERIALIZED (SELECT position, entry FROM records WHERE instance = ?1 ORDER BY entry) \
+                   SELECT r.position, e.id, e.sealed, e.body FROM r CROSS JOIN entries e ON e.id = r.entry";
+        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
+        let mut rows = statement.query([head.id]).map_err(at)?;
+        let mut found: Vec<(i64, Address, Arc<Record>)> = Vec::new();
+        while let Some(row) = rows.next().map_err(at)? {
+            let entry: i64 = row.get(1).map_err(at)?;
+            let sealed: bool = row.get(2).map_err(at)?;
+            let outcome: Outcome = body::read(self.sealer, head.place(entry), sealed, text(row, 3).map_err(at)?)?;
+            let record = outcome.record.ok_or_else(|| damaged(self.path))?;
+            found.push((row.get(0).map_err(at)?, outcome.address, record));
+        }
+        if !found.is_sorted_by_key(|(position, ..)| *position) {
+            found.sort_unstable_by_key(|(position, ..)| *position);
+        }
+        let mut records = IndexMap::with_capacity_and_hasher(found.len(), Default::default());
+        records.extend(found.into_iter().map(|(_, address, record)| (address, record)));
+        Ok(records)
+    }
+
+    pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
+        let sql = "SELECT who, since, until FROM leases WHERE name = ?1 AND who IS NOT NULL";
+        let found = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            let holder = |row: &Row<'_>| Ok(LeaseHolder { who: row.get(0)?, since: row.get(1)?, until: row.get(2)? });
+            statement.query_row([name.as_str()], holder).optional()
+        });
+        found.map_err(|error| self.at(error))
+    }
+
+    pub(super) fn instances(&self) -> Result<Vec<InstanceInfo>, StoreError> {
+        let names =
+            self.connection.prepare_cached("SELECT name FROM instances ORDER BY name").and_then(|mut statement| {
+                let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+                rows.collect::<Result<Vec<_>, _>>()
+            });
+        let mut found = Vec::new();
+        for name in names.map_err(|error| self.at(error))? {
+            let name = name.parse().map_err(|_| damaged(self.path))?;
+            found.extend(self.info(&name)?);
+        }
+        Ok(found)
+    }
+
+    pub(super) fn info(&self, name: &InstanceName) -> Result<Option<InstanceInfo>, StoreError> {
+        let Some(head) = self.head(name)? else { return Ok(None) };
+        let at = |error| self.at(error);
+        let records: i64 = self
+            .connection
+            .prepare_cached("SELECT count(*) FROM records WHERE instance = ?1")
+            .and_then(|mut statement| statement.query_row([head.id], |row| row.get(0)))
+            .map_err(at)?;
+        let sql = "SELECT name, kind, who, began, document, outcome FROM operations \
+                   WHERE instance = ?1 ORDER BY first DESC LIMIT 1";
+        let last = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            let row = |row: &Row<'_>| {
+                let kind: Option<OperationKind> = word(&row.get::<_, String>(1)?);
+                let outcome: Option<String> = row.get(5)?;
+                let operation = Operation {
+                    id: row.get(0)?,
+                    kind: kind.ok_or(rusqlite::Error::QueryReturnedNoRows)?,
+                    who: row.get(2)?,
+                    began: row.get(3)?,
+                    document: row.get(4)?,
+                    desired: Value::Null,
+                };
+                Ok((operation, outcome.and_then(|outcome| word::<OperationOutcome>(&outcome))))
+            };
+            statement.query_row([head.id], row).optional()
+        });
+        Ok(Some(InstanceInfo {
+            name: name.clone(),
+            revision: Revision(head.revision.unsigned_abs()),
+            generation: Generation(head.generation.unsigned_abs()),
+            document: head.document.clone(),
+            records: records.unsigned_abs(),
+            created: head.created,
+            last: last.map_err(at)?,
+            holder: self.holder(name)?,
+        }))
+    }
+
+    pub(super) fn history(&self, name: &InstanceName, limit: usize) -> Result<Vec<GenerationInfo>, StoreError> {
+        let head = self.known(name)?;
+        let at = |error| self.at(error);
+        let sql = "SELECT e.id, e.sealed, e.body, o.outcome, o.ended, o.generation, o.created, o.updated, o.deleted, \
+                   o.replaced FROM operations o JOIN entries e ON e.id = ?2 | o.first \
+                   WHERE o.instance = ?1 ORDER BY o.first DESC LIMIT ?3";
+        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
+        let mut rows = statement.query(params![head.id, head.entry(0), at_most(limit)]).map_err(at)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(at)? {
+            let id = row.get(0).map_err(at)?;
+            let sealed = row.get(1).map_err(at)?;
+            let operation = body::read(self.sealer, head.place(id), sealed, text(row, 2).map_err(at)?)?;
+            let outcome: Option<String> = row.get(3).map_err(at)?;
+            let finished = match outcome {
+                None => None,
+                Some(outcome) => {
+                    let outcome = word(&outcome).ok_or_else(|| damaged(self.path))?;
+                    let number = |column| row.get::<_, i64>(column).map(i64::unsigned_abs).map_err(at);
+                    let counts = [number(6)?, number(7)?, number(8)?, number(9)?];
+                    Some((outcome, row.get(4).map_err(at)?, Generation(number(5)?), counts))
+                }
+            };
+            found.push(GenerationInfo { operation, finished });
+        }
+        Ok(found)
+    }
+
+    pub(super) fn log(
+        &self,
+        name: &InstanceName,
+        operation: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        let head = self.known(name)?;
+        let at = |error| self.at(error);
+        let operations = self.operations(&head)?;
+        let (mut first, mut last) = (1, head.entries);
+        if let Some(wanted) = operation {
+            let Some(index) = operations.iter().position(|(_, name)| **name == *wanted) else { return Ok(Vec::new()) };
+            let sequence = |index: usize| operations.get(index).and_then(|(first, _)| i64::try_from(*first).ok());
+            first = sequence(index).unwrap_or(first);
+            last = sequence(index + 1).map_or(last, |next| next - 1);
+        }
+        let sql =
+            "SELECT id, step, kind, sealed, body FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3";
+        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
+        let mut rows = statement.query(params![head.entry(first), head.entry(last), at_most(limit)]).map_err(at)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(at)? {
+            let id: i64 = row.get(0).map_err(at)?;
+            let kind: String = row.get(2).map_err(at)?;
+            let sealed = row.get(3).map_err(at)?;
+            let kind = body::read_entry(self.sealer, head.place(id), &kind, sealed, text(row, 4).map_err(at)?)?;
+            found.push(LogEntry {
+                sequence: sequence_of(id),
+                operation: operation_at(&operations, sequence_of(id)),
+                entry: state::Entry { step: row.get(1).map_err(at)?, kind },
+            });
+        }
+        found.reverse();
+        Ok(found)
+    }
+}
+
+fn operation_at(operations: &[(u64, Name)], sequence: u64) -> Name {
+    let after = operations.partition_point(|(first, _)| *first <= sequence);
+    after.checked_sub(1).and_then(|at| operations.get(at)).map(|(_, name)| name.clone()).unwrap_or_default()
+}
+
+fn at_most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

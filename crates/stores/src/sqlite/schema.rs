@@ -1,0 +1,217 @@
+//! The file: how it is recognised, made and opened.
+//!
+//! Format 1. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
+//! that an instance's entries lie together and in order. Everything else points into it: a record's body is that of the
+//! outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes each
+//! body once, and changing ten of 10,000 writes ten.
+//!
+//! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use state::StoreError;
+
+use super::failure::{Failure, failed};
+
+/// The version of the format written here. Older ones are readable, newer ones refused.
+pub(super) const FORMAT: i64 = 1;
+
+/// What the file says it is: `cyan` in ASCII.
+pub(super) const APPLICATION: i64 = 0x6379_616e;
+
+/// How far an instance's number is shifted in the id of an entry.
+pub(super) const SHIFT: u32 = 40;
+
+/// How long one process waits for another one's commit.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const TABLES: &str = "
+CREATE TABLE instances (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  uid TEXT NOT NULL,
+  document TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  entries INTEGER NOT NULL,     -- sequence of the last entry
+  unsettled INTEGER NOT NULL,   -- before this sequence every call has its outcome
+  finished INTEGER,             -- sequence of the last finished entry
+  exports INTEGER,              -- sequence of the finished entry whose exports hold
+  exports_old INTEGER NOT NULL
+);
+CREATE TABLE operations (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  instance INTEGER NOT NULL REFERENCES instances (id),
+  first INTEGER NOT NULL,       -- sequence of its first entry
+  epoch INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  who TEXT NOT NULL,
+  began INTEGER NOT NULL,
+  document TEXT NOT NULL,
+  outcome TEXT,
+  ended INTEGER,
+  generation INTEGER,
+  created INTEGER, updated INTEGER, deleted INTEGER, replaced INTEGER
+);
+CREATE UNIQUE INDEX operations_of ON operations (instance, first);
+CREATE TABLE entries (
+  id INTEGER PRIMARY KEY,       -- instance << 40 | sequence
+  step INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  sealed INTEGER NOT NULL,      -- whether something in the body is sealed
+  body TEXT NOT NULL
+);
+CREATE TABLE records (
+  instance INTEGER NOT NULL REFERENCES instances (id),
+  address TEXT NOT NULL,
+  position INTEGER NOT NULL,    -- sequence of the outcome that first made it
+  entry INTEGER NOT NULL,       -- id of the outcome that it came from
+  PRIMARY KEY (instance, address)
+) WITHOUT ROWID;
+CREATE TABLE leases (
+  name TEXT PRIMARY KEY,
+  epoch INTEGER NOT NULL,
+  who TEXT, since INTEGER, until INTEGER
+) WITHOUT ROWID;
+CREATE VIEW resources AS
+  SELECT i.name AS instance, r.address,
+    e.body ->> '$.record.type' AS type,
+    (e.body ->> '$.record.status.op') || ' ' || (e.body ->> '$.record.status.word') AS status,
+    e.body ->> '$.record.id' AS id
+  FROM records r JOIN instances i ON i.id = r.instance JOIN entries e ON e.id = r.entry
+  ORDER BY i.name, r.position;
+CREATE VIEW journal AS
+  SELECT i.name AS instance, e.id & ((1 << 40) - 1) AS sequence,
+    (SELECT o.name FROM operations o WHERE o.instance = i.id AND o.first <= e.id & ((1 << 40) - 1)
+     ORDER BY o.first DESC LIMIT 1) AS operation,
+    e.step, e.kind, e.body ->> '$.address' AS address, e.body
+  FROM entries e JOIN instances i ON i.id = e.id >> 40
+  ORDER BY i.name, e.id;
+";
+
+/// Opens the file for writing; makes it and its folder if they are not there.
+pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+        let made = fs::create_dir_all(folder);
+        made.map_err(|source| Failure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
+        sync_folder(folder.parent());
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let at = |error| failed(path, error);
+    let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
+    connection.busy_timeout(PATIENCE).map_err(at)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    let empty = recognise(&connection, path)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(at)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(at)?;
+    // 16 MiB of journal between two checkpoints: each costs two more syncs.
+    connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
+    connection.pragma_update(None, "cache_size", -8000).map_err(at)?;
+    if empty {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        // Another process may have been quicker.
+        if recognise(&transaction, path)? {
+            transaction.pragma_update(None, "application_id", APPLICATION).map_err(at)?;
+            transaction.pragma_update(None, "user_version", FORMAT).map_err(at)?;
+            transaction.execute_batch(TABLES).map_err(at)?;
+        }
+        transaction.commit().map_err(at)?;
+    }
+    Ok(connection)
+}
+
+/// Opens the file for reading; `None` if there is none, or nothing in it yet.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, StoreError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Err(StoreError::Foreign { what: format!("`{}` is a folder, not a state file", path.display()) });
+        }
+        Ok(_) => {}
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(source) => return Err(Failure::File { path: path.to_owned(), source }.into_store_error()),
+    }
+    let connection = match readable(path, false) {
+        // In a folder that cannot be written to the files beside it cannot be made; without them nobody writes.
+        Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, true),
+        opened => opened,
+    };
+    let connection = connection.map_err(|error| failed(path, error))?;
+    if recognise(&connection, path)? { Ok(None) } else { Ok(Some(connection)) }
+}
+
+/// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
+fn readable(path: &Path, immutable: bool) -> Result<Connection, rusqlite::Error> {
+    let connection = if immutable {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        Connection::open_with_flags(uri(path), flags)?
+    } else {
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
+    };
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+fn cannot_write_beside(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
+}
+
+fn beside(path: &Path, end: &str) -> std::path::PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+fn uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+/// Whether the database is empty. `Foreign` if it is neither that nor one of ours that can be read.
+fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let found = (|| {
+        Ok((
+            number("PRAGMA application_id")?,
+            number("PRAGMA user_version")?,
+            number("SELECT count(*) FROM sqlite_schema")?,
+        ))
+    })();
+    let (application, format, tables) = found.map_err(|error| failed(path, error))?;
+    let path = path.display();
+    match application {
+        0 if tables == 0 => Ok(true),
+        APPLICATION if format > FORMAT => Err(StoreError::Foreign {
+            what: format!("`{path}` was written by a newer version (format {format}, this one reads up to {FORMAT})"),
+        }),
+        APPLICATION if format == FORMAT => Ok(false),
+        _ => Err(StoreError::Foreign { what: format!("`{path}` is a database of something else") }),
+    }
+}
+
+/// Makes a new folder last. Best effort: not every system can.
+fn sync_folder(folder: Option<&Path>) {
+    let folder = match folder {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => return,
+    };
+    if let Ok(folder) = fs::File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}

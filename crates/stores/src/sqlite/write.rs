@@ -1,0 +1,424 @@
+//! Writing: one thread owns the connection, and puts whatever is ready into one transaction.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
+
+use blueprint::Address;
+use futures::channel::oneshot::Sender;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use state::seal::{Place, Sealer};
+use state::{Entry, EntryKind, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError};
+
+use super::body::{self, Body};
+use super::failure::failed;
+use super::read::{Head, Reading};
+use super::schema;
+
+/// At most so many requests share one transaction, so that the first does not wait for ever.
+const TOGETHER: usize = 256;
+
+/// What the writer may be asked for.
+pub(super) enum Request {
+    Commit {
+        lease: Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    },
+    Lease {
+        instance: InstanceName,
+        who: String,
+        now: i64,
+        until: i64,
+    },
+    Renew {
+        lease: Lease,
+        until: i64,
+    },
+    Release {
+        lease: Lease,
+    },
+    Unlock {
+        instance: InstanceName,
+    },
+    #[cfg(test)]
+    Pragma(&'static str, i64),
+}
+
+/// What it answers.
+pub(super) enum Answer {
+    Committed(Revision),
+    Leased(Lease),
+    Unlocked(Option<LeaseHolder>),
+    Done,
+}
+
+pub(super) type Reply = Sender<Result<Answer, StoreError>>;
+
+pub(super) struct Writer {
+    pub(super) path: PathBuf,
+    pub(super) sealer: Sealer,
+    /// Where each instance's journal stands, valid as long as the file has that revision.
+    known: HashMap<InstanceName, (Head, Journal)>,
+}
+
+impl Writer {
+    pub(super) fn new(path: PathBuf, sealer: Sealer) -> Writer {
+        Writer { path, sealer, known: HashMap::new() }
+    }
+
+    /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
+    pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
+        let mut connection: Option<Connection> = None;
+        while let Ok((first, reply)) = requests.recv() {
+            let open = match connection.as_mut() {
+                Some(open) => open,
+                None if first.needs_no_file() && !self.path.exists() => {
+                    let _ = reply.send(Ok(Answer::Unlocked(None)));
+                    continue;
+                }
+                None => match schema::open_to_write(&self.path) {
+                    Ok(opened) => connection.insert(opened),
+                    Err(error) => {
+                        let _ = reply.send(Err(error));
+                        continue;
+                    }
+                },
+            };
+            let (mut ready, mut replies) = (vec![first], vec![reply]);
+            for (request, reply) in requests.try_iter().take(TOGETHER - 1) {
+                ready.push(request);
+                replies.push(reply);
+            }
+            for (answer, reply) in self.answer(open, &ready).into_iter().zip(replies) {
+                // Who no longer waits finds out by asking for the head.
+                let _ = reply.send(answer);
+            }
+        }
+    }
+
+    /// Does what is asked in one transaction; if that fails, each in its own, so that each has its own error.
+    fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
+        match self.together(connection, requests) {
+            Ok(answers) => answers,
+            Err(error) => {
+                self.known.clear();
+                match requests {
+                    [_] => vec![Err(error)],
+                    _ => requests
+                        .iter()
+                        .flat_map(|request| self.answer(connection, std::slice::from_ref(request)))
+                        .collect(),
+                }
+            }
+        }
+    }
+
+    /// The outer error is the file's, and nothing was written; an inner one is a refusal, and concerns that request alone.
+    fn together(
+        &mut self,
+        connection: &mut Connection,
+        requests: &[Request],
+    ) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
+        let path = self.path.clone();
+        let at = |error| failed(&path, error);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        let mut answers = Vec::with_capacity(requests.len());
+        for request in requests {
+            answers.push(match self.one(&transaction, request) {
+                Ok(answer) => Ok(answer),
+                Err(Trouble::Refused(error)) => Err(error),
+                Err(Trouble::Failed(error)) => return Err(error),
+                Err(Trouble::Sqlite(error)) => return Err(at(error)),
+            });
+        }
+        transaction.commit().map_err(at)?;
+        Ok(answers)
+    }
+
+    fn one(&mut self, connection: &Connection, request: &Request) -> Result<Answer, Trouble> {
+        match request {
+            Request::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
+            Request::Lease { instance, who, now, until } => {
+                let held = self.held(connection, instance)?;
+                if let Some((_, Some(holder))) = &held
+                    && *now < holder.until
+                {
+                    return Err(busy(instance, Some(holder.clone())));
+                }
+                let epoch = held.map_or(0, |(epoch, _)| epoch) + 1;
+                let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until) VALUES (?1, ?2, ?3, ?4, ?5)";
+                connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
+                Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs() }))
+            }
+            Request::Renew { lease, until } => {
+                self.check_held(connection, lease)?;
+                let sql = "UPDATE leases SET until = ?2 WHERE name = ?1";
+                connection.prepare_cached(sql)?.execute(params![lease.instance.as_str(), until])?;
+                Ok(Answer::Done)
+            }
+            Request::Release { lease } => match self.check_held(connection, lease) {
+                Ok(()) => self.end(connection, &lease.instance).map(|()| Answer::Done),
+                Err(Trouble::Refused(_)) => Ok(Answer::Done),
+                Err(other) => Err(other),
+            },
+            Request::Unlock { instance } => {
+                let holder = self.held(connection, instance)?.and_then(|(_, holder)| holder);
+                if holder.is_some() {
+                    self.end(connection, instance)?;
+                }
+                Ok(Answer::Unlocked(holder))
+            }
+            #[cfg(test)]
+            Request::Pragma(name, value) => {
+                connection.pragma_update(None, name, value)?;
+                Ok(Answer::Done)
+            }
+        }
+    }
+
+    /// The row stays, so that epochs go on growing.
+    fn end(&self, connection: &Connection, instance: &InstanceName) -> Result<(), Trouble> {
+        let sql = "UPDATE leases SET who = NULL, since = NULL, until = NULL WHERE name = ?1";
+        connection.prepare_cached(sql)?.execute([instance.as_str()])?;
+        Ok(())
+    }
+
+    fn held(
+        &self,
+        connection: &Connection,
+        instance: &InstanceName,
+    ) -> Result<Option<(i64, Option<LeaseHolder>)>, Trouble> {
+        let sql = "SELECT epoch, who, since, until FROM leases WHERE name = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let held = statement.query_row([instance.as_str()], |row| {
+            let holder = match row.get(1)? {
+                None => None,
+                Some(who) => Some(LeaseHolder { who, since: row.get(2)?, until: row.get(3)? }),
+            };
+            Ok((row.get(0)?, holder))
+        });
+        Ok(held.optional()?)
+    }
+
+    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<(), Trouble> {
+        match self.held(connection, &lease.instance)? {
+            Some((epoch, Some(_))) if epoch.unsigned_abs() == lease.epoch => Ok(()),
+            held => Err(busy(&lease.instance, held.and_then(|(_, holder)| holder))),
+        }
+    }
+
+    fn commit(
+        &mut self,
+        connection: &Connection,
+        lease: &Lease,
+        expected: Revision,
+        entries: &[Entry],
+    ) -> Result<Answer, Trouble> {
+        let name = &lease.instance;
+        self.check_held(connection, lease)?;
+        let (mut head, mut journal) = match self.find(connection, name)? {
+            Some(known) => known,
+            None => (Head::before_the_first(), Journal::default()),
+        };
+        let found = Revision(head.revision.unsigned_abs());
+        if found != expected {
+            self.known.insert(name.clone(), (head, journal));
+            return Err(Trouble::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
+        }
+        // From here on the cache has no entry for it until everything is written.
+        let refused = |what| Trouble::Refused(StoreError::Refused { instance: name.clone(), what });
+        journal.check(lease.epoch, entries).map_err(refused)?;
+        let began = match entries.first().map(|entry| &entry.kind) {
+            Some(EntryKind::Began(operation)) => Some(operation),
+            _ => None,
+        };
+        if let Some(operation) = began
+            && connection.prepare_cached("SELECT 1 FROM operations WHERE name = ?1")?.exists([&*operation.id])?
+        {
+            return Err(refused(format!("there was an operation `{}` before", operation.id)));
+        }
+        if let Some(left) = left_at_the_end(connection, &head, entries)? {
+            return Err(refused(format!("everything is said to be gone, {left} things are not")));
+        }
+        if let Some(operation) = began {
+            if head.revision == 0 {
+                head.uid = operation.id.clone();
+                head.created = operation.began;
+            }
+            if !operation.document.is_empty() {
+                head.document = operation.document.clone();
+            }
+        }
+        let mut bodies = Vec::with_capacity(entries.len());
+        for (entry, sequence) in entries.iter().zip(head.entries + 1..) {
+            let place = Place { uid: &head.uid, record: sequence.unsigned_abs() };
+            let body = body::write(&self.sealer, place, &entry.kind);
+            bodies.push(body.map_err(|error| Trouble::Refused(error.into()))?);
+        }
+        if head.revision == 0 {
+            let sql = "INSERT INTO instances (name, uid, document, created, revision, generation, entries, unsettled, \
+                       exports_old) VALUES (?1, ?2, ?3, ?4, 0, 0, 0, 1, 0)";
+            let mut statement = connection.prepare_cached(sql)?;
+            head.id = statement.insert(params![name.as_str(), &*head.uid, &*head.document, head.created])?;
+        }
+        write_entries(connection, lease, &mut head, entries, &bodies)?;
+        journal.follow(lease.epoch, entries);
+        head.revision += 1;
+        if journal.is_settled() {
+            head.unsettled = head.entries + 1;
+        }
+        let sql = "UPDATE instances SET document = ?2, revision = ?3, generation = ?4, entries = ?5, unsettled = ?6, \
+                   finished = ?7, exports = ?8, exports_old = ?9 WHERE id = ?1";
+        connection.prepare_cached(sql)?.execute(params![
+            head.id,
+            &*head.document,
+            head.revision,
+            head.generation,
+            head.entries,
+            head.unsettled,
+            head.finished,
+            head.exports,
+            head.exports_old,
+        ])?;
+        let revision = Revision(head.revision.unsigned_abs());
+        self.known.insert(name.clone(), (head, journal));
+        Ok(Answer::Committed(revision))
+    }
+
+    /// Takes what is known of an instance out of the cache, or reads it anew if the file has moved on.
+    fn find(&mut self, connection: &Connection, name: &InstanceName) -> Result<Option<(Head, Journal)>, Trouble> {
+        if let Some((head, journal)) = self.known.remove(name) {
+            let mut statement = connection.prepare_cached("SELECT revision FROM instances WHERE id = ?1")?;
+            let revision: Option<i64> = statement.query_row([head.id], |row| row.get(0)).optional()?;
+            if revision == Some(head.revision) {
+                return Ok(Some((head, journal)));
+            }
+        }
+        let reading = Reading { connection, path: &self.path, sealer: &self.sealer };
+        let Some(head) = reading.head(name).map_err(Trouble::Failed)? else { return Ok(None) };
+        let journal = reading.journal(&head).map_err(Trouble::Failed)?;
+        Ok(Some((head, journal)))
+    }
+}
+
+/// Why a request was not done.
+enum Trouble {
+    /// Nothing of it was written; the transaction goes on.
+    Refused(StoreError),
+    /// The file cannot be read; the transaction is given up.
+    Failed(StoreError),
+    /// The same, in SQLite's words.
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Trouble {
+        Trouble::Sqlite(error)
+    }
+}
+
+fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> Trouble {
+    Trouble::Refused(StoreError::Busy { instance: instance.clone(), holder })
+}
+
+impl Request {
+    /// Whether it is answered at once where there is no file.
+    fn needs_no_file(&self) -> bool {
+        matches!(self, Request::Unlock { .. } | Request::Release { .. })
+    }
+}
+
+/// How many records would be left by entries that say that everything is gone; none if they do not, or there are none.
+fn left_at_the_end(connection: &Connection, head: &Head, entries: &[Entry]) -> Result<Option<i64>, rusqlite::Error> {
+    match entries.last().map(|entry| &entry.kind) {
+        Some(EntryKind::Finished(finished)) if finished.outcome == OperationOutcome::Gone => {}
+        _ => return Ok(None),
+    }
+    let mut left: i64 = connection
+        .prepare_cached("SELECT count(*) FROM records WHERE instance = ?1")?
+        .query_row([head.id], |row| row.get(0))?;
+    let mut after: HashMap<&Address, bool> = HashMap::new();
+    for entry in entries {
+        if let EntryKind::Outcome(outcome) = &entry.kind {
+            after.insert(&outcome.address, outcome.record.is_some());
+        }
+    }
+    let mut is_there = connection.prepare_cached("SELECT 1 FROM records WHERE instance = ?1 AND address = ?2")?;
+    for (address, is_after) in after {
+        let before = is_there.exists(params![head.id, address.to_string()])?;
+        left += i64::from(is_after) - i64::from(before);
+    }
+    Ok(Some(left).filter(|left| *left != 0))
+}
+
+/// Writes the rows of entries whose bodies are ready, and moves the head along.
+fn write_entries(
+    connection: &Connection,
+    lease: &Lease,
+    head: &mut Head,
+    entries: &[Entry],
+    bodies: &[Body],
+) -> Result<(), rusqlite::Error> {
+    let mut add =
+        connection.prepare_cached("INSERT INTO entries (id, step, kind, sealed, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut keep = connection.prepare_cached(
+        "INSERT INTO records (instance, address, position, entry) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (instance, address) DO UPDATE SET entry = excluded.entry",
+    )?;
+    for (entry, body) in entries.iter().zip(bodies) {
+        head.entries += 1;
+        let (sequence, id) = (head.entries, head.entry(head.entries));
+        add.execute(params![id, entry.step, body.kind, body.sealed, body.text])?;
+        match &entry.kind {
+            EntryKind::Intent(_) => {}
+            EntryKind::Outcome(outcome) => {
+                let address = outcome.address.to_string();
+                if outcome.record.is_some() {
+                    keep.execute(params![head.id, address, sequence, id])?;
+                } else {
+                    let sql = "DELETE FROM records WHERE instance = ?1 AND address = ?2";
+                    connection.prepare_cached(sql)?.execute(params![head.id, address])?;
+                }
+            }
+            EntryKind::Began(operation) => {
+                let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document) \
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+                connection.prepare_cached(sql)?.execute(params![
+                    &*operation.id,
+                    head.id,
+                    sequence,
+                    lease.epoch.cast_signed(),
+                    operation.kind.word(),
+                    &*operation.who,
+                    operation.began,
+                    &*operation.document,
+                ])?;
+            }
+            EntryKind::Finished(finished) => {
+                head.generation = finished.generation.0.cast_signed();
+                head.finished = Some(sequence);
+                match &finished.exports {
+                    _ if finished.outcome == OperationOutcome::Gone => (head.exports, head.exports_old) = (None, false),
+                    Some(_) => (head.exports, head.exports_old) = (Some(sequence), false),
+                    None => head.exports_old |= finished.outcome != OperationOutcome::Ready,
+                }
+                let sql = "UPDATE operations SET outcome = ?2, ended = ?3, generation = ?4, created = ?5, updated = ?6, \
+                           deleted = ?7, replaced = ?8 \
+                           WHERE id = (SELECT id FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT 1)";
+                let [created, updated, deleted, replaced] = finished.counts.map(u64::cast_signed);
+                connection.prepare_cached(sql)?.execute(params![
+                    head.id,
+                    finished.outcome.word(),
+                    finished.at,
+                    head.generation,
+                    created,
+                    updated,
+                    deleted,
+                    replaced,
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}
