@@ -9,6 +9,8 @@
 //! pieces     a  \t  b·  c   copied, made, copied, copied
 //! ```
 
+use std::ops::Range;
+
 use diag::{Span, TextMap};
 
 use crate::{Scalar, Style};
@@ -48,8 +50,23 @@ impl Pieces for Decoded<'_> {
 
 /// Where each byte of a scalar came from. `span` is that of its node.
 pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
+    let range = content(span, scalar.style, source);
+    let mut map = TextMap::builder(span.file, range.start as u32);
+    walk(span, scalar.style, &scalar.text, source, &mut map);
+    map
+}
+
+/// The text of a scalar as the source has it; `seen` is what the parser made of it with some letters hidden.
+pub(crate) fn text(span: Span, style: Style, seen: &str, source: &str) -> Box<str> {
+    let mut decoded = Decoded { source, text: String::with_capacity(seen.len()) };
+    walk(span, style, seen, source, &mut decoded);
+    decoded.text.into_boxed_str()
+}
+
+/// What stands between the quotes, if there are any.
+fn content(span: Span, style: Style, source: &str) -> Range<usize> {
     let (start, end) = (span.start as usize, (span.end as usize).min(source.len()));
-    let range = match scalar.style {
+    match style {
         // A broken one may lack its second quote.
         Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => {
             let inside = (start + 1).min(end)..end;
@@ -57,30 +74,25 @@ pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
             if !inside.is_empty() && bytes.get(end - 1) == bytes.get(start) { inside.start..end - 1 } else { inside }
         }
         _ => start.min(end)..end,
-    };
-    let mut map = TextMap::builder(span.file, range.start as u32);
-    match scalar.style {
-        Style::Plain => folded(source, range, Quote::None, &mut map),
-        Style::SingleQuoted => folded(source, range, Quote::Single, &mut map),
-        Style::DoubleQuoted => folded(source, range, Quote::Double, &mut map),
-        Style::JsonString => escaped(source, range, &mut map),
-        Style::Literal | Style::Folded => block(source, start, &scalar.text, &mut map),
-        Style::JsonNumber | Style::JsonTrue | Style::JsonFalse | Style::JsonNull => {
-            Pieces::copied(&mut map, range.start, range.len());
-        }
     }
-    map
 }
 
-/// The text of a plain scalar that stands at `range`, whatever YAML would say about it.
-pub(crate) fn plain(source: &str, range: std::ops::Range<usize>) -> String {
-    let mut decoded = Decoded { source, text: String::with_capacity(range.len()) };
-    folded(source, range, Quote::None, &mut decoded);
-    decoded.text
+fn walk(span: Span, style: Style, text: &str, source: &str, pieces: &mut dyn Pieces) {
+    let range = content(span, style, source);
+    match style {
+        Style::Plain => folded(source, range, Quote::None, pieces),
+        Style::SingleQuoted => folded(source, range, Quote::Single, pieces),
+        Style::DoubleQuoted => folded(source, range, Quote::Double, pieces),
+        Style::JsonString => escaped(source, range, pieces),
+        Style::Literal | Style::Folded => block(source, span.start as usize, text, pieces),
+        Style::JsonNumber | Style::JsonTrue | Style::JsonFalse | Style::JsonNull => {
+            pieces.copied(range.start, range.len());
+        }
+    }
 }
 
 /// The text between the quotes of a JSON string; escapes that are not well-formed are left out.
-pub(crate) fn json_string(source: &str, range: std::ops::Range<usize>) -> String {
+pub(crate) fn json_string(source: &str, range: Range<usize>) -> String {
     let mut decoded = Decoded { source, text: String::with_capacity(range.len()) };
     escaped(source, range, &mut decoded);
     decoded.text
@@ -111,7 +123,7 @@ fn blanks(bytes: &[u8], mut at: usize, end: usize) -> usize {
 }
 
 /// Plain and quoted scalars: one line break is a space, more are line breaks less one; blanks around them vanish.
-fn folded(source: &str, range: std::ops::Range<usize>, quote: Quote, pieces: &mut dyn Pieces) {
+fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn Pieces) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
     let (mut at, mut run) = (range.start, range.start);
@@ -167,7 +179,7 @@ fn empty_lines(bytes: &[u8], mut at: usize, end: usize, pieces: &mut dyn Pieces)
 }
 
 /// JSON strings: escapes only.
-fn escaped(source: &str, range: std::ops::Range<usize>, pieces: &mut dyn Pieces) {
+fn escaped(source: &str, range: Range<usize>, pieces: &mut dyn Pieces) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
     let (mut at, mut run) = (range.start, range.start);

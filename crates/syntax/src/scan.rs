@@ -191,7 +191,8 @@ fn quoted(bytes: &[u8], at: usize) -> Option<usize> {
 fn block_scalar(bytes: &[u8], at: usize) -> usize {
     let start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut least = spaces(bytes, start) + 1;
-    let mut seen = false;
+    // With an indicator the first line may be indented deeper than the others.
+    let mut seen = matches!(bytes.get(at + 1), Some(b'1'..=b'9')) || matches!(bytes.get(at + 2), Some(b'1'..=b'9'));
     let mut at = line_end(bytes, at);
     while at < bytes.len() {
         let next = at + line_break(bytes, at);

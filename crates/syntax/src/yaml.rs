@@ -248,11 +248,8 @@ impl Reader<'_> {
             }
         }
         node.content = match self.mask_in(node.span) {
-            Some(mask) if !mask.closed => Content::Missing,
-            Some(_) => {
-                let text = decode::plain(self.text, node.span.range()).into_boxed_str();
-                Content::Scalar(Scalar { text, style })
-            }
+            Some(mask) if !mask.closed && style == Style::Plain => Content::Missing,
+            Some(_) => Content::Scalar(Scalar { text: decode::text(node.span, style, &text, self.text), style }),
             None => Content::Scalar(Scalar { text: text.into(), style }),
         };
     }

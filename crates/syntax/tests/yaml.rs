@@ -206,6 +206,12 @@ fn whole_substitutions_are_left_alone() {
 }
 
 #[test]
+fn what_looks_cut_inside_a_block_is_left_alone() {
+    let text = "- |2-\n     b\n\n  a${<<: }\n- ${f(\"x: y\")}\n";
+    check(Yaml, text, "[\"   b\\n\\na${<<: }\", ${f(\"x: y\")}]", &["split-substitution 5:3"]);
+}
+
+#[test]
 fn the_fix_quotes_the_value() {
     for (text, fixed) in [
         ("r:\n  a: x ${f(\"a: b\")} y  # c\n", "r:\n  a: 'x ${f(\"a: b\")} y'  # c\n"),
