@@ -86,7 +86,13 @@ fn link_kinds_are_held_against_their_types() {
             r#""f": {"kind": "any"}, "name": {"kind": "string"}"#,
         )
     };
-    assert_eq!(kind(r#""order": "none""#), "accepted");
+    for text in [
+        r#""order": "none""#,
+        r#""effects": [{"into": "a", "set": "f", "value": "${b.spec.id}"}, {"into": "b", "set": "name", "value": "${a.spec.id}", "when": "after"}]"#,
+        r#""effects": [{"into": "a", "set": "f", "value": "${b.spec.name}"}, {"into": "b", "set": "name", "value": "${a.spec.id}"}]"#,
+    ] {
+        assert_eq!(kind(text), "accepted", "{text}");
+    }
     for (text, part) in [
         (r#""order": "first""#, "linkKinds[0].order"),
         (r#""effects": [{"into": "c", "set": "f", "value": 1}]"#, "effects[0].into"),
@@ -99,6 +105,15 @@ fn link_kinds_are_held_against_their_types() {
         (r#""perA": {"min": 2, "max": 1}"#, "perA.max"),
         (r#""annotations": [{"as": "n", "side": "a", "key": "x.<a>.n", "type": "string"}]"#, "annotations[0].key"),
         (r#""needs": [{"side": "c", "name": "n"}]"#, "needs[0].side"),
+        (r#""data": {"n": "${note.n}"}"#, "`note.n` is not known to this link kind (at $.linkKinds[0].data.n)"),
+        (r#""data": "${a.id}""#, "`a.id` is not known"),
+        (r#""data": "${variables.v}""#, "begins with one of a, b, note, part, use"),
+        (r#""data": "${a.spec.name""#, "linkKinds[0].data"),
+        (
+            r#""effects": [{"into": "a", "set": "f", "value": "${b.spec.id}"}, {"into": "b", "set": "name", "value": "${a.spec.id}"}]"#,
+            "each other's computed fields",
+        ),
+        (r#""effects": [{"into": "a", "set": "f", "value": "${a.spec.id}"}]"#, "a computed field of a itself"),
     ] {
         let found = kind(text);
         assert!(found.contains(part), "{text}: {found}");

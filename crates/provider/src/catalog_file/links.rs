@@ -290,7 +290,7 @@ impl Texts<'_> {
     fn text(&self, text: &str) -> Result<Expr, String> {
         let map = TextMap::identity(Span::NONE.file, 0, text.len() as u32);
         let mut found = Diagnostics::new();
-        let expr = expr::parse_text(text, &map, Span::NONE, self.functions.core(), &mut found);
+        let expr = expr::parse_text_scoped(text, &map, Span::NONE, self.functions.core(), HEADS, &mut found);
         match found.iter().find(|diagnostic| diagnostic.is_error()) {
             Some(diagnostic) => Err(format!("`{text}`: {}", diagnostic.message)),
             None => Ok(expr),

@@ -1,1 +1,399 @@
-//! The provider `fake`.
+//! A simulated cloud: a provider that follows a catalogue and manages things in memory, stricter than a real one, with
+//! scripted faults. With its own catalogue it is the namespace `test`; with the catalogue of another provider it
+//! stands in for that one.
+//!
+//! Everything it answers follows from what it was asked: ids and computed values come from a hash of instance, address
+//! and the number of things made there. It knows no clock but the runtime's timer, for the time that a call is told to take.
+//!
+//! Not here: what the things do (they do nothing), transforms.
+
+mod data;
+mod journal;
+mod keep;
+mod script;
+mod values;
+mod world;
+
+use std::collections::HashSet;
+use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use blueprint::{Name, Value};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, FetchRequest,
+    Fetched, Fit, Operation, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
+};
+
+pub use self::journal::{Happened, Journal};
+pub use self::script::{Fault, FaultKind, When};
+pub use self::world::{Refusal, SharedWorld, Thing, World, WorldError};
+
+use self::script::Script;
+
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    Arc::new(
+        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `test` is part of the program"),
+    )
+});
+
+/// The catalogue of the namespace `test`.
+pub fn catalog() -> Arc<Catalog> {
+    CATALOG.clone()
+}
+
+/// What is called when a scripted crash ends the "process".
+pub type OnCrash = Arc<dyn Fn() + Send + Sync>;
+
+/// How a simulated provider is to be.
+#[derive(Clone, Default)]
+pub struct FakeOptions {
+    /// What it offers; the namespace `test` if none is given.
+    pub catalog: Option<Arc<Catalog>>,
+    /// Where its things are; a world of its own if none is given.
+    pub world: Option<SharedWorld>,
+    /// What goes wrong.
+    pub faults: Vec<Fault>,
+    /// Called when a scripted crash ends the process. The call that crashed then never returns: drop its future.
+    pub on_crash: Option<OnCrash>,
+}
+
+/// A simulated provider.
+pub fn provider(options: FakeOptions) -> FakeProvider {
+    let catalog = options.catalog.unwrap_or_else(catalog);
+    let late = catalog.resource_types.values().flat_map(|found| found.needs_stable.iter().cloned()).collect();
+    FakeProvider {
+        late,
+        catalog,
+        world: options.world.unwrap_or_default(),
+        script: Mutex::new(Script::new(options.faults)),
+        journal: Mutex::default(),
+        fit: Fit::new(),
+        on_crash: options.on_crash,
+        crashed: AtomicBool::new(false),
+    }
+}
+
+/// A provider that manages things in a [`World`].
+pub struct FakeProvider {
+    catalog: Arc<Catalog>,
+    world: SharedWorld,
+    script: Mutex<Script>,
+    journal: Mutex<Journal>,
+    fit: Fit,
+    /// Types that others wait for: they are never stable at once.
+    late: HashSet<Name>,
+    on_crash: Option<OnCrash>,
+    crashed: AtomicBool,
+}
+
+/// A lock that outlives a panic elsewhere: what it holds is whole between any two statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl FakeProvider {
+    /// The world that its things are in.
+    pub fn world(&self) -> &SharedWorld {
+        &self.world
+    }
+
+    /// What happened so far.
+    pub fn journal(&self) -> Journal {
+        lock(&self.journal).clone()
+    }
+
+    /// Whether a scripted crash has ended the process.
+    pub fn has_crashed(&self) -> bool {
+        self.crashed.load(Ordering::SeqCst)
+    }
+
+    fn resource_type(&self, name: &str) -> Result<&Arc<ResourceType>, ProviderError> {
+        self.catalog.resource_types.get(name).ok_or_else(|| {
+            ProviderError::new(
+                ErrorKind::Document,
+                format!("there is no resource type `{name}` in the simulated cloud"),
+            )
+        })
+    }
+
+    /// Ends the process: nothing is answered any more.
+    async fn crash(&self) -> ProviderError {
+        self.crashed.store(true, Ordering::SeqCst);
+        if let Some(on_crash) = &self.on_crash {
+            on_crash();
+        }
+        pending().await
+    }
+
+    async fn act(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+        let address: Name = call.address.to_string().into();
+        let operation = request.operation;
+        let _in_flight = InFlight::begin(&self.journal, operation, &address);
+        not_cancelled(call)?;
+        let resource_type = self.resource_type(request.type_name)?.clone();
+        let place = format!("{}/{address}", call.instance);
+        lock(&self.world).sharpen(&place);
+
+        let fault = lock(&self.script).strike(operation, &address);
+        match fault {
+            Some(FaultKind::Transient) => {
+                return Err(ProviderError::new(ErrorKind::Transient, "the simulated cloud is busy"));
+            }
+            Some(FaultKind::Permanent) => {
+                return Err(ProviderError::new(ErrorKind::Permanent, "the simulated cloud refuses"));
+            }
+            Some(FaultKind::Crash { when: When::Before, untraceable }) => {
+                if untraceable {
+                    lock(&self.world).blur(&place);
+                }
+                return Err(self.crash().await);
+            }
+            _ => {}
+        }
+        let mut applied = self.work(call, &request, &resource_type, &address, &place).await?;
+        match fault {
+            Some(FaultKind::Crash { untraceable, .. }) => {
+                if untraceable {
+                    lock(&self.world).blur(&place);
+                }
+                return Err(self.crash().await);
+            }
+            Some(FaultKind::Lost) => return Err(ProviderError::new(ErrorKind::Transient, "the answer was lost")),
+            Some(FaultKind::Answer { set, drop }) => {
+                let mut fields = applied.fields.as_map().cloned().unwrap_or_default();
+                fields.retain(|name, _| !drop.contains(name));
+                fields.extend(set);
+                applied.fields = Value::Map(Arc::new(fields));
+            }
+            _ => {}
+        }
+        let mut journal = lock(&self.journal);
+        journal.events.push(Happened::Ended(operation, address.clone()));
+        if applied.stable && operation != Operation::Delete {
+            journal.events.push(Happened::Ready(address));
+        }
+        Ok(applied)
+    }
+
+    /// What a call does when nothing goes wrong.
+    async fn work(
+        &self,
+        call: &Call,
+        request: &ApplyRequest<'_>,
+        resource_type: &ResourceType,
+        address: &Name,
+        place: &str,
+    ) -> Result<Applied, ProviderError> {
+        if request.operation == Operation::Delete {
+            if let Some(id) = request.id {
+                lock(&self.world).delete(resource_type, id).map_err(refused)?;
+            }
+            return Ok(Applied {
+                id: "".into(),
+                fields: Value::Null,
+                private: Value::Null,
+                stable: true,
+                warnings: Vec::new(),
+            });
+        }
+        let desired = request.desired.revealed();
+        self.accepted(resource_type, &desired)?;
+        wait(call, &desired).await?;
+        let unsettled = match lock(&self.script).slow(address) {
+            Some(checks) => checks,
+            None => Some(0),
+        };
+        let stable = unsettled == Some(0) && !self.late.contains(&resource_type.name);
+        let mut world = lock(&self.world);
+        let thing = if request.operation == Operation::Create {
+            world.create(resource_type, place, &call.token, &desired, unsettled).map_err(refused)?
+        } else {
+            let Some(id) = request.id else {
+                return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
+            };
+            let thing = world.thing(id).filter(|thing| thing.type_name == resource_type.name);
+            let thing = thing.ok_or_else(|| refused(Refusal::NotThere))?;
+            if let Some(path) = values::forced(&resource_type.schema, &thing.fields, &desired) {
+                let message = format!("`{path}` cannot be changed in place: the thing must be made anew");
+                return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
+            }
+            world.update(resource_type, id, place, &call.token, &desired, unsettled).map_err(refused)?
+        };
+        Ok(Applied { id: thing.id, fields: thing.fields, private: Value::Null, stable, warnings: Vec::new() })
+    }
+
+    /// Refuses what does not fit the catalogue to the letter, and what the catalogue says is refused.
+    fn accepted(&self, resource_type: &ResourceType, desired: &Value) -> Result<(), ProviderError> {
+        if let Some(misfit) = self.fit.fields(desired, &resource_type.schema, Direction::Sent) {
+            let message =
+                if misfit.path.is_empty() { misfit.message } else { format!("`{}` {}", misfit.path, misfit.message) };
+            return Err(ProviderError::new(ErrorKind::Document, message).at(misfit.path));
+        }
+        match rejected(resource_type, desired).next() {
+            Some((field, message)) => Err(ProviderError::new(ErrorKind::Document, message).at(field)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the catalogue says is refused.
+fn rejected<'a>(resource_type: &'a ResourceType, spec: &'a Value) -> impl Iterator<Item = (&'a str, &'a str)> {
+    resource_type
+        .rejects
+        .iter()
+        .filter(|rejection| spec.get(&rejection.field).is_some_and(|value| *value.bare() == rejection.equals))
+        .map(|rejection| (rejection.field.as_ref(), rejection.message.as_ref()))
+}
+
+fn not_cancelled(call: &Call) -> Result<(), ProviderError> {
+    if call.cancel.is_cancelled() {
+        return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"));
+    }
+    Ok(())
+}
+
+fn refused(refusal: Refusal) -> ProviderError {
+    match refusal {
+        Refusal::Taken { field } => {
+            ProviderError::new(ErrorKind::Conflict, format!("another thing has this `{field}` already"))
+                .at(field.to_string())
+        }
+        Refusal::NotThere => ProviderError::new(ErrorKind::NotFound, "there is no such thing in the simulated cloud"),
+        Refusal::Unwritable(error) => ProviderError::new(
+            ErrorKind::Permanent,
+            format!("the simulated cloud cannot be written to its file: {error}"),
+        ),
+    }
+}
+
+/// Takes as long as the field `delayMs` says, unless the call is cancelled or its time is up: then nothing is done.
+async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
+    let Some(delay) = desired.get("delayMs").and_then(Value::as_int).filter(|delay| *delay > 0) else { return Ok(()) };
+    let delay = Duration::from_millis(delay.unsigned_abs());
+    let late = call.deadline.is_some_and(|deadline| deadline < delay);
+    let pause = call.deadline.map_or(delay, |deadline| deadline.min(delay));
+    tokio::select! {
+        biased;
+        () = call.cancel.cancelled() => not_cancelled(call),
+        () = tokio::time::sleep(pause) => {
+            if late { Err(ProviderError::new(ErrorKind::Transient, "the call took too long")) } else { Ok(()) }
+        }
+    }
+}
+
+/// Counts a call as under way until it is dropped.
+struct InFlight<'a> {
+    journal: &'a Mutex<Journal>,
+}
+
+impl<'a> InFlight<'a> {
+    fn begin(journal: &'a Mutex<Journal>, operation: Operation, address: &Name) -> InFlight<'a> {
+        let mut now = lock(journal);
+        now.events.push(Happened::Began(operation, address.clone()));
+        now.in_flight += 1;
+        now.most_in_flight = now.most_in_flight.max(now.in_flight);
+        InFlight { journal }
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        lock(self.journal).in_flight -= 1;
+    }
+}
+
+impl Provider for FakeProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        Box::pin(async move {
+            not_cancelled(call)?;
+            let resource_type = self.resource_type(request.type_name)?;
+            let rejected = rejected(resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
+            Ok(Checked { rejected: rejected.collect(), warnings: Vec::new() })
+        })
+    }
+
+    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            not_cancelled(call)?;
+            let resource_type = self.resource_type(request.type_name)?;
+            let place = format!("{}/{}", call.instance, call.address);
+            let mut world = lock(&self.world);
+            if world.is_blurred(&place) {
+                return Ok(Seen::CannotTell);
+            }
+            let thing = match (request.id, request.token) {
+                (Some(id), _) => {
+                    world.adopt(id, &place);
+                    world.thing(id)
+                }
+                (None, Some(token)) => world.by_token(token),
+                (None, None) => None,
+            };
+            Ok(match thing.filter(|thing| thing.type_name == resource_type.name) {
+                Some(thing) => Seen::There {
+                    id: thing.id.clone(),
+                    fields: thing.fields.clone(),
+                    private: Value::Null,
+                    expired: None,
+                },
+                None => Seen::Gone,
+            })
+        })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(self.act(call, request))
+    }
+
+    fn stable<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+        Box::pin(async move {
+            not_cancelled(call)?;
+            let mut world = lock(&self.world);
+            let id = match (request.id, request.token) {
+                (Some(id), _) => Some(Name::from(id)),
+                (None, token) => token.and_then(|token| world.by_token(token)).map(|thing| thing.id.clone()),
+            };
+            let id = id.filter(|id| world.thing(id).is_some()).ok_or_else(|| refused(Refusal::NotThere))?;
+            if !world.settles(&id) {
+                return Ok(Stability::NotYet);
+            }
+            lock(&self.journal).events.push(Happened::Ready(call.address.to_string().into()));
+            Ok(Stability::Stable(Value::Null))
+        })
+    }
+
+    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(async move {
+            not_cancelled(call)?;
+            match self.catalog.data_source_types.get(request.type_name) {
+                Some(data_source_type) => Ok(data::fetch(data_source_type, request.filters)),
+                None => {
+                    let message = format!("there is no data source `{}` in the simulated cloud", request.type_name);
+                    Err(ProviderError::new(ErrorKind::Document, message))
+                }
+            }
+        })
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move {
+            not_cancelled(call)?;
+            data::call(function, arguments)
+        })
+    }
+}

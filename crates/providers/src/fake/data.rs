@@ -1,0 +1,110 @@
+//! Data sources of a simulated provider: the rows of the catalogue, else one candidate that meets the filters; and the
+//! functions of the namespace `test`.
+
+use std::sync::Arc;
+
+use blueprint::{Map, Name, Value};
+use provider::{Candidate, DataSourceType, ErrorKind, Fetched, ProviderError};
+
+use super::values;
+
+/// The candidates for some filters, in the order of the rows.
+pub(super) fn fetch(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)]) -> Fetched {
+    if data_source_type.rows.is_empty() {
+        return Fetched {
+            candidates: vec![invented(data_source_type, filters)],
+            applied: (0..filters.len()).collect(),
+        };
+    }
+    let applied: Vec<usize> = (0..filters.len())
+        .filter(|at| {
+            let (field, operator, _) = &filters[*at];
+            operator.as_ref() == "="
+                && data_source_type.filters.get(field).is_some_and(|filter| filter.push_down.contains(operator))
+        })
+        .collect();
+    let candidates = data_source_type
+        .rows
+        .iter()
+        .filter(|row| {
+            applied.iter().all(|at| {
+                let (field, _, search) = &filters[*at];
+                at_path(row, field).is_some_and(|value| *value == search.revealed())
+            })
+        })
+        .map(|row| candidate(data_source_type, row, filters))
+        .collect();
+    Fetched { candidates, applied }
+}
+
+fn candidate(data_source_type: &DataSourceType, row: &Value, filters: &[(Name, Name, Value)]) -> Candidate {
+    let fields = data_source_type.schema.fields.keys().filter_map(|name| {
+        let value = row.get(name).filter(|value| !value.is_null())?;
+        Some((name.clone(), value.clone()))
+    });
+    let paths = data_source_type.filters.keys().chain(filters.iter().map(|(field, ..)| field));
+    let filter_fields: Map =
+        paths.map(|path| (path.clone(), at_path(row, path).cloned().unwrap_or_default())).collect();
+    Candidate { filter_fields: Value::Map(Arc::new(filter_fields)), fields: Value::Map(Arc::new(fields.collect())) }
+}
+
+/// What stands at a path of dots, `[n]` and `[]`, the first item; a name with dots in it goes before a path.
+fn at_path<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
+    if let Some(value) = row.get(path) {
+        return Some(value);
+    }
+    let mut value = row;
+    for step in path.split('.') {
+        let (name, mut rest) = step.split_at(step.find('[').unwrap_or(step.len()));
+        if !name.is_empty() {
+            value = value.get(name)?;
+        }
+        while let Some(after) = rest.strip_prefix('[') {
+            let (index, more) = after.split_once(']')?;
+            let index = if index.is_empty() { 0 } else { index.parse().ok()? };
+            value = value.as_list()?.get(index)?;
+            rest = more;
+        }
+    }
+    Some(value)
+}
+
+/// A candidate for a type without rows: it meets every filter, and equal filters give equal fields.
+fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)]) -> Candidate {
+    let mut text = data_source_type.name.to_string();
+    for (field, operator, search) in filters {
+        text.push_str(&format!("\n{field} {operator} {}", search.revealed()));
+    }
+    let hash = values::hash(&text);
+    let fields = data_source_type.schema.fields.iter().map(|(name, field)| {
+        let wanted = filters.iter().find(|(path, operator, _)| path == name && operator.as_ref() == "=");
+        let value = match wanted {
+            Some((_, _, search)) => search.revealed(),
+            None => match &field.value {
+                Some(_) => values::computed(name, field, &values::Facts { hash: &hash, id: &hash, updates: 1 }),
+                None => values::plausible(name, field, &hash),
+            },
+        };
+        (name.clone(), value)
+    });
+    Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields.collect())) }
+}
+
+/// The result of a function.
+pub(super) fn call(function: &str, arguments: &[Value]) -> Result<Value, ProviderError> {
+    let refused = |message: String| ProviderError::new(ErrorKind::Document, message);
+    let beyond = || refused("the result is beyond 64 bits".into());
+    let arguments: Vec<Value> = arguments.iter().map(Value::revealed).collect();
+    match (function, arguments.as_slice()) {
+        ("test_double", [Value::Int(number)]) => number.checked_add(*number).map(Value::Int).ok_or_else(beyond),
+        ("test_tag", [Value::Text(item), Value::Int(index)]) => Ok(Value::text(format!("{item}#{index}"))),
+        ("test_weigh", [Value::Int(sum), Value::Int(item), Value::Int(index)]) => {
+            item.checked_mul(*index).and_then(|product| sum.checked_add(product)).map(Value::Int).ok_or_else(beyond)
+        }
+        ("test_settings", [any]) => Ok(any.clone()),
+        ("test_double" | "test_tag" | "test_weigh" | "test_settings", _) => {
+            Err(refused(format!("`{function}` is not called with arguments such as these")))
+        }
+        _ => Err(refused(format!("there is no function `{function}` in the simulated cloud"))),
+    }
+}

@@ -1,0 +1,140 @@
+//! The file of a simulated world: a line of JSON for each change, appended as it is made, without fsync.
+//!
+//! A line that was cut off at the end is as if the change had never been made. When more lines are history than tell of
+//! what is there, the file is written anew before the next change.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use blueprint::Name;
+
+use super::world::{Thing, WorldError};
+
+/// The first line of every such file.
+const HEAD: &str = "{\"world\":1}";
+
+/// One change.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Line {
+    /// A thing came into being, as the n-th at its address.
+    Created(Box<Thing>, u32),
+    /// A thing is now like this.
+    Changed(Box<Thing>),
+    /// The thing of that id is gone.
+    Gone(Name),
+    /// So many things were made at this address so far.
+    Made(Name, u32),
+}
+
+/// The file, opened for writing with the first change.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    path: PathBuf,
+    file: Option<File>,
+    /// Lines in the file.
+    lines: usize,
+    /// How much of the file is whole lines, where a last one was cut off.
+    whole: Option<u64>,
+    buffer: Vec<u8>,
+}
+
+impl Keeper {
+    /// Hands on every change that the file tells of, in order. A file that is not there is empty.
+    pub(super) fn load(path: &Path, mut take: impl FnMut(Line)) -> Result<Keeper, WorldError> {
+        let mut keeper = Keeper { path: path.into(), file: None, lines: 0, whole: None, buffer: Vec::new() };
+        let shown = path.display().to_string();
+        let unreadable = |source| WorldError::Unreadable { path: shown.clone(), source };
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(keeper),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let mut text = Vec::new();
+        let mut whole = 0_u64;
+        loop {
+            text.clear();
+            let read = reader.read_until(b'\n', &mut text).map_err(unreadable)?;
+            if read == 0 {
+                return Ok(keeper);
+            }
+            if text.last() != Some(&b'\n') {
+                keeper.whole = Some(whole);
+                return Ok(keeper);
+            }
+            whole += read as u64;
+            keeper.lines += 1;
+            let foreign = || WorldError::Foreign { path: shown.clone(), line: keeper.lines };
+            if keeper.lines == 1 {
+                if text.trim_ascii() != HEAD.as_bytes() {
+                    return Err(foreign());
+                }
+            } else {
+                take(serde_json::from_slice(&text).map_err(|_| foreign())?);
+            }
+        }
+    }
+
+    /// Appends a change; `all` tells everything there is, should the file be written anew first.
+    pub(super) fn write<I: Iterator<Item = Line>>(&mut self, line: &Line, all: impl FnOnce() -> I) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(open(&self.path, &mut self.lines, self.whole.take(), all)?),
+        };
+        self.buffer.clear();
+        serde_json::to_writer(&mut self.buffer, line)?;
+        self.buffer.push(b'\n');
+        // One write per line: another process that appends cannot get between.
+        file.write_all(&self.buffer)?;
+        self.lines += 1;
+        Ok(())
+    }
+}
+
+fn open<I: Iterator<Item = Line>>(
+    path: &Path,
+    lines: &mut usize,
+    whole: Option<u64>,
+    all: impl FnOnce() -> I,
+) -> io::Result<File> {
+    let file = append(path)?;
+    if let Some(whole) = whole {
+        file.set_len(whole)?;
+    }
+    if *lines > 200 {
+        let all: Vec<Line> = all().collect();
+        // Rewritten only while nobody else has it open for writing.
+        if *lines > 2 * all.len() && file.try_lock().is_ok() {
+            let other = path.with_extension("world.new");
+            let mut writer = BufWriter::new(append(&other)?);
+            writer.get_ref().set_len(0)?;
+            writeln!(writer, "{HEAD}")?;
+            for line in &all {
+                serde_json::to_writer(&mut writer, line)?;
+                writer.write_all(b"\n")?;
+            }
+            let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+            std::fs::rename(&other, path)?;
+            file.lock_shared()?;
+            *lines = all.len() + 1;
+            return Ok(file);
+        }
+    }
+    file.lock_shared()?;
+    if *lines == 0 {
+        (&file).write_all(format!("{HEAD}\n").as_bytes())?;
+        *lines = 1;
+    }
+    Ok(file)
+}
+
+/// Readable by its owner alone: the things in it have passwords, as they have in a real cloud.
+fn append(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

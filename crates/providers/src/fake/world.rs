@@ -1,0 +1,433 @@
+//! The simulated cloud itself: things by id, shared by every provider that is given it, so that it outlives them as a
+//! real cloud outlives a process. It can be kept in a file (`keep.rs`).
+//!
+//! Every lookup goes by an index: by id, by address, by the token of a create, by unique value. Nothing is ever searched.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use blueprint::{IndexMap, Map, Name, Value};
+use provider::{Catalog, ResourceType};
+
+use super::keep::{Keeper, Line};
+use super::values::{self, Facts};
+
+/// A simulated cloud that several providers use.
+pub type SharedWorld = Arc<Mutex<World>>;
+
+/// All things of a simulated cloud.
+#[derive(Debug, Default)]
+pub struct World {
+    things: IndexMap<Name, Thing>,
+    /// How many things were ever made at an address, by `INSTANCE/ADDRESS`.
+    made: IndexMap<Name, u32>,
+    /// The things at an address, oldest first: two while one replaces the other.
+    at: IndexMap<Name, Vec<Name>>,
+    /// By the token of the create.
+    tokens: IndexMap<Name, Name>,
+    /// Who has a value of a unique field, by type, field and value.
+    unique: IndexMap<String, Name>,
+    /// Addresses of which nobody can tell what the last call did.
+    untraceable: IndexMap<Name, ()>,
+    keeper: Option<Keeper>,
+}
+
+/// One thing.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Thing {
+    /// Its id.
+    pub id: Name,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub type_name: Name,
+    /// Instance and address of whom it belongs to, as `INSTANCE/ADDRESS`; empty for what was made by others.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub place: Name,
+    /// All its fields: a map.
+    pub fields: Value,
+    /// What its computed values are made from.
+    pub(super) hash: Name,
+    /// 1 at creation and one more with every update.
+    pub(super) updates: i64,
+    /// The token of the call that made it.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub(super) token: Name,
+    /// The token of the last update.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub(super) update_token: Name,
+    /// Its fields whose values no two things may share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unique: Vec<Name>,
+    /// How many more checks for stability say no; none if all do.
+    #[serde(default)]
+    pub(super) unsettled: Option<u32>,
+}
+
+fn is_empty(name: &Name) -> bool {
+    name.is_empty()
+}
+
+/// The world cannot do it; nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another thing has the value of a unique field.
+    Taken {
+        /// The field.
+        field: Name,
+    },
+    /// There is no such thing.
+    NotThere,
+    /// The file of the world cannot be written.
+    Unwritable(String),
+}
+
+/// A world file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// It cannot be read.
+    #[error("the world of the simulated cloud cannot be read from {path}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is something else, or of a newer version.
+    #[error("{path} is no world of the simulated cloud: line {line}")]
+    Foreign {
+        /// The file.
+        path: String,
+        /// The line that cannot be understood, from 1.
+        line: usize,
+    },
+}
+
+impl World {
+    /// An empty world in memory.
+    pub fn new() -> World {
+        World::default()
+    }
+
+    /// The world kept in a file, empty if there is none yet. Every change is written at once, without fsync.
+    pub fn open(path: &Path) -> Result<World, WorldError> {
+        let mut world = World::new();
+        let keeper = Keeper::load(path, |line| match line {
+            Line::Created(thing, count) => {
+                world.made.insert(thing.place.clone(), count);
+                world.insert(*thing);
+            }
+            Line::Changed(thing) => world.put(*thing),
+            Line::Gone(id) => {
+                world.forget(&id);
+            }
+            Line::Made(place, count) => {
+                world.made.insert(place, count);
+            }
+        })?;
+        world.keeper = Some(keeper);
+        Ok(world)
+    }
+
+    /// It, to be shared.
+    pub fn shared(self) -> SharedWorld {
+        Arc::new(Mutex::new(self))
+    }
+
+    /// All things, in no order that means anything.
+    pub fn things(&self) -> impl Iterator<Item = &Thing> {
+        self.things.values()
+    }
+
+    /// The thing of an id.
+    pub fn thing(&self, id: &str) -> Option<&Thing> {
+        self.things.get(id)
+    }
+
+    /// The latest thing at an address of an instance.
+    pub fn thing_at(&self, instance: &str, address: &str) -> Option<&Thing> {
+        let id = self.at.get(format!("{instance}/{address}").as_str())?.last()?;
+        self.things.get(id)
+    }
+
+    /// Somebody else changes a field: its name, or a path with dots into objects; null takes it away.
+    pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), Refusal> {
+        let thing = self.thing_at(instance, address).ok_or(Refusal::NotThere)?.clone();
+        let steps: Vec<&str> = path.split('.').collect();
+        let fields = with(&thing.fields, &steps, &value);
+        self.replace(Thing { fields, ..thing })
+    }
+
+    /// Somebody else takes a thing away.
+    pub fn vanish(&mut self, instance: &str, address: &str) -> Result<(), Refusal> {
+        let id = self.thing_at(instance, address).ok_or(Refusal::NotThere)?.id.clone();
+        self.remove(&id).map(|_| ())
+    }
+
+    /// Somebody else makes a thing, under an id that is free.
+    pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), Refusal> {
+        let Some(resource_type) = catalog.resource_types.get(type_name) else { return Err(Refusal::NotThere) };
+        let id_field = resource_type.id_field.as_ref();
+        if self.things.contains_key(id) {
+            return Err(Refusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
+        }
+        let hash = values::hash_of_id(id, id_field, &resource_type.schema);
+        let facts = Facts { hash: &hash, id, updates: 1 };
+        let fields = values::complete(&resource_type.schema, id_field, spec, None, &facts);
+        let thing = Thing {
+            id: id.into(),
+            type_name: resource_type.name.clone(),
+            place: "".into(),
+            fields,
+            hash: hash.into(),
+            updates: 1,
+            token: "".into(),
+            update_token: "".into(),
+            unique: resource_type.unique_fields().cloned().collect(),
+            unsettled: Some(0),
+        };
+        self.free(resource_type, &thing.fields, "")?;
+        self.keep(|| Line::Changed(Box::new(thing.clone())))?;
+        self.insert(thing);
+        Ok(())
+    }
+
+    /// A new thing at `place` (`INSTANCE/ADDRESS`), or the one that was made under the same token.
+    pub(super) fn create(
+        &mut self,
+        resource_type: &ResourceType,
+        place: &str,
+        token: &Name,
+        sent: &Value,
+        unsettled: Option<u32>,
+    ) -> Result<Thing, Refusal> {
+        if let Some(thing) = self.by_token(token) {
+            return Ok(thing.clone());
+        }
+        self.free(resource_type, sent, "")?;
+        let id_field = resource_type.id_field.as_ref();
+        let count = self.made.get(place).copied().unwrap_or(0) + 1;
+        let mut hash = values::hash(&format!("{place}#{count}"));
+        let mut id = values::id(&resource_type.name, id_field, &resource_type.schema, &hash);
+        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way.
+        let mut again = 0;
+        while self.things.contains_key(&id) {
+            again += 1;
+            hash = values::hash(&format!("{place}#{count}+{again}"));
+            id = values::id(&resource_type.name, id_field, &resource_type.schema, &hash);
+        }
+        let facts = Facts { hash: &hash, id: &id, updates: 1 };
+        let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
+        let place: Name = place.into();
+        let thing = Thing {
+            id,
+            type_name: resource_type.name.clone(),
+            place: place.clone(),
+            fields,
+            hash: hash.into(),
+            updates: 1,
+            token: token.clone(),
+            update_token: "".into(),
+            unique: resource_type.unique_fields().cloned().collect(),
+            unsettled,
+        };
+        self.keep(|| Line::Created(Box::new(thing.clone()), count))?;
+        self.made.insert(place, count);
+        self.insert(thing.clone());
+        Ok(thing)
+    }
+
+    /// A thing as it is after an update; the same update twice counts once.
+    pub(super) fn update(
+        &mut self,
+        resource_type: &ResourceType,
+        id: &str,
+        place: &str,
+        token: &Name,
+        sent: &Value,
+        unsettled: Option<u32>,
+    ) -> Result<Thing, Refusal> {
+        let thing = self.things.get(id).ok_or(Refusal::NotThere)?;
+        if thing.update_token == *token {
+            return Ok(thing.clone());
+        }
+        self.free(resource_type, sent, id)?;
+        let updates = thing.updates + 1;
+        let facts = Facts { hash: &thing.hash, id, updates };
+        let id_field = resource_type.id_field.as_ref();
+        let fields = values::complete(&resource_type.schema, id_field, sent, Some(&thing.fields), &facts);
+        let place = if thing.place.as_ref() == place { thing.place.clone() } else { place.into() };
+        let thing = Thing { fields, updates, place, update_token: token.clone(), unsettled, ..thing.clone() };
+        self.replace(thing.clone())?;
+        Ok(thing)
+    }
+
+    /// Takes a thing away; whether there was one.
+    pub(super) fn delete(&mut self, resource_type: &ResourceType, id: &str) -> Result<bool, Refusal> {
+        if self.things.get(id).is_none_or(|thing| thing.type_name != resource_type.name) {
+            return Ok(false);
+        }
+        self.remove(id)
+    }
+
+    /// The thing that was made under a token.
+    pub(super) fn by_token(&self, token: &str) -> Option<&Thing> {
+        self.things.get(self.tokens.get(token)?)
+    }
+
+    /// One more check for stability: whether it says yes.
+    pub(super) fn settles(&mut self, id: &str) -> bool {
+        match self.things.get_mut(id).and_then(|thing| thing.unsettled.as_mut()) {
+            Some(0) => true,
+            Some(left) => {
+                *left -= 1;
+                false
+            }
+            // Never, or not there: neither is stable.
+            None => false,
+        }
+    }
+
+    /// From now on nobody can tell what the last call for an address did.
+    pub(super) fn blur(&mut self, place: &str) {
+        self.untraceable.insert(place.into(), ());
+    }
+
+    /// A new call for an address can be told again.
+    pub(super) fn sharpen(&mut self, place: &str) {
+        if !self.untraceable.is_empty() {
+            self.untraceable.swap_remove(place);
+        }
+    }
+
+    /// Whether nobody can tell what the last call for an address did.
+    pub(super) fn is_blurred(&self, place: &str) -> bool {
+        self.untraceable.contains_key(place)
+    }
+
+    /// Whether every unique value in `fields` is free, or belongs to `own`.
+    fn free(&self, resource_type: &ResourceType, fields: &Value, own: &str) -> Result<(), Refusal> {
+        for name in resource_type.unique_fields() {
+            if let Some(key) = unique_key(&resource_type.name, name, fields)
+                && self.unique.get(&key).is_some_and(|owner| owner.as_ref() != own)
+            {
+                return Err(Refusal::Taken { field: name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The thing is now like this, in the file too.
+    fn replace(&mut self, thing: Thing) -> Result<(), Refusal> {
+        self.keep(|| Line::Changed(Box::new(thing.clone())))?;
+        self.put(thing);
+        Ok(())
+    }
+
+    fn remove(&mut self, id: &str) -> Result<bool, Refusal> {
+        if !self.things.contains_key(id) {
+            return Ok(false);
+        }
+        self.keep(|| Line::Gone(id.into()))?;
+        self.forget(id);
+        Ok(true)
+    }
+
+    /// What is not known to belong to anybody belongs to the first that reads it: it is being imported.
+    pub(super) fn adopt(&mut self, id: &str, place: &str) {
+        if self.things.get(id).is_some_and(|thing| thing.place.is_empty())
+            && let Some(thing) = self.things.get(id).cloned()
+        {
+            self.put(Thing { place: place.into(), ..thing });
+        }
+    }
+
+    /// Puts a thing where one of that id may be, into every index.
+    fn put(&mut self, thing: Thing) {
+        match self.things.get(&thing.id) {
+            // Its turn among those at its address stays as it is.
+            Some(before) if before.place == thing.place && before.token == thing.token => {
+                let before = before.clone();
+                self.release(&before);
+                self.claim(&thing);
+                self.things.insert(thing.id.clone(), thing);
+            }
+            _ => {
+                let id = thing.id.clone();
+                self.forget(&id);
+                self.insert(thing);
+            }
+        }
+    }
+
+    fn insert(&mut self, thing: Thing) {
+        if !thing.token.is_empty() {
+            self.tokens.insert(thing.token.clone(), thing.id.clone());
+        }
+        if !thing.place.is_empty() {
+            self.at.entry(thing.place.clone()).or_default().push(thing.id.clone());
+        }
+        self.claim(&thing);
+        self.things.insert(thing.id.clone(), thing);
+    }
+
+    fn forget(&mut self, id: &str) {
+        let Some(thing) = self.things.swap_remove(id) else { return };
+        self.tokens.swap_remove(&thing.token);
+        if let Some(ids) = self.at.get_mut(&thing.place) {
+            ids.retain(|other| *other != thing.id);
+            if ids.is_empty() {
+                self.at.swap_remove(&thing.place);
+            }
+        }
+        self.release(&thing);
+    }
+
+    fn claim(&mut self, thing: &Thing) {
+        for key in thing.unique.iter().filter_map(|name| unique_key(&thing.type_name, name, &thing.fields)) {
+            self.unique.insert(key, thing.id.clone());
+        }
+    }
+
+    fn release(&mut self, thing: &Thing) {
+        for key in thing.unique.iter().filter_map(|name| unique_key(&thing.type_name, name, &thing.fields)) {
+            if self.unique.get(&key) == Some(&thing.id) {
+                self.unique.swap_remove(&key);
+            }
+        }
+    }
+
+    /// Writes a change before it is made, where there is a file.
+    fn keep(&mut self, line: impl FnOnce() -> Line) -> Result<(), Refusal> {
+        let World { things, made, keeper, .. } = self;
+        match keeper {
+            None => Ok(()),
+            Some(keeper) => keeper
+                .write(&line(), || {
+                    let made = made.iter().map(|(place, count)| Line::Made(place.clone(), *count));
+                    made.chain(things.values().map(|thing| Line::Changed(Box::new(thing.clone()))))
+                })
+                .map_err(|error| Refusal::Unwritable(error.to_string())),
+        }
+    }
+}
+
+fn unique_key(type_name: &str, field: &str, fields: &Value) -> Option<String> {
+    let value = fields.get(field).filter(|value| !value.is_null())?;
+    Some(format!("{type_name}\0{field}\0{value}"))
+}
+
+/// A map with another value at a path; null takes the field away.
+fn with(fields: &Value, path: &[&str], value: &Value) -> Value {
+    let [first, rest @ ..] = path else { return value.clone() };
+    let mut map: Map = fields.as_map().cloned().unwrap_or_default();
+    let inner = match rest {
+        [] => value.clone(),
+        _ => with(map.get(*first).unwrap_or(&Value::Null), rest, value),
+    };
+    if inner.is_null() {
+        map.shift_remove(*first);
+    } else {
+        map.insert((*first).into(), inner);
+    }
+    Value::Map(Arc::new(map))
+}
