@@ -8,7 +8,6 @@
 
 use diag::Span;
 
-use crate::decode::line_end;
 use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
 use crate::yaml::{Kind, Open, Reader, after_colon};
 use crate::{Content, Entry, MAX_DEPTH, Node, SPLIT_SUBSTITUTION, syntax_error};
@@ -31,7 +30,10 @@ impl<'t> Reader<'t> {
     ///
     /// `from` is where reading began this time: nothing before it is read again.
     pub(crate) fn recover(&mut self, trouble: Trouble, from: usize) -> Option<usize> {
-        if self.found.iter().filter(|diagnostic| diagnostic.is_error()).count() >= MAX_ERRORS {
+        if self.found.len() >= MAX_ERRORS {
+            if let Some(last) = self.found.iter_mut().last() {
+                last.notes.push(format!("after {MAX_ERRORS} errors the rest of the text is not read"));
+            }
             return None;
         }
         let (at, end) = match trouble {
@@ -46,10 +48,10 @@ impl<'t> Reader<'t> {
         if seen.cuts.is_empty()
             && let Trouble::Cut { .. } = trouble
         {
-            seen.cuts.push(Cut { start: at, end, closed: false });
+            seen.cuts.push(Cut { start: at, end, closed: false, scalar: (at, end), first: true });
         }
         if !seen.cuts.is_empty() {
-            for cut in &seen.cuts {
+            for cut in seen.cuts.iter().filter(|cut| cut.first) {
                 self.report_cut(*cut);
             }
             self.masks.append(&mut seen.cuts);
@@ -97,23 +99,20 @@ impl<'t> Reader<'t> {
         self.found.push(diagnostic);
     }
 
-    /// Quotes around the plain scalar that a cut substitution belongs to, if the line shows where it begins and ends.
+    /// Quotes around the text that a cut substitution belongs to, if that text stands on one line.
     fn quotes_around(&self, cut: Cut) -> Option<Vec<(Span, String)>> {
+        let (start, end) = cut.scalar;
         let bytes = self.text.as_bytes();
-        let line = line_start(self.text, cut.start);
-        let before = self.text.get(line..cut.start)?;
-        let flow = self.open.iter().any(|open| open.flow) || before.contains(['[', '{']);
-        let start = before.rfind(": ").map(|at| at + 2).max(before.rfind("- ").map(|at| at + 2));
-        let start = match before.rfind(['[', '{', ',']).filter(|_| flow) {
-            Some(at) => start.max(Some(at + 1)),
-            None => start,
-        };
-        let start = line + start.unwrap_or(0);
-        let start = start + bytes[start..cut.start].iter().take_while(|byte| **byte == b' ').count();
-        let rest = self.text.get(cut.end..line_end(bytes, cut.end))?;
-        let end = if flow { rest.find([',', ']', '}']) } else { rest.find(" #") };
-        let end = cut.end + rest.get(..end.unwrap_or(rest.len()))?.trim_end().len();
+        let line = line_start(self.text, start);
+        let first_on_line = bytes.get(line..start)?.iter().all(|byte| *byte == b' ');
+        let indent_of = |at: usize| bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+        let next = next_line_start(bytes, end);
+        let rest = bytes.get(end..next)?;
+        let ends_line = rest.iter().all(u8::is_ascii_whitespace);
         let inside = self.text.get(start..end)?;
+        if first_on_line || ends_line && indent_of(next) > indent_of(line) || inside.contains(['\n', '\r']) {
+            return None;
+        }
         let quote = if !inside.contains('\'') {
             "'"
         } else if !inside.contains(['"', '\\']) {
@@ -122,7 +121,7 @@ impl<'t> Reader<'t> {
             return None;
         };
         let place = |at: usize| Span::new(self.file, at as u32, at as u32);
-        (!inside.contains('\n')).then(|| vec![(place(start), quote.to_owned()), (place(end), quote.to_owned())])
+        Some(vec![(place(start), quote.to_owned()), (place(end), quote.to_owned())])
     }
 
     fn report(&mut self, trouble: Trouble, seen: &Look, next: Option<usize>) {

@@ -14,6 +14,10 @@ pub(crate) struct Cut {
     pub(crate) end: usize,
     /// Whether the `}` was found.
     pub(crate) closed: bool,
+    /// The text without quotes that it stands in, up to the end of the line.
+    pub(crate) scalar: (usize, usize),
+    /// Whether it is the first one there: quotes mend all of them.
+    pub(crate) first: bool,
 }
 
 /// What stands between a line's start and some offset.
@@ -217,6 +221,17 @@ fn block_scalar(bytes: &[u8], at: usize) -> usize {
 
 /// Past a plain scalar, noting each substitution that YAML would cut.
 fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<Cut>) -> usize {
+    let before = cuts.len();
+    let end = plain_end(bytes, start, flow, line, cuts);
+    let blanks = bytes[start..end].iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
+    for (number, cut) in cuts.iter_mut().skip(before).enumerate() {
+        cut.scalar = (start, end - blanks);
+        cut.first = number == 0;
+    }
+    end
+}
+
+fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<Cut>) -> usize {
     let mut at = start;
     while at < bytes.len() {
         match bytes[at] {
@@ -230,7 +245,7 @@ fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec
                     if end.is_none() && !flow { substitution_end(bytes, at, line.deeper_end(bytes)) } else { end };
                 if let Some(end) = end {
                     if flow || first_cut(bytes, at + 2, end).is_some() {
-                        cuts.push(Cut { start: at, end, closed: true });
+                        cuts.push(Cut { start: at, end, closed: true, scalar: (at, end), first: true });
                     }
                     at = end;
                     continue;
@@ -242,7 +257,7 @@ fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec
                     first_cut(bytes, at + 2, line.end).map(|_| line.end)
                 };
                 if let Some(end) = broken {
-                    cuts.push(Cut { start: at, end, closed: false });
+                    cuts.push(Cut { start: at, end, closed: false, scalar: (at, end), first: true });
                 }
                 at = broken.unwrap_or(line.end);
             }

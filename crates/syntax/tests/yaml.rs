@@ -185,7 +185,6 @@ fn several_cut_substitutions_are_each_reported() {
         "split-substitution 1:5",
         "split-substitution 1:11",
         "split-substitution 3:4",
-        "split-substitution 3:17",
         "invalid-syntax 4:8",
         "split-substitution 5:4",
     ];
@@ -206,6 +205,14 @@ fn whole_substitutions_are_left_alone() {
 }
 
 #[test]
+fn one_text_is_reported_once() {
+    check(Yaml, "a: [x ${v} y ${w}]\n", "{a: [x ${v} y ${w}]}", &["split-substitution 1:7"]);
+    check(Yaml, "a: x\n  y ${f(\"b: c\")}\nd: 1\n", "{a: x y ${f(\"b: c\")}, d: 1}", &["split-substitution 2:5"]);
+    check(Yaml, "a: ${f(\"b # c)}\nd: 1\n", "{a: ?, d: 1}", &["split-substitution 1:4"]);
+    check(Yaml, "a: ${list(\"b #1\", \"c #2\")}\n", "{a: ${list(\"b #1\", \"c #2\")}}", &["split-substitution 1:4"]);
+}
+
+#[test]
 fn what_looks_cut_inside_a_block_is_left_alone() {
     let text = "- |2-\n     b\n\n  a${<<: }\n- ${f(\"x: y\")}\n";
     check(Yaml, text, "[\"   b\\n\\na${<<: }\", ${f(\"x: y\")}]", &["split-substitution 5:3"]);
@@ -218,6 +225,7 @@ fn the_fix_quotes_the_value() {
         ("a: [1, ${v}, 2]\n", "a: [1, '${v}', 2]\n"),
         ("- ${f('a: b')}\n", "- \"${f('a: b')}\"\n"),
         ("a: {b: ${v}}\n", "a: {b: '${v}'}\n"),
+        ("a: [${v}-${w} , x]\n", "a: ['${v}-${w}' , x]\n"),
     ] {
         let file = diag::Files::new().add("a", text);
         let (_, found) = syntax::parse(file, text, Yaml);
