@@ -1,0 +1,105 @@
+//! The pages of codes and of the specification, as far as a document's shape shows: their blocks give exactly the
+//! diagnostics that are marked in them.
+
+use std::path::{Path, PathBuf};
+
+use diag::Files;
+use dialects::Dialect as _;
+use dialects::blueprint::BlueprintDialect;
+use syntax::Format;
+
+/// `(line, severity, code)` of everything that reading and lowering a document reports.
+fn reported(text: &str) -> Vec<(u32, String, String)> {
+    let mut files = Files::new();
+    let file = files.add("page.yaml", text);
+    let (tree, mut found) = syntax::parse(file, text, Format::Yaml);
+    let document = dialects::Document { file, name: "page.yaml", text, tree: &tree };
+    found.append(BlueprintDialect.lower(&document, &expr::core_functions()).diagnostics);
+    let file = files.get(file).expect("it was added");
+    let mut list: Vec<_> = found
+        .iter()
+        .map(|one| (file.position(one.span().start).line, one.severity.word().to_owned(), one.code.name.to_owned()))
+        .collect();
+    list.sort();
+    list
+}
+
+/// The marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line.
+fn marked(text: &str) -> Vec<(u32, String, String)> {
+    let mut list = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let Some((_, comment)) = text.rsplit_once("# ") else { continue };
+        if let Some((severity, code)) = comment.split_once(": ")
+            && ["error", "warning", "note"].contains(&severity)
+        {
+            list.push((line, severity.to_owned(), code.trim().to_owned()));
+        }
+    }
+    list.sort();
+    list
+}
+
+fn blocks(page: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut block: Option<String> = None;
+    for line in page.lines() {
+        match &mut block {
+            None if line == "```yaml blueprint" => block = Some(String::new()),
+            Some(text) if line == "```" => blocks.push(std::mem::take(text)),
+            Some(text) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            None => {}
+        }
+        if line == "```" {
+            block = None;
+        }
+    }
+    blocks
+}
+
+fn pages(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut pages: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("it can be listed").path())
+        .collect();
+    pages.sort();
+    assert!(!pages.is_empty());
+    pages
+}
+
+fn run(folder: &str) {
+    let mut wrong = Vec::new();
+    for page in pages(folder) {
+        let text = std::fs::read_to_string(&page).expect("a page is text");
+        let blocks = blocks(&text);
+        assert!(!blocks.is_empty(), "{} has no examples", page.display());
+        for block in blocks {
+            let (found, wanted) = (reported(&block), marked(&block));
+            if found != wanted {
+                wrong.push(format!("{}\n{block}\n  found  {found:?}\n  marked {wanted:?}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_page_of_a_code_shows_it() {
+    run("codes");
+    for page in pages("codes") {
+        let code = page.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&page).expect("a page is text");
+        let blocks = blocks(&text);
+        assert!(blocks.len() >= 2, "{code}: a faulty document and a mended one");
+        assert!(marked(&blocks[0]).iter().any(|(_, _, marked)| *marked == code), "{code} is not in its first example");
+        assert!(marked(&blocks[1]).is_empty(), "{code}: the mended document is not clean");
+    }
+}
+
+#[test]
+fn the_specification_is_true() {
+    run("spec/blueprint");
+}
