@@ -1,29 +1,179 @@
-//! From a blueprint to a checked one.
+//! From a blueprint to a checked one: everything that the document alone shows, all mistakes at once, each once.
+//!
+//! Names first (`names`), then what needs what (`edges`), then types: of named values in the order of need, then of
+//! everything else in document order. A part in error has the type [`Type::Error`], fits everywhere and gives no second
+//! diagnostic.
+//!
+//! Not here: the shape of a document (its dialect reports that), inputs given from outside, what becomes known at stage
+//! or later. Two functions are for those stages: [`spec::conform`] and [`value::declared`].
+//!
+//! The work is linear: names by hash, a resource's type once per type name, each expression walked twice.
+
+mod callbacks;
+mod calls;
+mod children;
+pub mod codes;
+mod conditions;
+mod conform;
+mod cycles;
+mod data_sources;
+mod each;
+mod edges;
+mod exports;
+mod filters;
+mod inputs;
+mod limits;
+mod links;
+mod locals;
+mod metadata;
+mod names;
+mod providers;
+mod references;
+mod resources;
+mod secrets;
+pub mod spec;
+mod types;
+pub mod value;
 
 use std::sync::Arc;
 
 use blueprint::{Blueprint, Type};
 use diag::Diagnostics;
 use expr::FunctionTable;
-use provider::{Catalogs, ResourceType};
+use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
-use crate::Graph;
+use crate::{Graph, Node};
+use limits::Patterns;
+use providers::TypeOf;
 
 /// A blueprint of which everything is known that the document alone shows.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// What was checked.
     pub blueprint: Arc<Blueprint>,
-    /// What needs what.
+    /// What needs what. References to metadata are edges as long as that makes no circle; where they would, they are
+    /// left out, because they order nothing but evaluation (ruling A10).
     pub graph: Graph,
-    /// The type of each resource, by position; none where it is unknown (and reported).
+    /// The type of each resource, by position; none where it is unknown (and reported) or abstract.
     pub resource_types: Vec<Option<Arc<ResourceType>>>,
     /// The type of each named intermediate value, by position.
     pub local_types: Vec<Type>,
+    /// The type of each input, by position: the declared one, or that of a custom type's values.
+    pub input_types: Vec<Type>,
+    /// The custom type of each input, by position, where it has one that some provider offers.
+    pub custom_types: Vec<Option<Arc<CustomType>>>,
+    /// The type of each data source, by position; none where it is unknown (and reported).
+    pub data_source_types: Vec<Option<Arc<DataSourceType>>>,
 }
 
-/// Checks a document's meaning against what providers offer, and reports everything at once.
-pub fn check(blueprint: Arc<Blueprint>, catalogs: &Catalogs, functions: &FunctionTable, found: &mut Diagnostics) -> Checked {
-    let _ = (catalogs, functions, found);
-    Checked { blueprint, graph: Graph::default(), resource_types: Vec::new(), local_types: Vec::new() }
+/// Checks a document's meaning against what providers offer, and reports everything at once, in document order.
+pub fn check(
+    blueprint: Arc<Blueprint>,
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+    found: &mut Diagnostics,
+) -> Checked {
+    let mut checker = Checker::new(&blueprint, catalogs, functions);
+    checker.transforms();
+    checker.resource_types();
+    checker.data_source_types();
+    checker.inputs();
+    let graph = checker.order();
+    checker.locals(&graph);
+    checker.data_sources();
+    checker.resources(&graph);
+    checker.children(&graph);
+    checker.exports();
+    checker.document_metadata();
+    checker.secrets();
+    let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, .. } = checker;
+    mine.sort();
+    found.append(mine);
+    Checked {
+        graph,
+        resource_types: resources.into_iter().map(TypeOf::known).collect(),
+        local_types,
+        input_types,
+        custom_types,
+        data_source_types: data_sources,
+        blueprint,
+    }
+}
+
+/// What the checks share: what was declared, what its types are, and what is wrong so far.
+struct Checker<'a> {
+    blueprint: &'a Blueprint,
+    catalogs: &'a Catalogs,
+    functions: &'a FunctionTable,
+    found: Diagnostics,
+    resources: Vec<TypeOf>,
+    data_sources: Vec<Option<Arc<DataSourceType>>>,
+    input_types: Vec<Type>,
+    custom_types: Vec<Option<Arc<CustomType>>>,
+    local_types: Vec<Type>,
+    /// A listed transform is unknown, so nobody can say which types it would have known.
+    unknown_transform: bool,
+    patterns: Patterns,
+}
+
+/// Where an expression stands, as far as its meaning depends on that.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    /// The element whose evaluation it is a part of.
+    owner: Option<Node>,
+    /// What `elem` and `i` mean.
+    repetition: Repetition<'p>,
+    /// Descriptions order nothing, so they may read their own element (ruling A10).
+    description: bool,
+    /// A direct argument of a call that takes an absent element for `none` (ruling S31).
+    guarded: bool,
+}
+
+/// What `elem` and `i` mean somewhere (ruling S39).
+#[derive(Clone, Copy)]
+enum Repetition<'p> {
+    /// An item of this type, and its position.
+    Item(&'p Type),
+    /// Nothing: the resource has no `each`.
+    NoEach,
+    /// Nothing in this part of a document, with or without `each`.
+    NotHere(&'static str),
+}
+
+impl<'p> Place<'p> {
+    /// Inside an element, in a part where `elem` and `i` mean nothing.
+    fn of(owner: Node, part: &'static str) -> Place<'static> {
+        Place { owner: Some(owner), repetition: Repetition::NotHere(part), description: false, guarded: false }
+    }
+
+    /// In no element that others can need.
+    fn outside(part: &'static str) -> Place<'static> {
+        Place { owner: None, repetition: Repetition::NotHere(part), description: false, guarded: false }
+    }
+
+    fn described(self) -> Place<'p> {
+        Place { description: true, ..self }
+    }
+
+    fn guarded(self, guarded: bool) -> Place<'p> {
+        Place { guarded, ..self }
+    }
+}
+
+impl<'a> Checker<'a> {
+    fn new(blueprint: &'a Blueprint, catalogs: &'a Catalogs, functions: &'a FunctionTable) -> Checker<'a> {
+        Checker {
+            blueprint,
+            catalogs,
+            functions,
+            found: Diagnostics::new(),
+            resources: Vec::new(),
+            data_sources: Vec::new(),
+            input_types: Vec::new(),
+            custom_types: Vec::new(),
+            local_types: Vec::new(),
+            unknown_transform: false,
+            patterns: Patterns::default(),
+        }
+    }
 }

@@ -1,0 +1,223 @@
+//! A function handed to a function fits how it will be called (reference 2.3): its number of arguments, and what it
+//! takes, as far as types are known.
+//!
+//! Not here: what it gives back when it runs (`callback-result` is the evaluator's, with the item's position).
+
+use blueprint::{Call, Expr, ExprKind, Head, Type};
+use diag::{Code, Diagnostic};
+use expr::{Callback, FunctionDef, Parameter, Returns, codes as language};
+
+use super::calls::accepts;
+use super::types::with_article;
+use super::{Checker, Place, codes};
+
+/// How a function value can be called, as far as that is known.
+struct Shape {
+    least: usize,
+    most: Option<usize>,
+    /// Passes on positions if it is offered them.
+    takes_index: bool,
+    parameters: Vec<Type>,
+    returns: Type,
+    name: String,
+}
+
+impl Shape {
+    /// Nothing is known.
+    fn open() -> Shape {
+        Shape {
+            least: 0,
+            most: None,
+            takes_index: false,
+            parameters: Vec::new(),
+            returns: Type::Any,
+            name: String::new(),
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// Checks an argument that must be a function; `item` is the type of what it will be given last.
+    pub(super) fn callback(
+        &mut self,
+        function: &FunctionDef,
+        parameter: &Parameter,
+        expr: &Expr,
+        item: Option<&Type>,
+        place: Place<'_>,
+    ) {
+        let Some(shape) = self.shape(function, expr, place) else { return };
+        let Some(callback) = &parameter.callback else { return };
+        if let Some((code, problem)) = misfit(&shape, callback, item) {
+            self.found.push(problem_at(code, problem, expr, function));
+        }
+    }
+
+    /// The functions of `compose` and `pipe`: the result of each fits the next.
+    pub(super) fn chain(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) {
+        let mut shapes: Vec<Option<Shape>> =
+            call.arguments.iter().map(|argument| self.shape(function, &argument.value, place)).collect();
+        let mut order: Vec<usize> = (0..shapes.len()).collect();
+        if function.name.as_ref() == "compose" {
+            order.reverse();
+        }
+        for pair in order.windows(2) {
+            let (Some(first), Some(second)) = (shapes[pair[0]].take(), &shapes[pair[1]]) else { continue };
+            let handed = Callback { parameters: vec![first.returns.clone()], returns: Type::Any, index: false };
+            if let Some((_, problem)) = misfit(second, &handed, Some(&first.returns)) {
+                let expr = &call.arguments[pair[1]].value;
+                self.found.push(problem_at(&language::CALLBACK_TYPE, problem, expr, function));
+            }
+        }
+    }
+
+    /// How the function that an argument gives can be called; reports an argument that gives none.
+    fn shape(&mut self, function: &FunctionDef, expr: &Expr, place: Place<'_>) -> Option<Shape> {
+        let functions = self.functions;
+        let name = match &expr.kind {
+            ExprKind::Function(name) => Some((name, expr.span)),
+            // A bare name is a function first (ruling S19).
+            ExprKind::Ref(reference) if reference.path.is_empty() => match &reference.head {
+                Head::Resource { name, bare: true } => Some((name, reference.head_span)),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some((name, span)) = name {
+            let declared = self.blueprint.resources.contains_key(name);
+            if let Some(def) = functions.get(name) {
+                if declared {
+                    self.found.push(
+                        codes::AMBIGUOUS_NAME
+                            .new(format!("`{name}` is a function and a resource"))
+                            .label(span, "taken as the function, because one is needed here")
+                            .help(format!("write `resources.{name}` for the resource")),
+                    );
+                }
+                return Some(shape_of(def));
+            }
+            if !declared {
+                self.found.push(self.unknown_function(name, span));
+                return None;
+            }
+        }
+        if let ExprKind::Call(call) = &expr.kind
+            && let Some(def) = functions.get(&call.function)
+        {
+            let ty = self.infer_any(expr, place);
+            if ty == Type::Function {
+                return Some(self.called(def, call));
+            }
+            return self.function_or_report(function, expr, &ty);
+        }
+        let ty = self.infer_any(expr, place);
+        self.function_or_report(function, expr, &ty)
+    }
+
+    fn function_or_report(&mut self, function: &FunctionDef, expr: &Expr, ty: &Type) -> Option<Shape> {
+        if ty.alternatives().iter().any(|ty| ty.is_open() || *ty == Type::Function) {
+            return None;
+        }
+        self.found.push(
+            language::ARGUMENT_TYPE
+                .new(format!("`{}` takes a function here", function.name))
+                .label(expr.span, format!("this is {}", with_article(ty)))
+                .help("name a function, such as `to_upper`, or make one, such as `getattr(\"name\")`"),
+        );
+        None
+    }
+
+    /// How the result of a call that gives a function can be called.
+    fn called(&self, def: &FunctionDef, call: &Call) -> Shape {
+        if let Some(gives) = &def.gives
+            && !is_chain(def)
+        {
+            return Shape {
+                least: gives.parameters.len(),
+                most: Some(gives.parameters.len()),
+                takes_index: false,
+                parameters: gives.parameters.clone(),
+                returns: gives.returns.clone(),
+                name: format!("{}(..)", def.name),
+            };
+        }
+        if !is_chain(def) {
+            return Shape::open();
+        }
+        // Called like the first to be applied, gives what the last gives.
+        let (mut first, mut last) = (call.arguments.first(), call.arguments.last());
+        if def.name.as_ref() == "compose" {
+            std::mem::swap(&mut first, &mut last);
+        }
+        let known = |argument: Option<&blueprint::Argument>| {
+            argument.and_then(|argument| self.quiet_shape(&argument.value)).unwrap_or_else(Shape::open)
+        };
+        let (first, last) = (known(first), known(last));
+        Shape { returns: last.returns, name: format!("{}(..)", def.name), ..first }
+    }
+
+    /// The same without reporting anything, for an argument that has been checked.
+    fn quiet_shape(&self, expr: &Expr) -> Option<Shape> {
+        match &expr.kind {
+            ExprKind::Function(name) => self.functions.get(name).map(shape_of),
+            ExprKind::Ref(reference) => match &reference.head {
+                Head::Resource { name, bare: true } if reference.path.is_empty() => {
+                    self.functions.get(name).map(shape_of)
+                }
+                _ => None,
+            },
+            ExprKind::Call(call) => self.functions.get(&call.function).map(|def| self.called(def, call)),
+            _ => None,
+        }
+    }
+}
+
+fn shape_of(def: &FunctionDef) -> Shape {
+    let mut parameters: Vec<Type> = def.parameters.iter().map(|parameter| parameter.ty.clone()).collect();
+    parameters.extend(def.rest.iter().map(|rest| rest.ty.clone()));
+    let returns = match &def.returns {
+        Returns::Type(ty) => ty.clone(),
+        Returns::Rule(_) => Type::Any,
+    };
+    Shape {
+        least: def.least,
+        most: def.most(),
+        takes_index: def.takes_index,
+        parameters,
+        returns,
+        name: def.name.to_string(),
+    }
+}
+
+/// Why a function does not fit how it will be called.
+fn misfit(shape: &Shape, callback: &Callback, item: Option<&Type>) -> Option<(&'static Code, String)> {
+    let offered = callback.parameters.len();
+    let given = offered + usize::from(callback.index && shape.takes_index);
+    if given < shape.least || shape.most.is_some_and(|most| given > most) {
+        let takes = match shape.most {
+            Some(most) if most == shape.least => most.to_string(),
+            Some(most) => format!("{} to {most}", shape.least),
+            None => format!("at least {}", shape.least),
+        };
+        return Some((&language::CALLBACK_TYPE, format!("`{}` takes {takes} and will be given {given}", shape.name)));
+    }
+    // The item is what is given last, before a position.
+    let item = item?;
+    let wanted = shape.parameters.get(offered.checked_sub(1)?)?;
+    if accepts(wanted, item, true) {
+        return None;
+    }
+    Some((
+        &language::ARGUMENT_TYPE,
+        format!("`{}` takes {} and will be given {}", shape.name, with_article(wanted), with_article(item)),
+    ))
+}
+
+fn problem_at(code: &'static Code, problem: String, expr: &Expr, function: &FunctionDef) -> Diagnostic {
+    code.new(format!("the function does not fit what `{}` does with it", function.name)).label(expr.span, problem)
+}
+
+/// Whether a function joins functions.
+pub(super) fn is_chain(def: &FunctionDef) -> bool {
+    matches!(def.name.as_ref(), "compose" | "pipe")
+}

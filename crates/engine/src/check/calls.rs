@@ -1,0 +1,295 @@
+//! Calls: the function exists, the arguments are as many and of the kinds that it takes (section 2, conventions).
+//!
+//! What a function takes is data; only those whose rule is about several arguments together are named here. Functions
+//! handed to functions are in `callbacks`.
+
+use blueprint::{Argument, Call, Type};
+use diag::{Diagnostic, Span};
+use expr::{FunctionDef, Returns, codes as language};
+
+use super::callbacks::is_chain;
+use super::types::{function_as_value, joined, with_article};
+use super::{Checker, Place};
+
+impl Checker<'_> {
+    /// The type of a call; what is wrong with it is reported and gives [`Type::Error`].
+    pub(super) fn call(&mut self, call: &Call, span: Span, place: Place<'_>) -> Type {
+        let functions = self.functions;
+        let Some(function) = functions.get(&call.function) else {
+            self.found.push(self.unknown_function(&call.function, call.name_span));
+            self.all_arguments(call, place);
+            return Type::Error;
+        };
+        if function.named {
+            return self.named_call(function, call, place);
+        }
+        let given = call.arguments.len();
+        if given < function.least || function.most().is_some_and(|most| given > most) {
+            self.found.push(wrong_count(function, call));
+            self.all_arguments(call, place);
+            return Type::Error;
+        }
+        if function.name.as_ref() == "link" {
+            return self.link_call(call, span, place);
+        }
+        if is_chain(function) {
+            self.chain(function, call, place);
+            return Type::Function;
+        }
+        let mut types = Vec::with_capacity(given);
+        let mut failed = false;
+        for (at, argument) in call.arguments.iter().enumerate() {
+            let Some(parameter) = function.parameter(at) else { continue };
+            if parameter.callback.is_some() || parameter.ty == Type::Function {
+                let item = types.first().and_then(item_type);
+                self.callback(function, parameter, &argument.value, item.as_ref(), place);
+                types.push(Type::Function);
+                continue;
+            }
+            let ty = self.infer(&argument.value, place.guarded(parameter.guards));
+            failed |= ty == Type::Error;
+            if !accepts(&parameter.ty, &ty, function.spreads_none) {
+                failed = true;
+                self.found.push(wrong_argument(function, at, &ty, &argument.value));
+            }
+            types.push(ty);
+        }
+        if failed {
+            // What it gives is known all the same where it does not depend on the arguments.
+            return match &function.returns {
+                Returns::Type(_) if function.gives.is_some() => Type::Function,
+                _ => Type::Error,
+            };
+        }
+        if let Some(diagnostic) = together(function, call, &types, span) {
+            self.found.push(diagnostic);
+            return Type::Error;
+        }
+        if function.gives.is_some() {
+            return Type::Function;
+        }
+        match &function.returns {
+            Returns::Type(ty) => ty.clone(),
+            Returns::Rule(rule) => rule(&types),
+        }
+    }
+
+    /// Ruling S14: `object` takes entries with names.
+    fn named_call(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) -> Type {
+        let mut fields = Vec::with_capacity(call.arguments.len());
+        let mut failed = false;
+        for argument in &call.arguments {
+            let ty = self.infer(&argument.value, place.guarded(false));
+            match &argument.name {
+                Some(name) => fields.push((name.item.clone(), ty)),
+                None => {
+                    failed = true;
+                    if ty != Type::Error {
+                        self.found.push(
+                            language::ARGUMENT_TYPE
+                                .new(format!("`{}` takes entries with names", function.name))
+                                .label(argument.value.span, "this has no name")
+                                .help(format!("write `{}(name = value)`", function.name)),
+                        );
+                    }
+                }
+            }
+        }
+        if failed { Type::Error } else { Type::object(fields) }
+    }
+
+    /// Reports what is wrong inside the arguments of a call that is itself wrong; functions may be among them.
+    fn all_arguments(&mut self, call: &Call, place: Place<'_>) {
+        for Argument { value, .. } in &call.arguments {
+            let bare_function = match &value.kind {
+                blueprint::ExprKind::Ref(reference) => {
+                    matches!(&reference.head, blueprint::Head::Resource { name, bare: true } if self.functions.get(name).is_some())
+                }
+                _ => false,
+            };
+            if !bare_function {
+                self.infer_any(value, place.guarded(true));
+            }
+        }
+    }
+
+    /// `if`: boolean or `none`.
+    pub(super) fn choice_condition(&mut self, ty: &Type, span: Span) {
+        if !accepts(&Type::Bool, ty, true) {
+            self.found.push(
+                language::ARGUMENT_TYPE
+                    .new("the condition of `if` must be a boolean")
+                    .label(span, format!("this is {}", with_article(ty)))
+                    .help("compare it, for instance with `eq(..)`"),
+            );
+        }
+    }
+
+    /// A name that no function has.
+    pub(super) fn unknown_function(&self, name: &str, span: Span) -> Diagnostic {
+        language::UNKNOWN_FUNCTION
+            .new(format!("unknown function `{name}`"))
+            .label(span, "no function has this name")
+            .help_nearest(name, self.functions.names())
+    }
+}
+
+/// Whether a parameter takes an argument of a type: exactly, except integers for floats, and `none` where that spreads.
+pub(super) fn accepts(wanted: &Type, given: &Type, spreads_none: bool) -> bool {
+    if wanted.is_open() || given.is_open() {
+        return true;
+    }
+    given.alternatives().iter().any(|given| {
+        (spreads_none && *given == Type::Null)
+            || wanted.alternatives().iter().any(|wanted| match (wanted, given) {
+                (Type::Float, Type::Int) => true,
+                (Type::List(wanted), Type::List(given)) => accepts(wanted, given, true),
+                (Type::Map(wanted), Type::Map(given)) => accepts(wanted, given, true),
+                (wanted, given) => wanted.overlaps(given),
+            })
+    })
+}
+
+/// Rules about several arguments.
+fn together(function: &FunctionDef, call: &Call, types: &[Type], span: Span) -> Option<Diagnostic> {
+    match (function.name.as_ref(), types) {
+        ("list", _) => mixed_list(call, types),
+        ("eq", [a, b]) => incomparable(call, a, b, span),
+        ("compare", [a, b]) => (!comparable(a, b)).then(|| {
+            wrong_kind(
+                call,
+                1,
+                format!("`compare` takes two numbers or two texts, and the first is {}", with_article(a)),
+                b,
+            )
+        }),
+        ("contains", [Type::Text, needle]) => {
+            (!accepts(&Type::Text, needle, true)).then(|| wrong_kind(call, 1, "text contains only text".into(), needle))
+        }
+        _ => None,
+    }
+}
+
+/// Ruling C27: items of one kind; integers and floats may mix.
+fn mixed_list(call: &Call, types: &[Type]) -> Option<Diagnostic> {
+    let mut first: Option<(usize, Kind)> = None;
+    for (at, ty) in types.iter().enumerate() {
+        let Some(kind) = kind_of(ty) else { continue };
+        match first {
+            None => first = Some((at, kind)),
+            Some((before, wanted)) if wanted != kind => {
+                return Some(
+                    language::MIXED_LIST
+                        .new("items of different kinds in one list")
+                        .label(call.arguments[at].value.span, format!("this is {}", with_article(ty)))
+                        .label(call.arguments[before].value.span, format!("this is {}", with_article(&types[before])))
+                        .help("make all items of one kind"),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+fn incomparable(call: &Call, a: &Type, b: &Type, span: Span) -> Option<Diagnostic> {
+    if let Some(at) = [a, b].iter().position(|ty| **ty == Type::Function) {
+        return Some(function_as_value(&call.arguments[at].value));
+    }
+    let different = matches!((kind_of(a), kind_of(b)), (Some(a), Some(b)) if a != b);
+    different.then(|| {
+        language::INCOMPARABLE
+            .new(format!("{} never equals {}", with_article(a), with_article(b)))
+            .label(span, "these are of different kinds")
+            .help("convert one side first")
+    })
+}
+
+/// Whether two values may be ordered: both numbers or both text.
+fn comparable(a: &Type, b: &Type) -> bool {
+    match (kind_of(a), kind_of(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    }
+}
+
+/// A kind of which items and comparisons must agree.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Boolean,
+    Number,
+    Text,
+    Bytes,
+    List,
+    Map,
+}
+
+/// The one kind of a type; none where it is open, `none`, or of several kinds.
+fn kind_of(ty: &Type) -> Option<Kind> {
+    match ty {
+        Type::Bool => Some(Kind::Boolean),
+        Type::Int | Type::Float => Some(Kind::Number),
+        Type::Text => Some(Kind::Text),
+        Type::Bytes => Some(Kind::Bytes),
+        Type::List(_) => Some(Kind::List),
+        Type::Map(_) | Type::Object(_) => Some(Kind::Map),
+        Type::Union(types) => {
+            let mut kinds = types.iter().filter(|ty| **ty != Type::Null).map(kind_of);
+            let first = kinds.next()??;
+            kinds.all(|kind| kind == Some(first)).then_some(first)
+        }
+        Type::Any | Type::Null | Type::Function | Type::Error => None,
+    }
+}
+
+fn wrong_kind(call: &Call, at: usize, message: String, ty: &Type) -> Diagnostic {
+    language::ARGUMENT_TYPE.new(message).label(call.arguments[at].value.span, format!("this is {}", with_article(ty)))
+}
+
+/// What a list hands to a function, item by item.
+fn item_type(list: &Type) -> Option<Type> {
+    let items: Vec<Type> = list
+        .alternatives()
+        .iter()
+        .filter_map(|ty| match ty {
+            Type::List(item) => Some(item.as_ref().clone()),
+            _ => None,
+        })
+        .collect();
+    (!items.is_empty()).then(|| joined(items))
+}
+
+fn wrong_count(function: &FunctionDef, call: &Call) -> Diagnostic {
+    let takes = match function.most() {
+        Some(most) if most == function.least => format!("{most}"),
+        Some(most) => format!("{} to {most}", function.least),
+        None => format!("at least {}", function.least),
+    };
+    let given = call.arguments.len();
+    language::ARGUMENT_COUNT
+        .new(format!(
+            "`{}` takes {takes} argument{}, not {given}",
+            function.name,
+            if takes == "1" || takes == "at least 1" { "" } else { "s" }
+        ))
+        .label(call.name_span, function.signature())
+}
+
+fn wrong_argument(function: &FunctionDef, at: usize, ty: &Type, expr: &blueprint::Expr) -> Diagnostic {
+    let (name, wanted) =
+        function.parameter(at).map_or(("", Type::Any), |parameter| (parameter.name.as_ref(), parameter.ty.clone()));
+    let diagnostic = language::ARGUMENT_TYPE
+        .new(format!("`{name}` of `{}` must be {}", function.name, with_article(&wanted)))
+        .label(expr.span, format!("this is {}", with_article(ty)));
+    let is = |wanted: fn(&Type) -> bool| ty.alternatives().iter().all(wanted);
+    if matches!(function.name.as_ref(), "and" | "or") {
+        return diagnostic.help("use `coalesce(..)` for a fallback; `and` and `or` are about booleans");
+    }
+    if is(|ty| matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_))) && accepts(&wanted, &Type::Text, false) {
+        return diagnostic.help("turn it into text with `jsonencode(..)`");
+    }
+    if is(|ty| *ty == Type::Text) {
+        return diagnostic.help("decode the text with `jsondecode(..)`");
+    }
+    diagnostic
+}

@@ -1,0 +1,248 @@
+//! An evaluated spec made to fit its schema: converted (section 1.5), defaults filled (5.2), sensitive fields marked
+//! secret (ruling A15), and everything reported that only the results of substitutions show.
+//!
+//! What is written out was checked with the document and is not reported again. Unknown parts stay as they are; they are
+//! conformed again when they are known. Nothing that was given is dropped (`none` was dropped by the evaluation, A13).
+
+use blueprint::{Expr, ExprKind, Field, Kind, Map, Name, Resource, Schema, Type, Value};
+use diag::{Diagnostics, Span, Spanned};
+use expr::{Mismatch, Source};
+use provider::ResourceType;
+use std::sync::Arc;
+
+use super::codes;
+use super::limits::{Patterns, constraint, items_problem, same};
+use super::spec::{computed_field, mismatch, missing_field, not_utf8, rejected, unknown_field};
+
+/// The spec that a provider is given, from the evaluated one and the expression it came from.
+///
+/// A part in error is kept as it is, and its diagnostic goes to `found`. A missing required field is placed at the
+/// expression; [`conform_resource`] knows the key `spec` and places it there.
+pub fn conform(value: &Value, expr: &Expr, resource_type: &ResourceType, found: &mut Diagnostics) -> Value {
+    conform_at(value, expr, expr.span, resource_type, found)
+}
+
+/// The same for the spec of a declared resource.
+pub fn conform_resource(
+    value: &Value,
+    resource: &Resource,
+    resource_type: &ResourceType,
+    found: &mut Diagnostics,
+) -> Value {
+    conform_at(value, &resource.spec, resource.spec_key, resource_type, found)
+}
+
+fn conform_at(
+    value: &Value,
+    expr: &Expr,
+    holder: Span,
+    resource_type: &ResourceType,
+    found: &mut Diagnostics,
+) -> Value {
+    let (bare, secret) = value.exposed();
+    let Value::Map(map) = bare else { return value.clone() };
+    let mut conforming = Conforming { patterns: Patterns::default(), found };
+    let at = At { expr: Some(expr), span: expr.span, holder };
+    let spec = conforming.object(map, &resource_type.schema, at);
+    for rejection in &resource_type.rejects {
+        let refused =
+            spec.get(&rejection.field).is_some_and(|value| !value.is_null() && same(value, &rejection.equals));
+        let written = entry(expr, &rejection.field);
+        if refused && !written.is_some_and(|value| value.inner().as_literal().is_some()) {
+            conforming.found.push(rejected(&rejection.message, written.map_or(expr.span, |value| value.span)));
+        }
+    }
+    Value::Map(Arc::new(spec)).tainted(secret)
+}
+
+struct Conforming<'f> {
+    patterns: Patterns,
+    found: &'f mut Diagnostics,
+}
+
+/// Where a value came from.
+#[derive(Clone, Copy)]
+struct At<'e> {
+    /// Its own expression; none inside the result of a substitution.
+    expr: Option<&'e Expr>,
+    /// Its place: of the substitution, where it came out of one.
+    span: Span,
+    /// The place of what is missing in it.
+    holder: Span,
+}
+
+impl<'e> At<'e> {
+    fn of(expr: &'e Expr, holder: Span) -> At<'e> {
+        match expr.kind {
+            ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Map(_) => {
+                At { expr: Some(expr), span: expr.span, holder }
+            }
+            _ => At { expr: None, span: expr.span, holder },
+        }
+    }
+
+    fn source(self) -> Source {
+        if self.expr.is_some() { Source::Literal } else { Source::Substitution }
+    }
+
+    fn entries(self) -> Option<&'e [(Spanned<Name>, Expr)]> {
+        match &self.expr?.kind {
+            ExprKind::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    fn items(self) -> Option<&'e [Expr]> {
+        match &self.expr?.kind {
+            ExprKind::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Where the entry of a key came from.
+    fn entry(self, key: &str) -> At<'e> {
+        match self.entries().and_then(|entries| entries.iter().find(|(name, _)| name.item.as_ref() == key)) {
+            Some((name, value)) => At::of(value, name.span),
+            None => At { expr: None, ..self },
+        }
+    }
+}
+
+impl Conforming<'_> {
+    fn object(&mut self, map: &Map, schema: &Schema, at: At<'_>) -> Map {
+        let mut out = Map::with_capacity_and_hasher(map.len(), Default::default());
+        match at.entries() {
+            Some(entries) => {
+                for (key, expr) in entries {
+                    match map.get(&key.item) {
+                        Some(value) if !value.is_null() => {
+                            self.put(&mut out, schema, &key.item, value, At::of(expr, key.span))
+                        }
+                        // Null that is written is a value where the field says so (ruling S43).
+                        _ if matches!(expr.kind, ExprKind::Literal(Value::Null))
+                            && schema.fields.get(&key.item).is_some_and(|field| field.nullable) =>
+                        {
+                            out.insert(key.item.clone(), Value::Null);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            None => {
+                for (key, value) in map.iter().filter(|(_, value)| !value.is_null()) {
+                    self.put(&mut out, schema, key, value, at);
+                }
+            }
+        }
+        for (name, field) in &schema.fields {
+            if out.contains_key(name) || !field.is_settable() {
+                continue;
+            }
+            match &field.default {
+                Some(default) => {
+                    let value =
+                        expr::convert(default, &field.ty(), Source::Literal).unwrap_or_else(|_| default.clone());
+                    out.insert(name.clone(), value.tainted(field.sensitive));
+                }
+                None if field.required => self.found.push(missing_field(name, field, at.holder)),
+                None => {}
+            }
+        }
+        out
+    }
+
+    fn put(&mut self, out: &mut Map, schema: &Schema, key: &Name, value: &Value, at: At<'_>) {
+        let Some(field) = schema.fields.get(key) else {
+            self.found.push(unknown_field(key, schema, at.span));
+            out.insert(key.clone(), value.clone());
+            return;
+        };
+        if field.is_settable() {
+            out.insert(key.clone(), self.field(value, field, at));
+        } else {
+            self.found.push(computed_field(key, at.span));
+        }
+    }
+
+    /// One value as its field wants it; kept as it is where it does not fit.
+    fn field(&mut self, value: &Value, field: &Field, at: At<'_>) -> Value {
+        let (bare, secret) = value.exposed();
+        if bare.is_null() || bare.is_unknown() {
+            return value.clone().tainted(field.sensitive && !bare.is_null());
+        }
+        let fitted = match (&field.kind, bare) {
+            (Kind::Any, _) => bare.clone(),
+            (Kind::Object(schema), Value::Map(map)) => Value::Map(Arc::new(self.object(map, schema, at))),
+            (Kind::Map(values), Value::Map(map)) => {
+                let entries = map.iter().map(|(key, value)| (key.clone(), self.field(value, values, at.entry(key))));
+                Value::Map(Arc::new(entries.collect()))
+            }
+            (Kind::Array(item), Value::List(items) | Value::Set(items)) => self.items(items, item, field, at),
+            (Kind::Union(branches), _) => self.branch(bare, field, branches, at),
+            (Kind::Object(_) | Kind::Map(_) | Kind::Array(_), _) => {
+                self.found.push(mismatch(&Type::of(bare), field, at.span));
+                bare.clone()
+            }
+            _ => self.scalar(bare, secret, field, at),
+        };
+        fitted.tainted(secret || field.sensitive)
+    }
+
+    fn scalar(&mut self, value: &Value, secret: bool, field: &Field, at: At<'_>) -> Value {
+        match expr::convert(value, &field.ty(), at.source()) {
+            Ok(converted) => {
+                if at.expr.is_none() {
+                    self.found.extend(self.patterns.problem(&converted.clone().tainted(secret), field, at.span));
+                }
+                converted
+            }
+            Err(problem) => {
+                self.found.push(match problem {
+                    Mismatch::NotUtf8 => not_utf8(at.span),
+                    Mismatch::Kind | Mismatch::NoBranch => mismatch(&Type::of(value), field, at.span),
+                });
+                value.clone()
+            }
+        }
+    }
+
+    fn items(&mut self, items: &[Value], item: &Field, field: &Field, at: At<'_>) -> Value {
+        // With an item gone that was `none`, positions no longer tell where the others came from.
+        let written = at.items().filter(|written| written.len() == items.len());
+        let place = |position: usize| match written {
+            Some(written) => At::of(&written[position], written[position].span),
+            None => At { expr: None, ..at },
+        };
+        let fitted: Vec<Value> =
+            items.iter().enumerate().map(|(position, value)| self.field(value, item, place(position))).collect();
+        let open =
+            at.items().is_none_or(|written| written.iter().any(|item| matches!(item.kind, ExprKind::Substitution(_))));
+        if open && let Some(problem) = items_problem(items.len(), items.len(), field) {
+            self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, at.span));
+        }
+        Value::List(Arc::new(fitted))
+    }
+
+    /// The first branch that fits, in the order of the schema.
+    fn branch(&mut self, value: &Value, field: &Field, branches: &[Field], at: At<'_>) -> Value {
+        for branch in branches {
+            let mut trial = Diagnostics::new();
+            let mut conforming = Conforming { patterns: std::mem::take(&mut self.patterns), found: &mut trial };
+            let fitted = conforming.field(value, branch, at);
+            self.patterns = conforming.patterns;
+            if !trial.has_errors() {
+                return fitted;
+            }
+        }
+        self.found.push(mismatch(&Type::of(value), field, at.span));
+        value.clone()
+    }
+}
+
+/// The written value of a key in a map.
+fn entry<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
+    match &expr.kind {
+        ExprKind::Map(entries) => entries.iter().find(|(name, _)| name.item.as_ref() == key).map(|(_, value)| value),
+        _ => None,
+    }
+}

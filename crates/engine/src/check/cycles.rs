@@ -1,0 +1,125 @@
+//! What depends on what, in one graph, and no circle in it (rulings S29, S30, A10).
+//!
+//! A circle is reported once, with its full path and a label on every edge. A reference to metadata orders only
+//! evaluation: a circle that is closed by one alone is a mistake only if no order of evaluation exists, each element's
+//! metadata taken apart from its spec.
+//!
+//! Not here: an element that needs itself directly (`references`), circles made by links alone.
+
+use diag::{Diagnostic, Diagnostics};
+
+use super::edges::Edges;
+use super::{Checker, codes};
+use crate::{Edge, EdgeKind, Graph, Node};
+
+impl Checker<'_> {
+    /// The graph of the document; its circles are reported.
+    pub(super) fn order(&mut self) -> Graph {
+        let blueprint = self.blueprint;
+        let edges = Edges { blueprint };
+        let counts =
+            [blueprint.locals.len(), blueprint.data_sources.len(), blueprint.resources.len(), blueprint.children.len()];
+        let mut any_metadata = false;
+        let (graph, knots) = Graph::new(counts, |node, out| {
+            let before = out.len();
+            edges.of(node, out);
+            any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
+        });
+        if knots.is_empty() || !any_metadata {
+            self.report(&knots);
+            return graph;
+        }
+        let (graph, knots) = Graph::new(counts, |node, out| {
+            edges.of(node, out);
+            out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
+        });
+        if knots.is_empty() {
+            let knots = self.evaluation_knots(counts);
+            self.report(&knots);
+        } else {
+            self.report(&knots);
+        }
+        graph
+    }
+
+    /// Circles of evaluation: resources stand twice, first their specs, then their metadata.
+    fn evaluation_knots(&self, counts: [usize; 4]) -> Vec<Vec<(Node, Edge)>> {
+        let edges = Edges { blueprint: self.blueprint };
+        let resources = counts[2] as u32;
+        let parted = |mut edge: Edge| {
+            if let (Node::Resource(at), EdgeKind::ReadsMetadata) = (edge.to, edge.kind) {
+                edge.to = Node::Resource(at + resources);
+            }
+            edge
+        };
+        let (_, knots) = Graph::new([counts[0], counts[1], counts[2] * 2, counts[3]], |node, out| match node {
+            Node::Resource(at) => {
+                let itself = Node::Resource(at % resources);
+                let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else { return };
+                let mut add = |edge: Edge| {
+                    if edge.to != itself {
+                        out.push(parted(edge));
+                    }
+                };
+                if at < resources {
+                    edges.resource(resource, &mut add);
+                } else {
+                    edges.resource_metadata(resource, &mut add);
+                }
+            }
+            other => {
+                let before = out.len();
+                edges.of(other, out);
+                out[before..].iter_mut().for_each(|edge| *edge = parted(*edge));
+            }
+        });
+        let whole = |node| match node {
+            Node::Resource(at) => Node::Resource(at % resources),
+            other => other,
+        };
+        knots
+            .into_iter()
+            .map(|knot| {
+                knot.into_iter().map(|(node, edge)| (whole(node), Edge { to: whole(edge.to), ..edge })).collect()
+            })
+            .collect()
+    }
+
+    fn report(&mut self, knots: &[Vec<(Node, Edge)>]) {
+        let found: Diagnostics = knots.iter().filter(|knot| !knot.is_empty()).map(|knot| self.cycle(knot)).collect();
+        self.found.append(found);
+    }
+
+    fn cycle(&self, knot: &[(Node, Edge)]) -> Diagnostic {
+        // The first edge in document order comes first, and the path begins with it.
+        let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
+        let round = || knot[first..].iter().chain(&knot[..first]);
+        let mut path: Vec<String> = round().map(|(node, _)| self.node_name(*node)).collect();
+        path.extend(path.first().cloned());
+        let mut diagnostic = codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")));
+        for (node, edge) in round() {
+            let verb = match edge.kind {
+                EdgeKind::DependsOn => "waits for",
+                EdgeKind::Condition => "exists only depending on",
+                EdgeKind::Reads | EdgeKind::ReadsMetadata => "reads",
+            };
+            let text = format!("`{}` {verb} `{}`", self.node_name(*node), self.node_name(edge.to));
+            diagnostic = diagnostic.label(edge.span, text);
+        }
+        diagnostic.help("take away one of these references")
+    }
+
+    /// How a node is written in an expression.
+    pub(super) fn node_name(&self, node: Node) -> String {
+        let blueprint = self.blueprint;
+        let name = match node {
+            Node::Local(at) => blueprint.locals.get_index(at as usize).map(|(name, _)| format!("values.{name}")),
+            Node::DataSource(at) => {
+                blueprint.data_sources.get_index(at as usize).map(|(name, _)| format!("datasources.{name}"))
+            }
+            Node::Resource(at) => blueprint.resources.get_index(at as usize).map(|(name, _)| name.to_string()),
+            Node::Child(at) => blueprint.children.get_index(at as usize).map(|(name, _)| format!("children.{name}")),
+        };
+        name.unwrap_or_default()
+    }
+}

@@ -1,0 +1,43 @@
+//! Exports give what they declare (ruling S53), and metadata of the document is sound inside.
+
+use blueprint::Type;
+use expr::codes as language;
+
+use super::types::{fits_declared, with_article};
+use super::{Checker, Place};
+
+impl Checker<'_> {
+    /// Checks every export.
+    pub(super) fn exports(&mut self) {
+        for export in self.blueprint.exports.values() {
+            let place = Place::outside("an export");
+            let ty = self.infer(&export.field, place);
+            if !fits_declared(&ty, &export.ty) {
+                let diagnostic = language::TYPE_MISMATCH
+                    .new(format!("the export is declared as {}", with_article(&export.ty)))
+                    .label(export.field.span, format!("this is {}", with_article(&ty)));
+                self.found.push(match ty {
+                    Type::Union(_) => diagnostic,
+                    _ => diagnostic.help(format!("declare it as `{}`", declared_word(&ty))),
+                });
+            }
+            self.description(export.description.as_ref(), place);
+        }
+    }
+
+    /// Free metadata of the document.
+    pub(super) fn document_metadata(&mut self) {
+        if let Some(metadata) = &self.blueprint.metadata {
+            self.examine(metadata, Place::outside("metadata of the document"));
+        }
+    }
+}
+
+/// How a type is declared in a document.
+fn declared_word(ty: &Type) -> String {
+    match ty {
+        Type::List(_) => "array".into(),
+        Type::Map(_) | Type::Object(_) => "object".into(),
+        other => other.to_string(),
+    }
+}

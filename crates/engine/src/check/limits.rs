@@ -1,0 +1,121 @@
+//! Closed lists and limits of a field's value (ruling A18), for what is written and for what is evaluated.
+//!
+//! Not here: its kind.
+
+use blueprint::{Field, IndexMap, Name, Value};
+use diag::{Code, Diagnostic, Span, nearest};
+use dialects::codes as document;
+use regex::Regex;
+
+use super::codes;
+
+/// Patterns of catalogues, each compiled once.
+#[derive(Default)]
+pub(super) struct Patterns {
+    compiled: IndexMap<Name, Option<Regex>>,
+}
+
+impl Patterns {
+    /// Whether a pattern is found in a text; one that does not compile is the catalogue's mistake and matches all.
+    fn matches(&mut self, pattern: &Name, text: &str) -> bool {
+        if !self.compiled.contains_key(pattern) {
+            self.compiled.insert(pattern.clone(), Regex::new(pattern).ok());
+        }
+        self.compiled.get(pattern).and_then(Option::as_ref).is_none_or(|regex| regex.is_match(text))
+    }
+
+    /// Why a value of the right kind is outside the field's list or limits. Secret values are not shown.
+    pub(super) fn problem(&mut self, value: &Value, field: &Field, span: Span) -> Option<Diagnostic> {
+        let (value, secret) = value.exposed();
+        let secret = secret || field.sensitive;
+        if !field.allowed.is_empty() && !value.is_null() && !field.allowed.iter().any(|allowed| same(allowed, value)) {
+            let shown = if secret { "the value".to_owned() } else { format!("`{}`", plain(value)) };
+            let diagnostic = document::VALUE_NOT_ALLOWED
+                .new(format!("{shown} is not allowed here"))
+                .label(span, "not an allowed value");
+            let names = || field.allowed.iter().filter_map(Value::as_text);
+            let near = value.as_text().filter(|_| !secret).and_then(|text| nearest(text, names()));
+            let list = field.allowed.iter().map(plain).collect::<Vec<_>>().join(", ");
+            return Some(match near {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")).note(format!("allowed: {list}")),
+                None => diagnostic.help(format!("use one of: {list}")),
+            });
+        }
+        let text = self.limit(value, field)?;
+        Some(constraint(&codes::VALUE_CONSTRAINT, text, span))
+    }
+
+    fn limit(&mut self, value: &Value, field: &Field) -> Option<String> {
+        let limits = &field.constraint;
+        match value {
+            Value::Int(_) | Value::Float(_) => {
+                let below = limits.min.filter(|min| compare(value, *min).is_lt());
+                let above = limits.max.filter(|max| compare(value, *max).is_gt());
+                match (below, above) {
+                    (Some(min), _) => Some(format!("must be at least {}", number(min))),
+                    (_, Some(max)) => Some(format!("must be at most {}", number(max))),
+                    _ => None,
+                }
+            }
+            Value::Text(text) => {
+                let count = || text.chars().count() as u64;
+                if let Some(least) = limits.min_length.filter(|least| count() < *least) {
+                    return Some(format!("must have at least {least} character{}", plural(least)));
+                }
+                if let Some(most) = limits.max_length.filter(|most| count() > *most) {
+                    return Some(format!("must have at most {most} character{}, not {}", plural(most), count()));
+                }
+                let pattern = limits.pattern.as_ref().filter(|pattern| !self.matches(pattern, text))?;
+                Some(format!("must match `{pattern}`"))
+            }
+            Value::List(items) | Value::Set(items) => items_problem(items.len(), items.len(), field),
+            _ => None,
+        }
+    }
+}
+
+/// Why a list with between `least` and `most` items has too few or too many.
+pub(super) fn items_problem(least: usize, most: usize, field: &Field) -> Option<String> {
+    let limits = &field.constraint;
+    if let Some(wanted) = limits.min_items.filter(|wanted| (most as u64) < *wanted) {
+        return Some(format!("must have at least {wanted} item{}", plural(wanted)));
+    }
+    let wanted = limits.max_items.filter(|wanted| (least as u64) > *wanted)?;
+    Some(format!("must have at most {wanted} item{}, not {least}", plural(wanted)))
+}
+
+/// A value outside its limits.
+pub(super) fn constraint(code: &'static Code, text: String, span: Span) -> Diagnostic {
+    code.new(format!("the value {text}")).label(span, "outside the limits of this field")
+}
+
+/// Whether two values are equal, an integer equalling a float of the same value.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a.bare(), b.bare()) {
+        (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
+        (a, b) => a == b,
+    }
+}
+
+fn compare(value: &Value, limit: f64) -> std::cmp::Ordering {
+    let order = match value {
+        // Limits beyond 2^53 are not written in catalogues; the cast is exact below.
+        Value::Int(value) => (*value as f64).partial_cmp(&limit),
+        Value::Float(value) => value.partial_cmp(&limit),
+        _ => None,
+    };
+    order.unwrap_or(std::cmp::Ordering::Equal)
+}
+
+fn number(limit: f64) -> String {
+    if limit.fract() == 0.0 && limit.abs() < 1e15 { format!("{limit:.0}") } else { blueprint::format_float(limit) }
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// A value without quotes.
+fn plain(value: &Value) -> String {
+    value.as_text().map_or_else(|| value.to_string(), str::to_owned)
+}

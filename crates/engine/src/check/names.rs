@@ -1,0 +1,56 @@
+//! Names that nobody declared: one diagnostic for each kind of element, with what was probably meant.
+//!
+//! Not here: what a name that is declared gives (`references`).
+
+use blueprint::{Blueprint, IndexMap, Name};
+use diag::{Code, Diagnostic, Span};
+
+use super::{Checker, codes};
+
+impl Checker<'_> {
+    pub(super) fn unknown_variable(&self, name: &str, span: Span) -> Diagnostic {
+        unknown(&codes::UNKNOWN_VARIABLE, "variable", name, span, &self.blueprint.inputs)
+    }
+
+    pub(super) fn unknown_value(&self, name: &str, span: Span) -> Diagnostic {
+        unknown(&codes::UNKNOWN_VALUE, "value", name, span, &self.blueprint.locals)
+    }
+
+    pub(super) fn unknown_data_source(&self, name: &str, span: Span) -> Diagnostic {
+        unknown(&codes::UNKNOWN_DATA_SOURCE, "data source", name, span, &self.blueprint.data_sources)
+    }
+
+    pub(super) fn unknown_child(&self, name: &str, span: Span) -> Diagnostic {
+        unknown(&codes::UNKNOWN_CHILD, "include", name, span, &self.blueprint.children)
+    }
+
+    /// A name that is no resource; a bare one may have been meant as something else.
+    pub(super) fn unknown_resource(&self, name: &str, bare: bool, span: Span) -> Diagnostic {
+        let diagnostic = unknown(&codes::UNKNOWN_RESOURCE, "resource", name, span, &self.blueprint.resources);
+        match other_head(self.blueprint, name) {
+            Some(head) if bare => diagnostic.help(format!("write `{head}.{name}` if that is meant")),
+            _ => diagnostic,
+        }
+    }
+}
+
+fn unknown<T>(code: &'static Code, word: &str, name: &str, span: Span, declared: &IndexMap<Name, T>) -> Diagnostic {
+    code.new(format!("unknown {word} `{name}`"))
+        .label(span, format!("no {word} of this name is declared"))
+        .help_nearest(name, declared.keys().map(|name| name.as_ref()))
+}
+
+/// The head under which a name is declared that is no resource.
+fn other_head(blueprint: &Blueprint, name: &str) -> Option<&'static str> {
+    if blueprint.locals.contains_key(name) {
+        Some("values")
+    } else if blueprint.inputs.contains_key(name) {
+        Some("variables")
+    } else if blueprint.data_sources.contains_key(name) {
+        Some("datasources")
+    } else if blueprint.children.contains_key(name) {
+        Some("children")
+    } else {
+        None
+    }
+}

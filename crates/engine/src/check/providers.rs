@@ -1,0 +1,156 @@
+//! Every type name of a resource or data source, and every transform, is one that some provider offers.
+//!
+//! Not here: what a type demands (`spec`, `data_sources`). A resource whose type is unknown is open: its fields are
+//! anything, so that one mistake gives one diagnostic (ruling S26). Types that only a transform knows are abstract: they
+//! are checked against what the transform says of them, and again once it has run.
+
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Name, Schema};
+use diag::{Diagnostic, Spanned};
+use provider::{Catalogs, ResourceType, TypeRef};
+
+use super::{Checker, codes};
+
+/// What is known of a resource's type.
+#[derive(Clone, Debug)]
+pub(super) enum TypeOf {
+    /// A provider offers it.
+    Known(Arc<ResourceType>),
+    /// Only a transform knows it.
+    Abstract(Arc<Schema>),
+    /// Unknown, and reported where that is a mistake.
+    Open,
+}
+
+impl TypeOf {
+    pub(super) fn known(self) -> Option<Arc<ResourceType>> {
+        match self {
+            TypeOf::Known(found) => Some(found),
+            _ => None,
+        }
+    }
+
+    /// The fields, unless the type is open.
+    pub(super) fn schema(&self) -> Option<&Arc<Schema>> {
+        match self {
+            TypeOf::Known(found) => Some(&found.schema),
+            TypeOf::Abstract(schema) => Some(schema),
+            TypeOf::Open => None,
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// Section 4.2: every listed transform is known.
+    pub(super) fn transforms(&mut self) {
+        for transform in &self.blueprint.transforms {
+            if self.catalogs.transform(&transform.item).is_none() {
+                self.unknown_transform = true;
+                self.found.push(
+                    codes::UNKNOWN_TRANSFORM
+                        .new(format!("unknown transform `{}`", transform.item))
+                        .label(transform.span, "no provider offers this")
+                        .help_nearest(&transform.item, self.catalogs.transform_names()),
+                );
+            }
+        }
+    }
+
+    /// The type of each resource, looked up once per name.
+    pub(super) fn resource_types(&mut self) {
+        let mut seen: IndexMap<&Name, TypeOf> = IndexMap::default();
+        let blueprint = self.blueprint;
+        self.resources.reserve(blueprint.resources.len());
+        for resource in blueprint.resources.values() {
+            let name = &resource.type_name;
+            let found = match seen.get(&name.item) {
+                // An unknown type is a mistake at each place where it is written.
+                Some(TypeOf::Open) | None => {
+                    let found = self.resource_type(name);
+                    seen.insert(&name.item, found.clone());
+                    found
+                }
+                Some(found) => found.clone(),
+            };
+            self.resources.push(found);
+        }
+    }
+
+    fn resource_type(&mut self, name: &Spanned<Name>) -> TypeOf {
+        if name.item.is_empty() {
+            return TypeOf::Open;
+        }
+        let problem = match self.catalogs.resource_type(&name.item) {
+            TypeRef::Known(found) => return TypeOf::Known(found),
+            other => other,
+        };
+        let abstract_type =
+            self.catalogs.iter().flat_map(|catalog| catalog.transforms.values()).find_map(|transform| {
+                transform.abstract_types.get(&name.item).map(|found| (&transform.name, found.schema.clone()))
+            });
+        if let Some((transform, schema)) = abstract_type {
+            if self.blueprint.transforms.is_empty() {
+                self.found.push(
+                    codes::ABSTRACT_RESOURCE_LEFT
+                        .new(format!("nothing turns `{}` into real resources", name.item))
+                        .label(name.span, format!("only the transform `{transform}` knows this type"))
+                        .help(format!("list the transform: `transform: {transform}`")),
+                );
+            }
+            return TypeOf::Abstract(schema);
+        }
+        if self.unknown_transform {
+            return TypeOf::Open;
+        }
+        let diagnostic = match problem {
+            TypeRef::UnknownNamespace => unknown_provider(name, self.catalogs),
+            _ => {
+                let diagnostic = codes::UNKNOWN_RESOURCE_TYPE
+                    .new(format!("unknown resource type `{}`", name.item))
+                    .label(name.span, "no provider offers this");
+                match self.catalogs.data_source_type(&name.item) {
+                    TypeRef::Known(_) => diagnostic.help("declare it in `datasources`: it is a type of data source"),
+                    _ => diagnostic.help_nearest(&name.item, self.catalogs.resource_type_names()),
+                }
+            }
+        };
+        self.found.push(diagnostic);
+        TypeOf::Open
+    }
+
+    /// The type of each data source.
+    pub(super) fn data_source_types(&mut self) {
+        for source in self.blueprint.data_sources.values() {
+            let name = &source.type_name;
+            let found = match self.catalogs.data_source_type(&name.item) {
+                _ if name.item.is_empty() => None,
+                TypeRef::Known(found) => Some(found),
+                TypeRef::UnknownNamespace => {
+                    self.found.push(unknown_provider(name, self.catalogs));
+                    None
+                }
+                TypeRef::UnknownType => {
+                    let diagnostic = codes::UNKNOWN_DATA_SOURCE_TYPE
+                        .new(format!("unknown data source type `{}`", name.item))
+                        .label(name.span, "no provider offers this");
+                    self.found.push(match self.catalogs.resource_type(&name.item) {
+                        TypeRef::Known(_) => diagnostic.help("declare it in `resources`: it is a type of resource"),
+                        _ => diagnostic.help_nearest(&name.item, self.catalogs.data_source_type_names()),
+                    });
+                    None
+                }
+            };
+            self.data_sources.push(found);
+        }
+    }
+}
+
+/// Nobody offers the namespace of a type.
+pub(super) fn unknown_provider(name: &Spanned<Name>, catalogs: &Catalogs) -> Diagnostic {
+    let namespace = Catalogs::namespace_of(&name.item);
+    codes::UNKNOWN_PROVIDER
+        .new(format!("unknown provider `{namespace}`"))
+        .label(name.span, format!("no provider offers types of `{namespace}`"))
+        .help_nearest(namespace, catalogs.namespaces())
+}

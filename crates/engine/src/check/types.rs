@@ -1,0 +1,261 @@
+//! The type of an expression, as far as the document and the catalogues tell.
+//!
+//! Here are literals, lists, maps, texts and accessors; references are in `references`, calls in `calls`. Whether a type
+//! fits the place where the expression stands is for the place to say.
+
+use std::sync::Arc;
+
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Part, Type};
+use diag::Span;
+use expr::codes as language;
+
+use super::{Checker, Place};
+
+/// So many kinds of items a list is followed into; with more it is a list of anything.
+const MOST_ALTERNATIVES: usize = 8;
+
+impl Checker<'_> {
+    /// The type of an expression that must give data; everything wrong in it is reported. A function is no data.
+    pub(super) fn infer(&mut self, expr: &Expr, place: Place<'_>) -> Type {
+        let ty = self.infer_any(expr, place);
+        if ty == Type::Function {
+            self.found.push(function_as_value(expr.inner()));
+            return Type::Error;
+        }
+        ty
+    }
+
+    /// The same, functions included.
+    pub(super) fn infer_any(&mut self, expr: &Expr, place: Place<'_>) -> Type {
+        match &expr.kind {
+            ExprKind::Literal(value) => Type::of(value),
+            ExprKind::List(items) => {
+                let types: Vec<Type> = items.iter().map(|item| self.infer(item, place.guarded(false))).collect();
+                Type::list(joined(types))
+            }
+            ExprKind::Map(entries) => {
+                let place = place.guarded(false);
+                let fields: Vec<_> =
+                    entries.iter().map(|(key, value)| (key.item.clone(), self.infer(value, place))).collect();
+                Type::object(fields)
+            }
+            ExprKind::Text(parts) => {
+                self.text(parts, place);
+                Type::Text
+            }
+            ExprKind::Ref(reference) => self.reference(reference, place),
+            ExprKind::Access(inner, path) => {
+                let ty = self.infer(inner, place.guarded(false));
+                self.walk(ty, path, place)
+            }
+            ExprKind::Call(call) => self.call(call, expr.span, place),
+            ExprKind::Function(_) => Type::Function,
+            ExprKind::Choice(choice) => {
+                let condition = self.infer(&choice.condition, place.guarded(false));
+                self.choice_condition(&condition, choice.condition.span);
+                let then = self.infer(&choice.then, place);
+                let otherwise = self.infer(&choice.otherwise, place);
+                Type::union([then, otherwise])
+            }
+            ExprKind::Substitution(inner) => self.infer_any(inner, place),
+            ExprKind::Error => Type::Error,
+        }
+    }
+
+    /// Reports what is wrong inside free content; its type does not matter.
+    pub(super) fn examine(&mut self, expr: &Expr, place: Place<'_>) {
+        match &expr.kind {
+            ExprKind::Literal(_) | ExprKind::Error => {}
+            ExprKind::List(items) => items.iter().for_each(|item| self.examine(item, place)),
+            ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| self.examine(value, place)),
+            ExprKind::Text(parts) => self.text(parts, place),
+            _ => {
+                self.infer(expr, place);
+            }
+        }
+    }
+
+    /// Rulings S45, S47: only scalars become text.
+    fn text(&mut self, parts: &[Part], place: Place<'_>) {
+        for part in parts {
+            let Part::Expr(expr, span) = part else { continue };
+            let ty = self.infer_any(expr, place.guarded(false));
+            if ty.is_open() || ty.alternatives().iter().any(is_scalar) {
+                continue;
+            }
+            let diagnostic = language::INTERPOLATED_COMPLEX
+                .new(format!("text cannot hold {}", with_article(&ty)))
+                .label(*span, format!("this is {}", with_article(&ty)));
+            self.found.push(match &ty {
+                Type::Function => diagnostic.help("call the function"),
+                _ => diagnostic.help("take a part of it, or turn it into text with `jsonencode(..)` or `join(..)`"),
+            });
+        }
+    }
+
+    /// Where accessors lead from a type.
+    pub(super) fn walk(&mut self, mut ty: Type, path: &[Accessor], place: Place<'_>) -> Type {
+        for accessor in path {
+            ty = match step(&ty, accessor) {
+                Step::To(next) => next,
+                Step::Missing if place.guarded => return Type::Any,
+                Step::Missing => {
+                    self.found.push(missing_key(&ty, accessor));
+                    return Type::Error;
+                }
+                Step::Wrong => {
+                    self.found.push(wrong_accessor(&ty, accessor));
+                    return Type::Error;
+                }
+            };
+        }
+        ty
+    }
+}
+
+/// Where one accessor leads.
+enum Step {
+    To(Type),
+    /// The object has no such key.
+    Missing,
+    /// The accessor does not fit that kind of value.
+    Wrong,
+}
+
+fn step(ty: &Type, accessor: &Accessor) -> Step {
+    match (ty, &accessor.kind) {
+        (Type::Any | Type::Null, _) => Step::To(Type::Any),
+        (Type::Error, _) => Step::To(Type::Error),
+        (Type::List(item), AccessorKind::Index(_)) => Step::To(item.as_ref().clone()),
+        (Type::Map(value), AccessorKind::Name(_)) => Step::To(value.as_ref().clone()),
+        (Type::Object(object), AccessorKind::Name(name)) => {
+            object.fields.get(name).map_or(Step::Missing, |ty| Step::To(ty.clone()))
+        }
+        (Type::Union(types), _) => {
+            let mut reached = Vec::new();
+            let mut missing = false;
+            for ty in types.iter() {
+                match step(ty, accessor) {
+                    Step::To(next) => reached.push(next),
+                    Step::Missing => missing = true,
+                    Step::Wrong => {}
+                }
+            }
+            match (reached.is_empty(), missing) {
+                (false, _) => Step::To(Type::union(reached)),
+                (true, true) => Step::Missing,
+                (true, false) => Step::Wrong,
+            }
+        }
+        _ => Step::Wrong,
+    }
+}
+
+fn missing_key(ty: &Type, accessor: &Accessor) -> diag::Diagnostic {
+    let AccessorKind::Name(name) = &accessor.kind else { return wrong_accessor(ty, accessor) };
+    let keys = ty.alternatives().iter().filter_map(|ty| match ty {
+        Type::Object(object) => Some(object.fields.keys().map(|key| key.as_ref())),
+        _ => None,
+    });
+    language::UNKNOWN_FIELD
+        .new(format!("no key `{name}` here"))
+        .label(accessor.span, "the object has no such key")
+        .help_nearest(name, keys.flatten())
+}
+
+/// An accessor that does not fit a kind of value.
+pub(super) fn wrong_accessor(ty: &Type, accessor: &Accessor) -> diag::Diagnostic {
+    let how = match accessor.kind {
+        AccessorKind::Name(_) => "a name",
+        AccessorKind::Index(_) => "a position",
+    };
+    let diagnostic = language::WRONG_ACCESSOR
+        .new(format!("{how} leads nowhere in {}", with_article(ty)))
+        .label(accessor.span, format!("what stands before this is {}", with_article(ty)));
+    match ty {
+        Type::Text => diagnostic.help("decode the text first: `jsondecode(..)`, or `fromjson(.., \"/pointer\")`"),
+        Type::List(_) => diagnostic.help("choose an item: `[0]`"),
+        Type::Map(_) | Type::Object(_) => diagnostic.help("name a key, or list the values with `vals(..)`"),
+        _ => diagnostic,
+    }
+}
+
+/// A function where data is needed.
+pub(super) fn function_as_value(expr: &Expr) -> diag::Diagnostic {
+    function_as_value_at(expr.span)
+}
+
+/// The same, at a place.
+pub(super) fn function_as_value_at(span: Span) -> diag::Diagnostic {
+    language::FUNCTION_AS_VALUE
+        .new("a function where data is needed")
+        .label(span, "this is a function")
+        .help("call it, or hand it to a function such as `map(..)`")
+}
+
+/// Whether values of the type become text by themselves; `none` gives empty text.
+pub(super) fn is_scalar(ty: &Type) -> bool {
+    matches!(ty, Type::Any | Type::Error | Type::Null | Type::Bool | Type::Int | Type::Float | Type::Text | Type::Bytes)
+}
+
+/// The one type of items of several types.
+pub(super) fn joined(types: Vec<Type>) -> Type {
+    let mut distinct: Vec<Type> = Vec::new();
+    for ty in types {
+        if !distinct.contains(&ty) {
+            if distinct.len() == MOST_ALTERNATIVES {
+                return Type::Any;
+            }
+            distinct.push(ty);
+        }
+    }
+    if distinct.is_empty() { Type::Any } else { Type::union(distinct) }
+}
+
+/// A type without `none`, which lists and maps drop (ruling A13).
+pub(super) fn without_none(ty: &Type) -> Type {
+    match ty {
+        Type::Union(types) if types.contains(&Type::Null) => {
+            Type::union(types.iter().filter(|ty| **ty != Type::Null).cloned())
+        }
+        Type::Null => Type::Any,
+        other => other.clone(),
+    }
+}
+
+/// `a string`, `an array`, for messages.
+pub(super) fn with_article(ty: &Type) -> String {
+    let text = ty.to_string();
+    match ty {
+        Type::Null => text,
+        _ if text.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {text}"),
+        _ => format!("a {text}"),
+    }
+}
+
+/// Whether a value of one type may stand where another is declared: exactly, except integers for floats (ruling S53).
+pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
+    if from.is_open() || declared.is_open() {
+        return true;
+    }
+    from.alternatives().iter().any(|from| {
+        declared.alternatives().iter().any(|declared| match (from, declared) {
+            (Type::Null, _) | (Type::Int, Type::Float) => true,
+            (Type::List(from), Type::List(declared)) => fits_declared(from, declared),
+            (Type::Map(from), Type::Map(declared)) => fits_declared(from, declared),
+            (from, declared) => from.overlaps(declared),
+        })
+    })
+}
+
+/// What is declared, made more exact by what was inferred.
+pub(super) fn refined(declared: &Type, inferred: &Type) -> Type {
+    match (declared, inferred) {
+        (Type::List(item), Type::List(_)) if **item == Type::Any => inferred.clone(),
+        (Type::Map(value), Type::Map(_) | Type::Object(_)) if **value == Type::Any => inferred.clone(),
+        (Type::Object(object), Type::Map(_) | Type::Object(_)) if object.fields.is_empty() => inferred.clone(),
+        // An object of which nothing is declared has any keys.
+        (Type::Object(object), _) if object.fields.is_empty() => Type::Map(Arc::new(Type::Any)),
+        _ => declared.clone(),
+    }
+}
