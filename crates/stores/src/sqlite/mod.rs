@@ -276,3 +276,61 @@ impl Store for SqliteStore {
 fn until(now: i64, lasts: Duration) -> i64 {
     now.saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use blueprint::Value;
+    use futures::executor::block_on;
+    use futures::future::join_all;
+    use state::conformance::{began, outcome, record};
+
+    use super::*;
+
+    fn store(folder: &Path) -> SqliteStore {
+        SqliteStore::open(folder.join("state.db"), Sealer::none(), Mode::ReadWrite)
+    }
+
+    fn lease(store: &SqliteStore, name: &str) -> Lease {
+        block_on(store.lease(&InstanceName::from_free_text(name), "ann@host", 0, Duration::from_secs(60))).unwrap()
+    }
+
+    fn pragma(store: &SqliteStore, name: &'static str, value: i64) {
+        block_on(store.write(Request::Pragma(name, value))).unwrap();
+    }
+
+    #[test]
+    fn a_full_disk_loses_nothing_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path());
+        let held = lease(&store, "shop");
+        let big = |number: i64| outcome(1, &format!("r[{number}]"), record(Value::from("x".repeat(100_000))));
+        block_on(store.commit(&held, Revision(0), vec![began("op-1"), big(0)])).unwrap();
+        // SQLite answers as it does on a full disk once the file may have no more pages.
+        pragma(&store, "max_page_count", 60);
+        let Err(error) = block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])) else { panic!("it fits") };
+        let StoreError::Unreachable { source } = error else { panic!("{error}") };
+        assert!(source.to_string().starts_with("there is no room left for"), "{source}");
+        let found = block_on(store.load(&held.instance)).unwrap();
+        assert_eq!((found.revision, found.records.len()), (Revision(1), 1));
+        // With room again the same writer goes on.
+        pragma(&store, "max_page_count", 1000);
+        assert_eq!(block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])).unwrap(), Revision(2));
+        assert_eq!(block_on(store.load(&held.instance)).unwrap().records.len(), 3);
+    }
+
+    #[test]
+    fn who_fails_does_not_take_others_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path());
+        let leases = ["a", "b", "c"].map(|name| lease(&store, name));
+        pragma(&store, "max_page_count", 40);
+        let sizes = [10, 1_000_000, 10];
+        let commits = leases.iter().zip(sizes).map(|(lease, size)| {
+            let entries = vec![began(lease.instance.as_str()), outcome(1, "r", record(Value::from("x".repeat(size))))];
+            store.commit(lease, Revision(0), entries)
+        });
+        let done = block_on(join_all(commits));
+        assert!(matches!(done.as_slice(), [Ok(_), Err(StoreError::Unreachable { .. }), Ok(_)]), "{done:?}");
+        assert_eq!(block_on(store.instances()).unwrap().len(), 2);
+    }
+}

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use state::StoreError;
 
 use super::failure::{Failure, failed};
@@ -106,8 +106,8 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
-    let empty = recognise(&connection, path)?;
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(at)?;
+    let empty = recognise(&mut connection, path)?;
+    to_wal(&connection).map_err(at)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(at)?;
     // 16 MiB of journal between two checkpoints: each costs two more syncs.
     connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
@@ -115,7 +115,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     if empty {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have been quicker.
-        if recognise(&transaction, path)? {
+        if recognise_in(&transaction, path)? {
             transaction.pragma_update(None, "application_id", APPLICATION).map_err(at)?;
             transaction.pragma_update(None, "user_version", FORMAT).map_err(at)?;
             transaction.execute_batch(TABLES).map_err(at)?;
@@ -142,8 +142,8 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, StoreError
         Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, true),
         opened => opened,
     };
-    let connection = connection.map_err(|error| failed(path, error))?;
-    if recognise(&connection, path)? { Ok(None) } else { Ok(Some(connection)) }
+    let mut connection = connection.map_err(|error| failed(path, error))?;
+    if recognise(&mut connection, path)? { Ok(None) } else { Ok(Some(connection)) }
 }
 
 /// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
@@ -183,16 +183,17 @@ fn uri(path: &Path) -> String {
 }
 
 /// Whether the database is empty. `Foreign` if it is neither that nor one of ours that can be read.
-fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let found = (|| {
-        Ok((
-            number("PRAGMA application_id")?,
-            number("PRAGMA user_version")?,
-            number("SELECT count(*) FROM sqlite_schema")?,
-        ))
-    })();
-    let (application, format, tables) = found.map_err(|error| failed(path, error))?;
+fn recognise(connection: &mut Connection, path: &Path) -> Result<bool, StoreError> {
+    // One transaction: another process may be making the file just now.
+    let transaction = connection.transaction().map_err(|error| failed(path, error))?;
+    recognise_in(&transaction, path)
+}
+
+fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
+    let number =
+        |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, error));
+    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    let (application, format) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     let path = path.display();
     match application {
         0 if tables == 0 => Ok(true),
@@ -201,6 +202,21 @@ fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
         }),
         APPLICATION if format == FORMAT => Ok(false),
         _ => Err(StoreError::Foreign { what: format!("`{path}` is a database of something else") }),
+    }
+}
+
+/// Switches to WAL. Two processes that do so at once on a new file are told so without any waiting.
+fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let pause = Duration::from_millis(5);
+    let mut left = PATIENCE;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && !left.is_zero() => {
+                std::thread::sleep(pause);
+                left = left.saturating_sub(pause);
+            }
+            done => return done,
+        }
     }
 }
 

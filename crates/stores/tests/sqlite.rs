@@ -1,0 +1,287 @@
+//! What only a file can suffer, and what a file promises beside the contract.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use blueprint::Value;
+use futures::executor::block_on;
+use rusqlite::Connection;
+use state::conformance::{address, began, full_operation, full_record, intent, outcome, record, sealer};
+use state::seal::Sealer;
+use state::{Entry, InstanceName, Lease, Revision, Store, StoreError};
+use stores::sqlite::{Mode, SqliteStore};
+
+fn shop() -> InstanceName {
+    InstanceName::from_free_text("shop")
+}
+
+fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
+    block_on(store.lease(&shop(), "ann@host (1)", 1_700_000_000, Duration::from_secs(60)))
+}
+
+fn write(path: &Path, entries: Vec<Entry>) {
+    let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
+    let lease = lease(&store).unwrap();
+    block_on(store.commit(&lease, Revision(0), entries)).unwrap();
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn reading_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".cyan/state.db");
+    for mode in [Mode::ReadOnly, Mode::ReadWrite] {
+        let store = SqliteStore::open(&path, sealer(), mode);
+        assert!(block_on(store.instances()).unwrap().is_empty());
+        assert!(block_on(store.load(&shop())).unwrap().records.is_empty());
+        assert!(matches!(block_on(store.history(&shop(), 1)), Err(StoreError::Unknown { .. })));
+    }
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    assert_eq!(block_on(store.unlock(&shop())).unwrap(), None);
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn a_store_for_reading_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    write(&path, vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))]);
+    let before = fs::read(&path).unwrap();
+    {
+        let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
+        assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
+        let Err(StoreError::Unreachable { source }) = lease(&store) else { panic!("it writes") };
+        assert!(source.to_string().ends_with("is open for reading only"), "{source}");
+    }
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(names(folder.path()), ["state.db"]);
+}
+
+#[test]
+fn a_reader_finds_a_file_that_was_made_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let reader = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
+    assert_eq!(block_on(reader.head(&shop())).unwrap(), Revision(0));
+    write(&path, vec![began("op-1")]);
+    assert_eq!(block_on(reader.head(&shop())).unwrap(), Revision(1));
+}
+
+/// What both kinds of store say about a file.
+fn refusals(path: &Path) -> [String; 2] {
+    [Mode::ReadOnly, Mode::ReadWrite].map(|mode| {
+        let store = SqliteStore::open(path, sealer(), mode);
+        let error = match mode {
+            Mode::ReadOnly => block_on(store.load(&shop())).unwrap_err(),
+            Mode::ReadWrite => lease(&store).unwrap_err(),
+        };
+        let kind = match &error {
+            StoreError::Foreign { .. } => "foreign",
+            StoreError::Unreachable { .. } => "unreachable",
+            other => panic!("{other}"),
+        };
+        let source = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+        format!("{kind}: {error}{source}").replace(&path.display().to_string(), "PATH")
+    })
+}
+
+#[test]
+fn what_is_no_state_file_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("text.db");
+    fs::write(&text, "this is a letter, and long enough to be taken for the header of a database file".repeat(40))
+        .unwrap();
+    assert_eq!(refusals(&text), ["foreign: `PATH` is not a state file", "foreign: `PATH` is not a state file"]);
+
+    let other = folder.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+    let before = fs::read(&other).unwrap();
+    let said = "foreign: `PATH` is a database of something else";
+    assert_eq!(refusals(&other), [said, said]);
+    assert_eq!(fs::read(&other).unwrap(), before);
+
+    let newer = folder.path().join("newer.db");
+    write(&newer, vec![began("op-1")]);
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    let said = "foreign: `PATH` was written by a newer version (format 2, this one reads up to 1)";
+    assert_eq!(refusals(&newer), [said, said]);
+
+    let [read, write] = refusals(folder.path());
+    assert_eq!(read, "foreign: `PATH` is a folder, not a state file");
+    assert!(write.starts_with("unreachable: the state cannot be reached: `PATH` cannot be opened"), "{write}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let store = SqliteStore::open(folder.path().join("file/.cyan/state.db"), sealer(), Mode::ReadWrite);
+    let Err(StoreError::Unreachable { source }) = lease(&store) else { panic!("it was made") };
+    assert!(source.to_string().ends_with("file/.cyan` cannot be made"), "{source}");
+    assert!(block_on(store.instances()).unwrap().is_empty());
+}
+
+#[test]
+fn a_damaged_file_is_an_error_wherever_the_damage_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let many = (0..40).map(|at| outcome(1, &format!("r[{at}]"), record(Value::from("x".repeat(300)))));
+    write(&path, std::iter::once(began("op-1")).chain(many).collect());
+    let whole = fs::read(&path).unwrap();
+    let mut noticed = 0;
+    for page in 0..whole.len() / 4096 {
+        for damage in [0u8, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[page * 4096..][..4096].fill(damage);
+            fs::write(&path, &bytes).unwrap();
+            let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
+            match block_on(store.load(&shop())) {
+                Ok(found) => assert!(found.records.len() <= 40),
+                Err(StoreError::Foreign { .. } | StoreError::Unreachable { .. }) => noticed += 1,
+                Err(other) => panic!("{other}"),
+            }
+            let _ = block_on(store.instances());
+            let _ = block_on(store.log(&shop(), None, 99));
+        }
+    }
+    assert!(noticed > 4, "{noticed}");
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    assert!(block_on(SqliteStore::open(&path, sealer(), Mode::ReadOnly).load(&shop())).is_err());
+}
+
+#[test]
+fn no_secret_lies_open_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = lease(&store).unwrap();
+    block_on(store.commit(&held, Revision(0), full_operation().0)).unwrap();
+    // With the journal beside it, as it is while it is open, and as it is left.
+    let lies_open = |name: &str| {
+        let bytes = fs::read(folder.path().join(name)).unwrap();
+        let has = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+        (has(b"s3cret"), has(b"test/everything"))
+    };
+    assert_eq!(lies_open("state.db-wal"), (false, true));
+    drop(store);
+    assert_eq!(names(folder.path()), ["state.db"]);
+    assert_eq!(lies_open("state.db"), (false, true));
+}
+
+#[test]
+fn the_views_tell_people_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    write(
+        &path,
+        vec![
+            began("op-1"),
+            intent(1, "b"),
+            outcome(2, "core/a[0]", full_record()),
+            outcome(1, "b", record(Value::Null)),
+        ],
+    );
+    let file = Connection::open(&path).unwrap();
+    let rows = |sql: &str| -> Vec<String> {
+        let mut statement = file.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let resources =
+        rows("SELECT instance || ' ' || address || ' ' || type || ' ' || status || ' ' || id FROM resources");
+    assert_eq!(resources, ["shop core/a[0] test/everything update failed id-2", "shop b test/data create ready id-1"]);
+    let journal = rows(
+        "SELECT sequence || ' ' || operation || ' ' || step || ' ' || kind || ' ' || coalesce(address, '-') FROM journal",
+    );
+    assert_eq!(journal, ["1 op-1 0 began -", "2 op-1 1 intent b", "3 op-1 2 outcome core/a[0]", "4 op-1 1 outcome b"]);
+}
+
+#[test]
+fn a_small_change_of_a_large_instance_writes_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let many = (0..2000).map(|at| outcome(1, &format!("r[{at}]"), record(Value::from("x".repeat(300)))));
+    write(&path, std::iter::once(began("op-1")).chain(many).collect());
+    let rows = || -> (i64, i64) {
+        let file = Connection::open(&path).unwrap();
+        file.query_row("SELECT count(*), sum(length(body)) FROM entries", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+    };
+    let before = rows();
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    block_on(store.unlock(&shop())).unwrap();
+    let held = lease(&store).unwrap();
+    let few = (0..10).map(|at| outcome(1, &format!("r[{at}]"), record(Value::Int(at))));
+    block_on(store.commit(&held, Revision(1), std::iter::once(began("op-2")).chain(few).collect())).unwrap();
+    let wal = fs::metadata(folder.path().join("state.db-wal")).unwrap().len();
+    assert!(wal < 40 * 4096, "{wal} bytes for ten records");
+    drop(store);
+    let after = rows();
+    assert_eq!(after.0 - before.0, 11);
+    assert!(after.1 - before.1 < 11 * 500);
+}
+
+#[test]
+fn a_store_that_is_not_let_go_leaves_nothing_torn() {
+    // What a killed process leaves: the file and its journal as they are at that moment, copied while the store is open.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = lease(&store).unwrap();
+    let mut revision = Revision(0);
+    let pair = |number: i64| ["a", "b"].map(|name| outcome(1, name, record(Value::Int(number)))).to_vec();
+    for number in 0..20 {
+        let begin = (number == 0).then(|| began("op-1"));
+        revision = block_on(store.commit(&held, revision, begin.into_iter().chain(pair(number)).collect())).unwrap();
+    }
+    let (database, wal) = (fs::read(&path).unwrap(), fs::read(folder.path().join("state.db-wal")).unwrap());
+    let mut seen = Vec::new();
+    for cut in (0..=wal.len()).step_by(wal.len() / 50) {
+        let crashed = tempfile::tempdir().unwrap();
+        let path = crashed.path().join("state.db");
+        fs::write(&path, &database).unwrap();
+        fs::write(crashed.path().join("state.db-wal"), &wal[..cut]).unwrap();
+        let found = match block_on(SqliteStore::open(&path, sealer(), Mode::ReadOnly).load(&shop())) {
+            Ok(found) => found,
+            Err(error) => panic!("cut at {cut}: {error}"),
+        };
+        let value = |name: &str| found.records.get(&address(name)).map(|record| record.inputs.clone());
+        assert_eq!(value("a"), value("b"), "cut at {cut}");
+        if let Some(Value::Int(number)) = value("a") {
+            assert_eq!(found.revision.0.cast_signed(), number + 1);
+        }
+        seen.push(found.revision.0);
+    }
+    assert!(seen.is_sorted() && seen.first() == Some(&0) && seen.len() > 40, "{seen:?}");
+}
+
+/// Format 1, written on 2026-11-21 and kept: it must be readable for ever.
+#[test]
+fn the_first_format_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/format-1.sql");
+    Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(sample).unwrap()).unwrap();
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
+    let (entries, wanted) = full_operation();
+    let found = block_on(store.load(&shop())).unwrap();
+    assert!(found.records.iter().eq(wanted.records.iter()), "{:?}", found.records);
+    assert!(found.exports.iter().eq(wanted.exports.iter()));
+    assert_eq!((found.open, found.remembered, found.groups), (wanted.open, wanted.remembered, wanted.groups));
+    let log = block_on(store.log(&shop(), None, 99)).unwrap();
+    assert!(log.iter().map(|line| &line.entry).eq(&entries));
+    let strangers = SqliteStore::open(&path, Sealer::with_key([1; 32]), Mode::ReadOnly);
+    assert!(matches!(block_on(strangers.load(&shop())), Err(StoreError::WrongKey)));
+    // And it can be written on.
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = lease(&store).unwrap();
+    block_on(store.commit(&held, Revision(1), vec![began("op-2"), outcome(1, "plain", None)])).unwrap();
+    assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
+}
