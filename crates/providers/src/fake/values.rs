@@ -154,7 +154,7 @@ pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<S
         if field.must_recreate {
             // A field that the provider filled in stays as it is where nothing is sent for it.
             let left_alone = field.computed && new.is_null();
-            if !left_alone && old != new {
+            if !left_alone && !same(field, old, new) {
                 return Some(name.to_string());
             }
         } else if let Kind::Object(inner) = &field.kind
@@ -164,4 +164,15 @@ pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<S
         }
     }
     None
+}
+
+/// Equal as the field compares: the order and repetition of a set do not count.
+fn same(field: &Field, one: &Value, other: &Value) -> bool {
+    match (one.as_list(), other.as_list()) {
+        (Some(one), Some(other)) if field.set => {
+            one.iter().all(|item| other.contains(item)) && other.iter().all(|item| one.contains(item))
+        }
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
 }

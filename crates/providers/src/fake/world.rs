@@ -200,7 +200,10 @@ impl World {
         sent: &Value,
         unsettled: Option<u32>,
     ) -> Result<Thing, Refusal> {
-        if let Some(thing) = self.by_token(token) {
+        if let Some(thing) = self.by_token(token)
+            && thing.place.as_ref() == place
+            && thing.type_name == resource_type.name
+        {
             return Ok(thing.clone());
         }
         self.free(resource_type, sent, "")?;
