@@ -155,18 +155,13 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
     }
     let size = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?.len();
     let secret = spec.get("entries").is_some_and(Value::has_secret);
+    let id = change.id_at(&path);
     let mut fields = entries(spec);
-    fields.insert("id".into(), Value::Text(id_of(&path)));
+    fields.insert("id".into(), Value::Text(id.clone()));
     fields.insert("sha256".into(), Value::from(whole_file::digest_of(&path)?).tainted(secret));
     fields.insert("inputsSha256".into(), Value::from(inputs_digest(place, &parts)?).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
-    Ok(Applied {
-        id: id_of(&path),
-        fields: Value::map(fields),
-        private: Value::Null,
-        stable: true,
-        warnings: parts.warnings,
-    })
+    Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: parts.warnings })
 }
 
 fn pack_digest(place: &Place, parts: &Parts, format: Format) -> Result<String, ProviderError> {

@@ -118,7 +118,7 @@ fn directory(place: &Place, path: &str, glob: Option<&str>) -> Result<Fields, Pr
     }
     names.sort_unstable();
     let below = |name: &String| match base {
-        "" => name.clone(),
+        "" | "." => name.clone(),
         "/" => format!("/{name}"),
         base => format!("{base}/{name}"),
     };
@@ -170,8 +170,12 @@ fn environment(name: &str) -> Result<Fields, ProviderError> {
             .at("name"));
         }
     };
+    Ok(vec![("value", Value::from(value).tainted(names_a_secret(name)))])
+}
+
+fn names_a_secret(name: &str) -> bool {
     let upper = name.to_uppercase();
-    Ok(vec![("value", Value::from(value).tainted(SECRET_WORDS.iter().any(|word| upper.contains(word))))])
+    SECRET_WORDS.iter().any(|word| upper.contains(word))
 }
 
 async fn command(
@@ -205,4 +209,18 @@ async fn command(
         return Err(ProviderError::new(ErrorKind::Permanent, text).at("command"));
     }
     Ok(vec![("stdout", printed(&ended.stdout).into())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_a_secret;
+
+    #[test]
+    fn some_names_tell_of_secrets() {
+        for (name, secret) in
+            [("API_KEY", true), ("github_token", true), ("Db_Password", true), ("CLIENTSECRET", true), ("PATH", false)]
+        {
+            assert_eq!(names_a_secret(name), secret, "{name}");
+        }
+    }
 }

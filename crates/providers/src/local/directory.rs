@@ -75,9 +75,10 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     if ours {
         unix::set_mode(&path, mode).map_err(|error| failed("set the mode of", &path, &error))?;
     }
+    let id = change.id_at(&path);
     let mut fields = entries(&change.desired);
-    fields.insert("id".into(), Value::Text(id_of(&path)));
-    Ok(Applied { id: id_of(&path), fields: Value::map(fields), private: remembering(ours), stable: true, warnings })
+    fields.insert("id".into(), Value::Text(id.clone()));
+    Ok(Applied { id, fields: Value::map(fields), private: remembering(ours), stable: true, warnings })
 }
 
 fn make(path: &Path, parents: bool) -> Result<(), ProviderError> {

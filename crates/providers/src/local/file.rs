@@ -179,26 +179,17 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
     };
     if !there_already {
         let fresh = create && matches!(found, Found::Nothing);
-        let written = whole_file::write(&path, mode, fresh, |file| {
+        whole_file::write(&path, mode, fresh, |file| {
             file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
-        });
-        written.map_err(|error| match error.kind {
-            ErrorKind::Conflict if error.field.is_none() => whole_file::in_the_way(&path, "a file"),
-            _ => error,
         })?;
     }
     let mut fields = entries(&change.desired);
-    fields.insert("id".into(), Value::Text(id_of(&path)));
+    let id = change.id_at(&path);
+    fields.insert("id".into(), Value::Text(id.clone()));
     fields.insert("size".into(), Value::Int(i64::try_from(content.bytes.len()).unwrap_or(i64::MAX)));
     fields.insert("sourceSha256".into(), if content.from_source { digest.clone().into() } else { Value::Null });
     fields.insert("sha256".into(), Value::from(digest).tainted(content.secret));
-    Ok(Applied {
-        id: id_of(&path),
-        fields: Value::map(fields),
-        private: Value::Null,
-        stable: true,
-        warnings: Vec::new(),
-    })
+    Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
 }
 
 fn delete(path: &Path) -> Result<Applied, ProviderError> {

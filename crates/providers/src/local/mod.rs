@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use blueprint::Value;
+use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
     Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen,
@@ -80,6 +80,17 @@ struct Change {
     desired: Value,
     private: Value,
     id: Option<String>,
+}
+
+impl Change {
+    /// The id of the thing at a path. An update keeps the one it has, which the plan may have promised: it differs from the
+    /// path only where a project was moved and has not been looked at since.
+    fn id_at(&self, path: &std::path::Path) -> Name {
+        match (&self.operation, self.id.as_deref()) {
+            (Operation::Update, Some(id)) if !id.is_empty() => id.into(),
+            _ => place::id_of(path),
+        }
+    }
 }
 
 impl Provider for LocalProvider {

@@ -86,15 +86,10 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
     if !right {
         put(&path, target)?;
     }
+    let id = change.id_at(&path);
     let mut fields = entries(&change.desired);
-    fields.insert("id".into(), Value::Text(id_of(&path)));
-    Ok(Applied {
-        id: id_of(&path),
-        fields: Value::map(fields),
-        private: Value::Null,
-        stable: true,
-        warnings: Vec::new(),
-    })
+    fields.insert("id".into(), Value::Text(id.clone()));
+    Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
 }
 
 /// Made under a temporary name and renamed, so that there is never a moment without a link.

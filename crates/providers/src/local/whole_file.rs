@@ -124,7 +124,10 @@ pub(super) fn write(
         .and_then(|()| file.sync_all())
         .map_err(|error| failed("write", path, &error))?;
     let put = if fresh { temporary.persist_noclobber(path) } else { temporary.persist(path) };
-    put.map_err(|error| failed("write", path, &error.error))?;
+    put.map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => in_the_way(path, "a file"),
+        _ => failed("write", path, &error.error),
+    })?;
     // The file is there already; that its name survives a power cut is worth a try, not an error.
     let _ = fs::File::open(parent).and_then(|folder| folder.sync_all());
     Ok(())

@@ -1,19 +1,19 @@
 //! `std/template`: text made from a template and variables.
 //!
-//! The language is Jinja's. Nothing is escaped, a template's last line break stays, and other templates cannot be
+//! The language is Jinja's. Nothing is escaped, true, false and none are written as the dialects write them, a template's last line break stays, and other templates cannot be
 //! included. Rendering is bounded, so that a loop over a huge range is an error and not a hang.
 
 use std::path::PathBuf;
 
 use blueprint::{Map, Name, Value};
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value as Item;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use minijinja::value::{Value as Item, ValueKind};
+use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, escape_formatter};
 use provider::{Call, Checked, ErrorKind, ProviderError};
 use sha2::{Digest, Sha256};
 
 /// Steps that a template may take.
-const FUEL: u64 = 50_000_000;
+const FUEL: u64 = 10_000_000;
 /// The longest template that is read.
 const LONGEST: usize = 10 << 20;
 
@@ -142,10 +142,22 @@ fn environment<'a>(strict: bool) -> Environment<'a> {
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         environment.set_syntax(syntax);
     }
+    environment.set_formatter(as_the_dialects_do);
     environment.set_undefined_behavior(if strict { UndefinedBehavior::Strict } else { UndefinedBehavior::Lenient });
     environment.set_fuel(Some(FUEL));
     environment.set_debug(true);
     environment
+}
+
+/// Writes `true`, `false` and nothing for `none`, as an interpolation of a document does, not as Python does.
+fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Item) -> Result<(), minijinja::Error> {
+    match value.kind() {
+        ValueKind::Bool => {
+            out.write_str(if value.is_true() { "true" } else { "false" }).map_err(minijinja::Error::from)
+        }
+        ValueKind::None => Ok(()),
+        _ => escape_formatter(out, state, value),
+    }
 }
 
 /// What went wrong and where. A secret template is not quoted, and with secret values the language's own words, which may

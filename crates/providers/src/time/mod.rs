@@ -28,6 +28,9 @@ pub struct TimeProvider {}
 /// The fields of each type that hold a length of time.
 const DURATIONS: [&str; 3] = ["every", "create", "delete"];
 
+/// The computed fields of all types: an update changes none of them.
+const KEPT: [&str; 4] = ["id", "rfc3339", "unix", "expires"];
+
 impl Provider for TimeProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &CATALOG
@@ -78,8 +81,11 @@ impl Provider for TimeProvider {
                 });
             }
             let update = request.operation == Operation::Update;
-            let mut fields = if update { entries(request.prior) } else { Map::default() };
-            fields.extend(entries(request.desired));
+            let mut fields = entries(request.desired);
+            if update {
+                fields
+                    .extend(KEPT.iter().filter_map(|field| Some(((*field).into(), request.prior.get(field)?.clone()))));
+            }
             match request.type_name {
                 "time/static" | "time/sleep" if update => {}
                 "time/static" => moment(&mut fields, "rfc3339", call.now)?,

@@ -1,0 +1,173 @@
+//! The provider `std`: the suite of the contract, and what is particular to its types.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use blueprint::{Address, Value};
+use provider::conformance::{Case, Setup};
+use provider::{
+    Applied, ApplyRequest, Call, CheckRequest, Checked, Operation, Provider, ProviderError, ReadRequest, Seen,
+};
+use tokio_util::sync::CancellationToken;
+
+fn call(folder: &Path) -> Call {
+    Call {
+        instance: "test".into(),
+        address: Address::root("thing"),
+        token: "token".into(),
+        deadline: None,
+        cancel: CancellationToken::new(),
+        root: "/nowhere".into(),
+        folder: folder.to_path_buf(),
+        settings: Value::Null,
+        now: 0,
+        progress: Arc::new(|_| {}),
+    }
+}
+
+fn spec<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::map(fields)
+}
+
+async fn create(folder: &Path, type_name: &str, desired: &Value) -> Result<Applied, ProviderError> {
+    let request = ApplyRequest {
+        operation: Operation::Create,
+        type_name,
+        id: None,
+        prior_inputs: &Value::Null,
+        prior: &Value::Null,
+        desired,
+        private: &Value::Null,
+    };
+    providers::std::provider().apply(&call(folder), request).await
+}
+
+async fn rendered(desired: Value) -> Result<Value, ProviderError> {
+    let made = create(Path::new("/nowhere"), "std/template", &desired).await?;
+    Ok(made.fields.get("rendered").cloned().unwrap())
+}
+
+async fn refused(desired: Value) -> String {
+    rendered(desired).await.unwrap_err().message
+}
+
+async fn check(spec: &Value) -> Checked {
+    providers::std::provider()
+        .check(&call(Path::new("/")), CheckRequest { type_name: "std/template", spec })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn every_type_keeps_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("page.txt"), "{{ x }}").unwrap();
+    let setup = Setup::in_folder(folder.path());
+    let one = spec([("x", Value::Int(1))]);
+    let cases = [
+        Case::new("std/value", spec([("input", "a".into())]))
+            .changed(spec([("input", Value::list([Value::Int(1)]))]))
+            .stateless(),
+        Case::new("std/value", spec([])).stateless(),
+        Case::new("std/template", spec([("template", "{{ x }}".into()), ("variables", one.clone())]))
+            .changed(spec([("template", "x".into())]))
+            .stateless(),
+        Case::new("std/template", spec([("source", "page.txt".into()), ("variables", one)])).stateless(),
+    ];
+    let failures = provider::conformance::provider(|| Arc::new(providers::std::provider()), &setup, &cases).await;
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[tokio::test]
+async fn a_value_comes_out_as_it_went_in() {
+    let input = Value::map([("open", Value::Int(1)), ("hidden", Value::from("s").secret())]);
+    let made = create(Path::new("/"), "std/value", &spec([("input", input.clone())])).await.unwrap();
+    assert_eq!(made.fields.get("output"), Some(&input));
+    assert!(made.id.starts_with("value-"));
+}
+
+#[tokio::test]
+async fn values_of_every_kind_are_rendered() {
+    let variables = Value::map([
+        ("b", Value::from("one")),
+        ("a", Value::list([Value::Int(1), Value::Float(2.5), Value::Bool(true)])),
+        ("m", Value::map([("z", Value::Int(1)), ("y", Value::Null)])),
+    ]);
+    let template =
+        "{{ b }}|{% for x in a %}{{ x }},{% endfor %}|{% for k, v in m|items %}{{ k }}={{ v }};{% endfor %}<&>\n";
+    let text = rendered(spec([("template", template.into()), ("variables", variables)])).await.unwrap();
+    assert_eq!(text.as_text(), Some("one|1,2.5,true,|z=1;y=;<&>\n"));
+}
+
+#[tokio::test]
+async fn strict_names_what_is_not_defined_and_where() {
+    let error =
+        refused(spec([("template", "a\nb {{ nmae }}".into()), ("variables", spec([("name", "x".into())]))])).await;
+    assert_eq!(
+        error,
+        "the template, line 2, column 6: `nmae` is not defined; add it to `variables`, or write `strict: false` to leave it empty"
+    );
+    let lenient = spec([("template", "a{{ nmae }}b".into()), ("strict", false.into())]);
+    assert_eq!(rendered(lenient).await.unwrap().as_text(), Some("ab"));
+}
+
+#[tokio::test]
+async fn a_secret_taints_the_text_and_stays_out_of_errors() {
+    let variables = Value::map([("key", Value::from("hunter2").secret())]);
+    let text = rendered(spec([("template", "k={{ key }}".into()), ("variables", variables.clone())])).await.unwrap();
+    assert_eq!(text, Value::from("k=hunter2").secret());
+    let open = rendered(spec([("template", "k".into()), ("variables", spec([("a", 1.into())]))])).await.unwrap();
+    assert!(!open.has_secret());
+    let error = refused(spec([("template", "{{ key + 1 }}{{ key.x.y }}".into()), ("variables", variables)])).await;
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_template_without_an_end_is_an_error() {
+    let template = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}";
+    assert_eq!(refused(spec([("template", template.into())])).await.lines().count(), 1);
+}
+
+#[tokio::test]
+async fn faulty_specs_are_refused_at_their_fields() {
+    let at = |checked: Checked| checked.rejected.into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+    assert_eq!(at(check(&spec([])).await), [""]);
+    assert_eq!(at(check(&spec([("template", "x".into()), ("source", "y".into())])).await), ["source"]);
+    assert_eq!(at(check(&spec([("template", "{% if %}".into())])).await), ["template"]);
+    assert_eq!(at(check(&spec([("template", "x".into()), ("variables", "y".into())])).await), ["variables"]);
+    let unknown = spec([("template", Value::unknown(None, None)), ("variables", Value::unknown(None, None))]);
+    assert_eq!(at(check(&unknown).await), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_changed_source_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.txt");
+    std::fs::write(&page, "v1").unwrap();
+    let inputs = spec([("source", "page.txt".into())]);
+    let made = create(folder.path(), "std/template", &inputs).await.unwrap();
+    assert_eq!(made.fields.get("rendered").and_then(Value::as_text), Some("v1"));
+    let seen = async || {
+        let request = ReadRequest {
+            type_name: "std/template",
+            id: Some(&made.id),
+            inputs: &inputs,
+            outputs: &made.fields,
+            private: &Value::Null,
+            token: None,
+        };
+        match providers::std::provider().read(&call(folder.path()), request).await.unwrap() {
+            Seen::There { fields, .. } => fields.get("sourceSha256").cloned().unwrap(),
+            _ => panic!("gone"),
+        }
+    };
+    assert_eq!(Some(&seen().await), made.fields.get("sourceSha256"));
+    std::fs::write(&page, "v2").unwrap();
+    assert_ne!(Some(&seen().await), made.fields.get("sourceSha256"));
+    std::fs::remove_file(&page).unwrap();
+    assert_eq!(seen().await, Value::Null);
+    let error = create(folder.path(), "std/template", &inputs).await.unwrap_err();
+    assert!(error.message.contains("it is not there") && error.field.as_deref() == Some("source"), "{error}");
+}
