@@ -29,6 +29,7 @@ diag::codes! {
     INDEX_OUT_OF_RANGE = Error "index-out-of-range": "no item at that position";
     WRONG_ACCESSOR = Error "wrong-accessor": "an accessor that does not fit the kind of value";
     UNKNOWN_FIELD = Error "unknown-field": "a path that leads nowhere";
+    ABSENT_ELEMENT = Error "absent-element": "reads something that is not there";
     SOURCE_UNREADABLE = Error "source-unreadable": "a document or file that cannot be read";
     NUMBER_OUT_OF_RANGE = Error "number-out-of-range": "a number beyond 64 bits, or not finite";
     TYPE_MISMATCH = Error "type-mismatch": "one kind of value where another is needed";

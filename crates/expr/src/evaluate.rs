@@ -224,7 +224,15 @@ impl<'a> Machine<'a> {
 
     fn reference(&mut self, reference: &Ref) -> Result<Value, Stop> {
         let read = self.scope.read(reference)?;
-        access(read.value, reference.path.get(read.used..).unwrap_or_default())
+        let result = access(read.value, reference.path.get(read.used..).unwrap_or_default());
+        result.map_err(|stop| match stop {
+            // What is absent is placed at the head; the accessor says where the path ends.
+            Stop::Absent(mut diagnostic) => {
+                diagnostic.labels.insert(0, diag::Label { span: reference.head_span, text: "read here".into() });
+                Stop::Absent(diagnostic)
+            }
+            stop => stop,
+        })
     }
 
     fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {

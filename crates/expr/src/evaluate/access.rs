@@ -7,7 +7,7 @@ use super::{Stop, unknown_of};
 use crate::codes;
 
 /// Walks accessors into a value. The error's place is the accessor at fault: `wrong-accessor`, `index-out-of-range`, or,
-/// for a key that is not there, an absent element that a call may guard (ruling S31).
+/// for a key that is not there, `absent-element`, which a call may guard (rulings S26, S31).
 pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
     let mut value = value;
     let mut secret = false;
@@ -28,10 +28,11 @@ fn step(value: &Value, accessor: &Accessor) -> Result<Value, Stop> {
             Ok(unknown_of(ty, std::slice::from_ref(value)))
         }
         (Value::Map(entries), AccessorKind::Name(name)) => entries.get(name).cloned().ok_or_else(|| {
-            let diagnostic = codes::UNKNOWN_FIELD
+            let diagnostic = codes::ABSENT_ELEMENT
                 .new(format!("there is no `{name}` here"))
                 .label(accessor.span, "not among the keys")
-                .help_nearest(name, entries.keys().map(|key| key.as_ref()));
+                .help_nearest(name, entries.keys().map(|key| key.as_ref()))
+                .help("say what holds without it, as in `coalesce(.., \"default\")`");
             Stop::Absent(Box::new(diagnostic))
         }),
         (Value::List(items) | Value::Set(items), AccessorKind::Index(at)) => {

@@ -33,7 +33,7 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
         .takes("b", Bool)
         .sees_none()
         .example("or(false, true)", "true")
-        .example("or(true, 1)", "! argument-type"),
+        .example("or(1, true)", "! argument-type"),
         function("not", "The opposite.", gives(Bool)).takes("a", Bool).example("not(true)", "false"),
         function("eq", "Whether two values are equal; numbers by value, maps whatever their order.", gives(Bool))
             .takes("a", Any)
