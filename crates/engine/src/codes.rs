@@ -1,4 +1,31 @@
-//! Diagnostics of checks, plans and runs.
+//! Diagnostics of loading, plans and runs. Those of checks are in [`check::codes`](crate::check).
 
 diag::codes! {
+    UNKNOWN_DIALECT = Error "unknown-dialect": "no dialect recognises this document";
+    UNSUPPORTED_FEATURE = Error "unsupported-feature": "needs a part of cyan that is not built yet";
+    MISSING_VARIABLE = Error "missing-variable": "required input not given";
+    UNDECLARED_VARIABLE = Error "undeclared-variable": "input nobody declared";
+    ABSENT_ELEMENT = Error "absent-element": "reads something whose condition is false";
+    ABSENT_EXPORT = Warning "absent-export": "export left out, source is absent";
+    DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown unfilled";
+    EACH_KEY_DUPLICATE = Error "each-key-duplicate": "two instances share a key";
+    DATA_SOURCE_EMPTY = Error "data-source-empty": "nothing matches";
+    SEVERAL_MATCHES = Note "several-matches": "first of several taken";
+    PLAN_STALE = Error "plan-stale": "state has moved on";
+    INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
+    PROTECTED = Error "protected": "would delete a protected resource";
+    RETAINED = Note "retained": "left in the world, unmanaged";
+    REPLACE_ORDER_CHANGED = Warning "replace-order-changed": "create-first not possible";
+    SECRETS_NEED_KEY = Error "secrets-need-key": "store cannot seal secrets";
+    UNKNOWN_INSTANCE = Error "unknown-instance": "no such instance";
+    INSTANCE_DOCUMENT_DIFFERS = Error "instance-document-differs": "the name belongs to another document";
+    INSTANCE_BUSY = Error "instance-busy": "another operation holds it";
+    UNKNOWN_ADDRESS = Error "unknown-address": "no such element in state or document";
+    PROVIDER_FAILED = Error "provider-failed": "provider refused; its words below";
+    PROVIDER_BROKE_CONTRACT = Error "provider-broke-contract": "answer not as declared";
+    PROMISE_BROKEN = Error "promise-broken": "planned value changed";
+    RETRIES_EXHAUSTED = Error "retries-exhausted": "still failing after retries";
+    NOT_STABLE = Error "not-stable": "not ready in time";
+    INTERRUPTED = Note "interrupted": "outcome unknown";
+    NEEDS_ATTENTION = Error "needs-attention": "a person must choose";
 }

@@ -1,8 +1,47 @@
-//! Load, check, resolve, refresh, plan, apply: the whole pipeline.
+//! Load, check, resolve, refresh, plan, apply: the whole pipeline, each stage a function from values to values.
+//!
+//! ```text
+//! text ──load──> Blueprint ──check──> Checked ──plan──> Staged { Plan, .. } ──apply──> entries, events, state
+//!                                       │         ▲ inputs, snapshot, answers of the world
+//!                                       └ editors stop here
+//! ```
+//!
+//! * [`load`] reads a text: the tree, the dialect that recognises it, its meaning.
+//! * [`check`] says everything that the document alone shows to be wrong.
+//! * [`plan()`] settles what was cut off, reads the world, evaluates each element in the order of the graph, and
+//!   decides for each thing what to do and why. It awaits nothing but [`World`].
+//! * [`Apply`] carries a plan out: a pure machine from events to effects.
+//! * [`shell`] is the one place that names a runtime or a clock: it answers questions and carries effects out.
+//!
+//! Not here: providers, stores and sources themselves; words for people; exit codes.
 
+pub mod answers;
+pub mod apply;
 pub mod check;
 pub mod codes;
+mod event;
 mod graph;
+mod load;
+mod plan;
+pub mod plan_file;
+mod refresh;
+mod resolve;
+pub mod shell;
+mod world;
 
+pub use apply::{Apply, Effect, Happened};
 pub use check::{Checked, check};
+pub use event::Event;
 pub use graph::{Edge, EdgeKind, Graph, Node};
+pub use load::{Loaded, load};
+pub use plan::{
+    Action, Change, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan, Purpose, Reason, Request, Staged, Step,
+    inputs_unchanged, is_current, plan,
+};
+pub use resolve::Given;
+pub use world::{PlanQuestion, ReadQuestion, SourceError, World};
+
+/// Every diagnostic code of the engine: of checks, plans and runs.
+pub fn codes() -> impl Iterator<Item = &'static diag::Code> {
+    check::codes::CODES.iter().chain(codes::CODES).copied()
+}

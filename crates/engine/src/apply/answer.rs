@@ -1,0 +1,304 @@
+//! What follows from an answer, a look or a wake-up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{Name, Value};
+use diag::Diagnostic;
+use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Stability};
+use state::{Record, StatusWord};
+
+use super::record::{Breach, breach};
+use super::run::verb_of;
+use super::{Apply, Durable, Effect, OnFailure, Progress, Wake};
+use crate::codes;
+use crate::event::Event;
+use crate::plan::{Action, Decided, TaskKind, Until};
+
+/// How often a call that may succeed later is made again (reference 5.3).
+const RETRIES: u32 = 5;
+
+impl Apply {
+    fn decided(&self, task: u32) -> Option<Arc<Decided>> {
+        self.plan.tasks.get(task as usize)?.decision.clone()
+    }
+
+    pub(super) fn applied(&mut self, task: u32, answer: Result<Applied, ProviderError>, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        if self.running[task as usize].progress != Progress::Calling {
+            return;
+        }
+        self.vacate(task);
+        let Some(request) = self.running[task as usize].request.clone() else { return };
+        match answer {
+            Ok(applied) => {
+                for warning in &applied.warnings {
+                    effects.push(Effect::Tell(Event::Progress { address: decided.address.clone(), text: warning.as_str().into() }));
+                }
+                if request.operation == Verb::Delete {
+                    let left = self.deleted_record(&decided, &request);
+                    self.record(task, &decided, left, None, Durable::Done(task));
+                    return;
+                }
+                let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, &request, &applied));
+                let stable = applied.stable;
+                let mut record = self.answered_record(&decided, &request, applied);
+                if let Some(wrong) = wrong {
+                    record.status.word = StatusWord::Failed;
+                    let diagnostic = match wrong {
+                        Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT
+                            .new(format!("the provider's answer about `{}` is not as its catalogue declares", decided.address))
+                            .note(why),
+                        Breach::Promise(field) => codes::PROMISE_BROKEN
+                            .new(format!("`{field}` of `{}` came out differently than planned", decided.address)),
+                    };
+                    self.fail(task, &decided, Some(Arc::new(record)), diagnostic, effects);
+                    return;
+                }
+                let durable = if stable { Durable::Done(task) } else { Durable::Configured(task) };
+                self.record(task, &decided, Some(Arc::new(record)), None, durable);
+            }
+            Err(error) => self.refused(task, &decided, error, effects),
+        }
+    }
+
+    fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
+        let tries = self.running[task as usize].tries;
+        if error.kind.is_retryable() && tries < RETRIES && !self.stopping && error.partial.is_none() {
+            let token = self.running[task as usize].request.as_ref().map_or("", |request| request.token.as_ref());
+            let after = pause(tries, token);
+            self.running[task as usize].tries += 1;
+            self.running[task as usize].progress = Progress::Resting;
+            effects.push(Effect::Tell(Event::Retrying {
+                address: decided.address.clone(),
+                attempt: tries + 2,
+                after_ms: after.as_millis() as u64,
+                reason: error.message.as_str().into(),
+            }));
+            let number = self.wake(Wake::Retry(task));
+            effects.push(Effect::Wake(number, after));
+            return;
+        }
+        let Some(request) = self.running[task as usize].request.clone() else { return };
+        let verb = request.operation.word();
+        let exhausted = error.kind.is_retryable() && tries >= RETRIES;
+        let diagnostic = if exhausted {
+            codes::RETRIES_EXHAUSTED.new(format!("the provider could not {verb} `{}` after {RETRIES} more tries", decided.address))
+        } else if error.kind == ErrorKind::Cancelled {
+            codes::PROVIDER_FAILED.new(format!("the {verb} of `{}` was cut short", decided.address))
+        } else {
+            codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{}`", decided.address))
+        };
+        let record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
+        self.fail(task, decided, record, diagnostic.note(error.message), effects);
+    }
+
+    /// A call that waits to be tried again will not be.
+    pub(super) fn give_up(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        let stopped = ProviderError::new(ErrorKind::Permanent, "not tried again, because the operation is stopping");
+        self.refused(task, &decided, stopped, effects);
+    }
+
+    /// A step has failed: what is known is recorded, the diagnostic placed, and what depends on it left out.
+    fn fail(&mut self, task: u32, decided: &Decided, record: Option<Arc<Record>>, diagnostic: Diagnostic, effects: &mut Vec<Effect>) {
+        let diagnostic = if decided.span.is_some() {
+            diagnostic.label(decided.span, "declared here")
+        } else {
+            diagnostic
+        };
+        let message: Name = match diagnostic.notes.first() {
+            Some(note) => format!("{}: {note}", diagnostic.message).into(),
+            None => diagnostic.message.as_str().into(),
+        };
+        effects.push(Effect::Tell(Event::Failed {
+            address: decided.address.clone(),
+            operation: verb_of(self.plan.tasks[task as usize].kind),
+            message: message.clone(),
+        }));
+        self.found.push(diagnostic);
+        self.failed = true;
+        self.record(task, decided, record, Some(message), Durable::Failed(task));
+        if self.settings.on_failure == OnFailure::Stop {
+            self.stop(effects);
+        }
+    }
+
+    /// A failure is recorded: its dependants are left out.
+    pub(super) fn settle_failed(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        self.running[task as usize].progress = Progress::Failed;
+        self.after_failure(task, effects);
+    }
+
+    pub(super) fn after_failure(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.settings.on_failure == OnFailure::Stop {
+            self.stop(effects);
+        }
+        let mut stack = vec![task];
+        while let Some(task) = stack.pop() {
+            for (waiter, _) in std::mem::take(&mut self.after[task as usize]) {
+                let running = &mut self.running[waiter as usize];
+                if !matches!(running.progress, Progress::Waiting(_) | Progress::Ready) {
+                    continue;
+                }
+                running.progress = Progress::Skipped;
+                if let Some(decided) = self.decided(waiter) {
+                    effects.push(Effect::Tell(Event::Skipped {
+                        address: decided.address.clone(),
+                        reason: "something it needs has failed".into(),
+                    }));
+                }
+                stack.push(waiter);
+            }
+        }
+    }
+
+    /// A task is done and in the state.
+    pub(super) fn done(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        let kind = self.plan.tasks[task as usize].kind;
+        let called = self.running[task as usize].request.take();
+        if let Some(record) = self.running[task as usize].record.take()
+            && matches!(kind, TaskKind::Create | TaskKind::Update | TaskKind::Record)
+        {
+            self.set_outputs(&decided, &record);
+        }
+        self.running[task as usize].progress = Progress::Done;
+        if let Some(request) = called {
+            let slot = match (kind, request.operation) {
+                (TaskKind::DeleteOld, _) => None,
+                (_, Verb::Create) if decided.action == Action::Replace => Some(3),
+                (_, Verb::Create) => Some(0),
+                (_, Verb::Update) => Some(1),
+                (_, Verb::Delete) => Some(2),
+            };
+            if let Some(slot) = slot {
+                self.counts[slot] += 1;
+            }
+            effects.push(Effect::Tell(Event::Done {
+                address: decided.address.clone(),
+                operation: request.operation,
+                replacing: decided.action == Action::Replace,
+            }));
+        } else if kind == TaskKind::Record && decided.action == Action::Update {
+            self.counts[1] += 1;
+        }
+        self.release(task, None, effects);
+    }
+
+    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
+    pub(super) fn configured(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        if let Some(record) = self.running[task as usize].record.clone() {
+            self.set_outputs(&decided, &record);
+        }
+        self.running[task as usize].progress = Progress::Configured;
+        effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
+        self.release(task, Some(Until::Configured), effects);
+        self.look(task, effects);
+    }
+
+    fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let running = &self.running[task as usize];
+        let (Some(request), Some(record)) = (&running.request, &running.record) else { return };
+        let mut request = request.clone();
+        request.id = Some(record.id.clone());
+        request.prior_inputs = record.inputs.clone();
+        request.prior = record.outputs.clone();
+        request.private = record.private.clone();
+        effects.push(Effect::Look(task, *request));
+    }
+
+    pub(super) fn looked(&mut self, task: u32, answer: Result<Stability, ProviderError>, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        let running = &mut self.running[task as usize];
+        if running.progress != Progress::Configured {
+            return;
+        }
+        let Some(record) = running.record.clone() else { return };
+        match answer {
+            Ok(Stability::Stable(fields)) => {
+                let mut record = Record::clone(&record);
+                record.status.word = StatusWord::Ready;
+                if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
+                    let mut all = record.outputs.as_map().cloned().unwrap_or_default();
+                    all.extend(now.iter().map(|(name, value)| (name.clone(), value.clone())));
+                    record.outputs = crate::plan::diff::mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
+                }
+                self.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
+            }
+            Ok(Stability::NotYet) => {
+                let after = growing(running.looks);
+                if running.waited + after > self.settings.stable_within {
+                    self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
+                    return;
+                }
+                running.looks += 1;
+                running.waited += after;
+                let number = self.wake(Wake::Look(task));
+                effects.push(Effect::Wake(number, after));
+            }
+            Err(error) if error.kind.is_retryable() && running.tries < RETRIES => {
+                running.tries += 1;
+                let after = growing(running.looks + 3);
+                let number = self.wake(Wake::Look(task));
+                effects.push(Effect::Wake(number, after));
+            }
+            Err(error) => self.unstable(task, &decided, &record, error.message, effects),
+        }
+    }
+
+    fn unstable(&mut self, task: u32, decided: &Decided, record: &Arc<Record>, why: String, effects: &mut Vec<Effect>) {
+        let mut record = Record::clone(record);
+        record.status.word = StatusWord::Failed;
+        record.unhealthy = vec![why.as_str().into()];
+        let diagnostic = codes::NOT_STABLE.new(format!("`{}` did not become ready in time", decided.address)).note(why);
+        self.fail(task, decided, Some(Arc::new(record)), diagnostic, effects);
+    }
+
+    pub(super) fn woke(&mut self, number: u64, effects: &mut Vec<Effect>) {
+        match self.wakes.shift_remove(&number) {
+            Some(Wake::Retry(task)) if self.running[task as usize].progress == Progress::Resting => {
+                self.running[task as usize].progress = Progress::Ready;
+                self.ready.push_front(task);
+            }
+            Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => self.look(task, effects),
+            Some(Wake::Drain) => {
+                self.cancelled = true;
+                if self.in_flight > 0 {
+                    effects.push(Effect::Cancel);
+                }
+            }
+            Some(Wake::Retry(_) | Wake::Look(_)) | None => {}
+        }
+    }
+}
+
+/// How long to wait before a call is made again: 2 s doubling to 300 s, a fifth of it by the token, so that many that
+/// failed together do not come back together.
+fn pause(tries: u32, token: &str) -> Duration {
+    let whole = (2_000_u64 << tries.min(10)).min(300_000);
+    let spread = token.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))) % (whole / 5 + 1);
+    Duration::from_millis(whole - whole / 10 + spread)
+}
+
+/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (ruling S65).
+fn growing(looks: u32) -> Duration {
+    let ms = 500.0 * 1.5_f64.powi(looks.min(20) as i32);
+    Duration::from_millis(ms.min(10_000.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_and_stay_within_bounds() {
+        let bound = |tries: u32| pause(tries, "op-1").as_millis();
+        assert!((1_800..=2_200).contains(&bound(0)));
+        assert!((270_000..=330_000).contains(&bound(9)));
+        assert_eq!(growing(0), Duration::from_millis(500));
+        assert_eq!(growing(1), Duration::from_millis(750));
+        assert_eq!(growing(50), Duration::from_millis(10_000));
+    }
+}

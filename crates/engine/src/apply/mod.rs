@@ -1,0 +1,497 @@
+//! Carrying a plan out: a pure machine from what happened to what should be done next.
+//!
+//! It makes no choices. A task begins when everything it waits for has come far enough and the values it reads are in
+//! the state; its intent is committed before its call, its outcome before anybody relies on it. Commits are grouped:
+//! while one is under way, entries gather for the next. Retries, polling and limits are decisions made here, as
+//! wake-ups, so that a simulator sees them too.
+//!
+//! ```text
+//! ready ──intent──> committed ──call──> answered ──outcome──> committed ──> dependants
+//!                                          │ refused, may go away: wake later, call again
+//!                                          └ not stable yet: ask again, later and later
+//! ```
+//!
+//! Not here: clocks, stores, providers (the shell carries effects out); what to do (the plan says).
+
+mod answer;
+mod record;
+mod run;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{Address, Name, Value};
+use diag::Diagnostics;
+use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Stability};
+use state::{Entry, EntryKind, Finished, Operation, OperationKind, OperationOutcome, Record, Snapshot};
+
+use crate::event::Event;
+use crate::plan::{Plan, Purpose, Staged, TaskKind, Until};
+use crate::resolve::Evaluation;
+
+/// What to do when a step fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnFailure {
+    /// Nothing new starts; what runs is waited for.
+    #[default]
+    Stop,
+    /// Only what depends on it is left out.
+    KeepGoing,
+}
+
+/// How to carry a plan out.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// At most this many calls at once (ruling S64).
+    pub parallelism: usize,
+    /// What to do when a step fails.
+    pub on_failure: OnFailure,
+    /// How long a thing may take to become stable.
+    pub stable_within: Duration,
+    /// How long calls in flight are waited for after a stop.
+    pub drain: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            parallelism: 16,
+            on_failure: OnFailure::Stop,
+            stable_within: Duration::from_secs(30 * 60),
+            drain: Duration::from_secs(120),
+        }
+    }
+}
+
+/// What the machine wants done.
+#[derive(Debug)]
+pub enum Effect {
+    /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is under way at a time.
+    Commit(Vec<Entry>),
+    /// Call the provider; answer with [`Happened::Applied`] under the same number.
+    Call(u32, CallRequest),
+    /// Ask whether the thing is stable; answer with [`Happened::Looked`].
+    Look(u32, CallRequest),
+    /// Wake the machine under this number after this long: [`Happened::Woke`].
+    Wake(u64, Duration),
+    /// End the calls that are in flight; they still answer.
+    Cancel,
+    /// Tell people.
+    Tell(Event),
+    /// The operation is over. Nothing follows.
+    Finish(Outcome),
+}
+
+/// One call of a provider, complete.
+#[derive(Clone, Debug)]
+pub struct CallRequest {
+    /// On what.
+    pub address: Address,
+    /// Its type.
+    pub type_name: Name,
+    /// Create, update or delete.
+    pub operation: Verb,
+    /// The provider's id; none for a create.
+    pub id: Option<Name>,
+    /// The inputs as last sent; null for a create.
+    pub prior_inputs: Value,
+    /// The fields as last answered; null for a create.
+    pub prior: Value,
+    /// The spec wanted, known; null for a delete.
+    pub desired: Value,
+    /// Opaque data of the provider.
+    pub private: Value,
+    /// The same for every try of this step.
+    pub token: Name,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Happened {
+    /// The run begins, at this instant (seconds since 1970 UTC).
+    Began(i64),
+    /// The commit under way is durable, at this instant.
+    Committed(i64),
+    /// The commit under way was refused: nothing can be written any more. Why, for people.
+    CommitFailed(String),
+    /// A call was answered.
+    Applied(u32, Result<Applied, ProviderError>),
+    /// A thing was looked at.
+    Looked(u32, Result<Stability, ProviderError>),
+    /// A wake-up came.
+    Woke(u64),
+    /// A person asked to stop: nothing new starts.
+    Interrupt,
+}
+
+/// How it went.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How it ended; none if nothing could be recorded any more.
+    pub outcome: Option<OperationOutcome>,
+    /// Created, updated, deleted, replaced.
+    pub counts: [u64; 4],
+    /// What went wrong, at the places of the document.
+    pub diagnostics: Diagnostics,
+    /// Calls that were still in flight when it ended.
+    pub left_in_flight: Vec<Address>,
+}
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// For so many others.
+    Waiting(u32),
+    Ready,
+    /// Its intent is in the commit under way, or in the next.
+    Intending,
+    Calling,
+    /// Will be called again at a wake-up.
+    Resting,
+    /// Its outcome is in the commit under way, or in the next.
+    Recording,
+    /// Accepted and recorded; becoming stable.
+    Configured,
+    Done,
+    Failed,
+    Skipped,
+}
+
+/// What is known of a task while it runs.
+#[derive(Clone, Debug)]
+struct Running {
+    progress: Progress,
+    tries: u32,
+    looks: u32,
+    waited: Duration,
+    request: Option<Box<CallRequest>>,
+    /// The record to be, while it is being recorded or becomes stable.
+    record: Option<Arc<Record>>,
+}
+
+/// What an entry under way means for its task once it is durable.
+#[derive(Clone, Copy, Debug)]
+enum Durable {
+    Nothing,
+    /// Its intent is: call now.
+    Intent(u32),
+    /// Its outcome is: configured, not stable yet.
+    Configured(u32),
+    /// Its outcome is: done.
+    Done(u32),
+    /// Its outcome is: failed.
+    Failed(u32),
+}
+
+/// The machine.
+pub struct Apply {
+    plan: Arc<Plan>,
+    settings: Settings,
+    evaluation: Option<Evaluation>,
+    catalogs: Arc<Catalogs>,
+    operation: Arc<Operation>,
+    snapshot: Snapshot,
+    running: Vec<Running>,
+    /// Who waits for a task, and how far it must come.
+    after: Vec<Vec<(u32, Until)>>,
+    ready: VecDeque<u32>,
+    in_flight: usize,
+    in_flight_of: blueprint::IndexMap<Name, usize>,
+    gathering: Vec<(Entry, Durable)>,
+    under_way: Option<Vec<Durable>>,
+    wakes: blueprint::IndexMap<u64, Wake>,
+    next_wake: u64,
+    stopping: bool,
+    interrupted: bool,
+    cancelled: bool,
+    broken: bool,
+    finishing: bool,
+    now: i64,
+    counts: [u64; 4],
+    /// Steps that have been counted: a replacement counts once.
+    found: Diagnostics,
+    absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
+    failed: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Wake {
+    Retry(u32),
+    Look(u32),
+    Drain,
+}
+
+impl Apply {
+    /// A machine for a plan that is current. `operation` names the run; its `began`, `kind` and `document` are the plan's to know.
+    pub fn new(staged: Staged, settings: Settings, operation: Operation) -> Apply {
+        let Staged { plan, snapshot, evaluation, catalogs } = staged;
+        let count = plan.tasks.len();
+        let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); count];
+        let mut running = Vec::with_capacity(count);
+        let mut ready = VecDeque::new();
+        for (at, task) in plan.tasks.iter().enumerate() {
+            for wait in &task.waits {
+                after[wait.task as usize].push((at as u32, wait.until));
+            }
+            let progress = if task.waits.is_empty() {
+                ready.push_back(at as u32);
+                Progress::Ready
+            } else {
+                Progress::Waiting(task.waits.len() as u32)
+            };
+            running.push(Running { progress, tries: 0, looks: 0, waited: Duration::ZERO, request: None, record: None });
+        }
+        Apply {
+            plan: Arc::new(plan),
+            settings,
+            evaluation,
+            catalogs,
+            operation: Arc::new(operation),
+            snapshot,
+            running,
+            after,
+            ready,
+            in_flight: 0,
+            in_flight_of: blueprint::IndexMap::default(),
+            gathering: Vec::new(),
+            under_way: None,
+            wakes: blueprint::IndexMap::default(),
+            next_wake: 0,
+            stopping: false,
+            interrupted: false,
+            cancelled: false,
+            broken: false,
+            finishing: false,
+            now: 0,
+            counts: [0; 4],
+            found: Diagnostics::new(),
+            absent: std::collections::HashSet::default(),
+            failed: false,
+        }
+    }
+
+    /// The plan that is carried out.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The state as far as it has been recorded.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Takes in what happened and says what should be done next, in order.
+    pub fn step(&mut self, happened: Happened, effects: &mut Vec<Effect>) {
+        match happened {
+            Happened::Began(now) => self.begin(now, effects),
+            Happened::Committed(now) => self.committed(now, effects),
+            Happened::CommitFailed(why) => self.commit_failed(why, effects),
+            Happened::Applied(task, answer) => self.applied(task, answer, effects),
+            Happened::Looked(task, answer) => self.looked(task, answer, effects),
+            Happened::Woke(number) => self.woke(number, effects),
+            Happened::Interrupt => {
+                self.interrupted = true;
+                self.stop(effects);
+            }
+        }
+        if self.broken {
+            self.end_broken(effects);
+            return;
+        }
+        self.start_what_is_ready(effects);
+        self.finish_if_over();
+        self.commit(effects);
+    }
+
+    fn begin(&mut self, now: i64, effects: &mut Vec<Effect>) {
+        self.now = now;
+        self.gathering.push((Entry { step: 0, kind: EntryKind::Began(self.operation.clone()) }, Durable::Nothing));
+        let calls = self.plan.tasks.iter().filter(|task| {
+            matches!(task.kind, TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld)
+        });
+        effects.push(Effect::Tell(Event::Began { instance: self.plan.instance.clone(), calls: calls.count() as u64 }));
+        for settled in &self.plan.settled {
+            let outcome = state::Outcome { address: settled.address.clone(), record: settled.record.clone(), error: None };
+            self.gathering.push((Entry { step: 0, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
+        }
+    }
+
+    /// Sends what has gathered, unless a commit is under way.
+    fn commit(&mut self, effects: &mut Vec<Effect>) {
+        if self.under_way.is_some() || self.gathering.is_empty() {
+            return;
+        }
+        let (entries, durable) = std::mem::take(&mut self.gathering).into_iter().unzip();
+        self.under_way = Some(durable);
+        effects.push(Effect::Commit(entries));
+    }
+
+    fn committed(&mut self, now: i64, effects: &mut Vec<Effect>) {
+        self.now = now;
+        let Some(durable) = self.under_way.take() else { return };
+        if self.finishing && self.gathering.is_empty() {
+            let outcome = self.outcome();
+            effects.push(Effect::Tell(Event::Finished {
+                outcome,
+                created: self.counts[0],
+                updated: self.counts[1],
+                deleted: self.counts[2],
+                replaced: self.counts[3],
+            }));
+            effects.push(Effect::Finish(Outcome {
+                outcome: Some(outcome),
+                counts: self.counts,
+                diagnostics: std::mem::take(&mut self.found),
+                left_in_flight: Vec::new(),
+            }));
+            return;
+        }
+        for durable in durable {
+            match durable {
+                Durable::Nothing => {}
+                Durable::Intent(task) => self.call(task, effects),
+                Durable::Configured(task) => self.configured(task, effects),
+                Durable::Done(task) => self.done(task, effects),
+                Durable::Failed(task) => self.settle_failed(task, effects),
+            }
+        }
+    }
+
+    fn commit_failed(&mut self, why: String, effects: &mut Vec<Effect>) {
+        self.under_way = None;
+        self.gathering.clear();
+        self.broken = true;
+        self.found.push(crate::codes::PROVIDER_FAILED.new("the state could not be written; nothing more was started").note(why));
+        effects.push(Effect::Cancel);
+    }
+
+    /// Nothing can be recorded: waits for what is in flight, then ends. The intents of what ran stay open in the state.
+    fn end_broken(&mut self, effects: &mut Vec<Effect>) {
+        if self.in_flight > 0 && !self.finishing {
+            return;
+        }
+        if self.finishing {
+            return;
+        }
+        self.finishing = true;
+        effects.push(Effect::Finish(Outcome {
+            outcome: None,
+            counts: self.counts,
+            diagnostics: std::mem::take(&mut self.found),
+            left_in_flight: Vec::new(),
+        }));
+    }
+
+    /// Nothing new starts from now on; what runs is waited for, but not for ever.
+    fn stop(&mut self, effects: &mut Vec<Effect>) {
+        if self.stopping {
+            return;
+        }
+        self.stopping = true;
+        // What waits to be tried again is not tried again.
+        let resting: Vec<u32> =
+            (0..self.running.len() as u32).filter(|task| self.running[*task as usize].progress == Progress::Resting).collect();
+        for task in resting {
+            self.give_up(task, effects);
+        }
+        if self.in_flight > 0 || self.running.iter().any(|task| task.progress == Progress::Configured) {
+            effects.push(Effect::Tell(Event::Draining { running: self.in_flight as u64 }));
+            let number = self.wake(Wake::Drain);
+            effects.push(Effect::Wake(number, self.settings.drain));
+        }
+    }
+
+    fn wake(&mut self, wake: Wake) -> u64 {
+        self.next_wake += 1;
+        self.wakes.insert(self.next_wake, wake);
+        self.next_wake
+    }
+
+    fn outcome(&self) -> OperationOutcome {
+        match (self.failed, self.interrupted && self.unfinished(), self.plan.purpose) {
+            (_, true, _) => OperationOutcome::Interrupted,
+            (true, ..) => OperationOutcome::Failed,
+            (.., Purpose::Destroy) => OperationOutcome::Gone,
+            _ => OperationOutcome::Ready,
+        }
+    }
+
+    fn unfinished(&self) -> bool {
+        self.running.iter().any(|task| !matches!(task.progress, Progress::Done))
+    }
+
+    /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
+    fn finish_if_over(&mut self) {
+        if self.finishing || !self.gathering.is_empty() || self.under_way.is_some() || self.in_flight > 0 {
+            return;
+        }
+        let can_go_on = |task: &Running| match task.progress {
+            Progress::Ready | Progress::Waiting(_) => !self.stopping,
+            Progress::Intending | Progress::Calling | Progress::Recording => true,
+            Progress::Resting | Progress::Configured => !self.cancelled,
+            Progress::Done | Progress::Failed | Progress::Skipped => false,
+        };
+        if self.running.iter().any(can_go_on) {
+            return;
+        }
+        self.finishing = true;
+        let well = !self.failed && !self.unfinished();
+        let (exports, metadata) = self.exports_after(well);
+        let failed_exports = self.found.has_errors();
+        self.failed |= failed_exports;
+        let remembered = match &self.evaluation {
+            Some(_) => self.plan.answers.remembered.clone(),
+            None => self.snapshot.remembered.clone(),
+        };
+        let finished = Finished {
+            outcome: self.outcome(),
+            at: self.now,
+            generation: state::Generation(self.snapshot.generation.0 + 1),
+            exports,
+            remembered,
+            groups: if well { self.plan.groups.clone() } else { self.merged_groups() },
+            metadata,
+            counts: self.counts,
+        };
+        self.gathering.push((Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }, Durable::Nothing));
+    }
+
+    /// After a failure both old and new users may be there: what either of them uses is kept.
+    fn merged_groups(&self) -> blueprint::IndexMap<Name, Vec<Address>> {
+        let mut groups = self.snapshot.groups.clone();
+        for (name, uses) in &self.plan.groups {
+            let all = groups.entry(name.clone()).or_default();
+            for address in uses {
+                if !all.contains(address) {
+                    all.push(address.clone());
+                }
+            }
+        }
+        groups
+    }
+
+    /// The exported values to keep: those of this run if all went well, else the former ones.
+    fn exports_after(&mut self, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value) {
+        if !well {
+            return (None, self.snapshot.metadata.clone());
+        }
+        match &mut self.evaluation {
+            None => (Some(blueprint::IndexMap::default()), Value::Null),
+            Some(evaluation) => {
+                let mut mistakes = Diagnostics::new();
+                let values = crate::plan::export_values(evaluation, &mut mistakes);
+                let metadata = crate::plan::metadata_value(evaluation, &mut mistakes);
+                mistakes.retain(diag::Diagnostic::is_error);
+                let fine = !mistakes.has_errors();
+                self.found.append(mistakes);
+                (fine.then_some(values), metadata)
+            }
+        }
+    }
+}
+
+/// What an operation is called, given the plan.
+pub fn kind_of(plan: &Plan) -> OperationKind {
+    plan.kind
+}

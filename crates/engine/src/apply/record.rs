@@ -1,0 +1,206 @@
+//! What is remembered of a thing after a step.
+
+use std::sync::Arc;
+
+use blueprint::{Name, Value};
+use provider::{Applied, Operation as Verb, ResourceType};
+use state::{Entry, EntryKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
+
+use super::{Apply, CallRequest, Durable, Progress};
+use crate::plan::diff::{mark_fields, same_field};
+use crate::plan::{Action, Decided};
+
+/// What is wrong with an answer.
+pub(super) enum Breach {
+    /// It is not as declared: why.
+    Contract(String),
+    /// A promised value came out differently: which.
+    Promise(String),
+}
+
+impl Apply {
+    /// Puts an outcome into the next commit, and into the state as this run sees it.
+    pub(super) fn record(&mut self, task: u32, decided: &Decided, record: Option<Arc<Record>>, error: Option<Name>, durable: Durable) {
+        self.running[task as usize].progress = Progress::Recording;
+        self.running[task as usize].record = record.clone();
+        match &record {
+            Some(record) => {
+                self.snapshot.records.insert(decided.address.clone(), record.clone());
+            }
+            None => {
+                self.snapshot.records.shift_remove(&decided.address);
+            }
+        }
+        let outcome = state::Outcome { address: decided.address.clone(), record, error };
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, durable));
+    }
+
+    fn origin(&self, decided: &Decided) -> RecordOrigin {
+        match &self.plan.document {
+            Some(document) if decided.span.is_some() => {
+                RecordOrigin { path: document.path.clone(), start: decided.span.start, end: decided.span.end }
+            }
+            _ => RecordOrigin::default(),
+        }
+    }
+
+    /// The record of a thing as the document wants it, with what the provider answered.
+    fn fresh(&self, decided: &Decided, inputs: Value, status: Status) -> Record {
+        Record {
+            type_name: decided.type_name.clone(),
+            status,
+            id: "".into(),
+            inputs,
+            outputs: Value::Null,
+            private: Value::Null,
+            metadata: decided.metadata.clone(),
+            dependencies: decided.dependencies.clone(),
+            retain: decided.retain,
+            protect: decided.protect,
+            deposed: None,
+            token: None,
+            attention: None,
+            unhealthy: Vec::new(),
+            schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),
+            origin: self.origin(decided),
+        }
+    }
+
+    /// What is remembered of a thing whose call was answered well.
+    pub(super) fn answered_record(&self, decided: &Decided, request: &CallRequest, applied: Applied) -> Record {
+        let op = match request.operation {
+            Verb::Create => StatusOp::Create,
+            _ => StatusOp::Update,
+        };
+        let word = if applied.stable { StatusWord::Ready } else { StatusWord::Configured };
+        let mut record = self.fresh(decided, request.desired.clone(), Status::new(op, word));
+        record.id = applied.id;
+        record.outputs = match &decided.ty {
+            Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
+            None => applied.fields,
+        };
+        record.private = applied.private;
+        record.deposed = self.deposed_by(decided, request);
+        record
+    }
+
+    /// The old thing that a create-first replacement leaves to be deleted.
+    fn deposed_by(&self, decided: &Decided, request: &CallRequest) -> Option<Box<Record>> {
+        let before = self.snapshot.records.get(&decided.address)?;
+        if request.operation != Verb::Create || decided.action != Action::Replace || before.id.is_empty() {
+            return before.deposed.clone();
+        }
+        let mut old = Record::clone(before);
+        old.status.word = StatusWord::Deposed;
+        // Of several old halves the oldest is kept: it is the one whose delete has failed before.
+        Some(old.deposed.take().unwrap_or_else(|| Box::new(old)))
+    }
+
+    /// What is remembered of a thing whose call failed; the answer may say what exists all the same.
+    pub(super) fn failed_record(&self, decided: &Decided, request: &CallRequest, partial: Option<Applied>) -> Option<Arc<Record>> {
+        let before = self.snapshot.records.get(&decided.address);
+        let record = match (request.operation, partial) {
+            (Verb::Create, Some(applied)) => {
+                let mut record = self.answered_record(decided, request, applied);
+                record.status.word = StatusWord::Failed;
+                record
+            }
+            (Verb::Create, None) => match before.filter(|record| !record.id.is_empty()) {
+                // The new half of a create-first replacement failed: the old thing is still the one that is there.
+                Some(old) => {
+                    let mut old = Record::clone(old);
+                    old.status = Status::new(StatusOp::Update, StatusWord::Failed);
+                    old
+                }
+                None => {
+                    let mut record = self.fresh(decided, request.desired.clone(), Status::new(StatusOp::Create, StatusWord::Failed));
+                    record.deposed = before.and_then(|record| record.deposed.clone());
+                    record
+                }
+            },
+            (Verb::Update, partial) => {
+                let mut record = Record::clone(before?);
+                record.status = Status::new(StatusOp::Update, StatusWord::Failed);
+                if let Some(applied) = partial {
+                    record.outputs = match &decided.ty {
+                        Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
+                        None => applied.fields,
+                    };
+                    record.private = applied.private;
+                }
+                record
+            }
+            (Verb::Delete, _) => {
+                let mut record = Record::clone(before?);
+                match &mut record.deposed {
+                    Some(old) if request.id.as_ref() == Some(&old.id) => old.status.op = StatusOp::Delete,
+                    _ => record.status = Status::new(StatusOp::Delete, StatusWord::Failed),
+                }
+                record
+            }
+        };
+        Some(Arc::new(record))
+    }
+
+    /// What is left to be remembered after a delete.
+    pub(super) fn deleted_record(&self, decided: &Decided, request: &CallRequest) -> Option<Arc<Record>> {
+        let now = self.snapshot.records.get(&decided.address)?;
+        let was_old = now.deposed.as_ref().is_some_and(|old| request.id.as_ref() == Some(&old.id));
+        if !was_old {
+            return None;
+        }
+        let mut record = Record::clone(now);
+        record.deposed = None;
+        Some(Arc::new(record))
+    }
+
+    /// What is remembered of a thing that needs no call.
+    pub(super) fn remembered_record(&self, decided: &Decided, desired: Value) -> Record {
+        let op = decided.prior.as_ref().map_or(StatusOp::Create, |record| record.status.op);
+        let mut record = self.fresh(decided, desired, Status::new(op, StatusWord::Ready));
+        if let Some(prior) = &decided.prior {
+            record.status = prior.status;
+            record.id = prior.id.clone();
+            record.outputs = if decided.outputs.is_null() { prior.outputs.clone() } else { decided.outputs.clone() };
+            record.private = if decided.private.is_null() { prior.private.clone() } else { decided.private.clone() };
+            record.deposed = prior.deposed.clone();
+            record.schema_version = prior.schema_version;
+        }
+        record
+    }
+}
+
+/// Whether an answer keeps the contract: every computed field is there and of its kind, and what was promised is as it
+/// was promised (reference 5.3).
+pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied) -> Option<Breach> {
+    if applied.id.is_empty() {
+        return Some(Breach::Contract("the answer names no id".to_owned()));
+    }
+    let Some(fields) = applied.fields.as_map() else {
+        return Some(Breach::Contract("the answer holds no fields".to_owned()));
+    };
+    for (name, value) in request.desired.as_map().into_iter().flatten() {
+        let Some(field) = ty.schema.fields.get(name) else { continue };
+        let same = match fields.get(name) {
+            Some(answered) => same_field(field, answered, value),
+            None => value.is_null(),
+        };
+        if !same {
+            return Some(Breach::Promise(name.to_string()));
+        }
+    }
+    for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
+        match fields.get(name).filter(|value| !value.is_null()) {
+            Some(value) => {
+                let fits = expr::convert(&value.revealed(), &field.ty(), expr::Source::Literal).is_ok();
+                if !fits {
+                    return Some(Breach::Contract(format!("`{name}` is {}, declared as {}", value.kind_word(), field.ty())));
+                }
+            }
+            None if field.nullable || field.optional => {}
+            None => return Some(Breach::Contract(format!("`{name}` is missing"))),
+        }
+    }
+    None
+}

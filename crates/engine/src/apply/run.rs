@@ -1,0 +1,422 @@
+//! Beginning tasks: evaluating what the plan left open, stating the intent, making the call.
+
+use std::sync::Arc;
+
+use blueprint::{Name, Value};
+use diag::Diagnostics;
+use provider::{Catalogs, Operation as Verb};
+use state::{Entry, EntryKind, Intent, Record, StatusOp};
+
+use super::{Apply, CallRequest, Durable, Effect, Progress};
+use crate::codes;
+use crate::event::Event;
+use crate::plan::diff::differences;
+use crate::plan::{Action, Decided, TaskKind, Until};
+use crate::resolve::{Members, Outputs};
+
+/// What a task turns out to be once everything it reads is known.
+enum Turn {
+    /// A call with this spec.
+    Call(Verb, Value),
+    /// Nothing to call; what is remembered becomes this spec.
+    Remember(Value),
+    /// Nothing at all, and why.
+    Unneeded(&'static str),
+    /// It cannot be done; reported.
+    Failed,
+}
+
+impl Apply {
+    /// Starts ready tasks as long as there is room.
+    pub(super) fn start_what_is_ready(&mut self, effects: &mut Vec<Effect>) {
+        let mut held = Vec::new();
+        while !self.stopping && self.in_flight < self.settings.parallelism {
+            let Some(task) = self.ready.pop_front() else { break };
+            if self.running[task as usize].progress != Progress::Ready {
+                continue;
+            }
+            if self.is_full(task) {
+                held.push(task);
+                continue;
+            }
+            if self.running[task as usize].request.is_some() {
+                self.occupy(task);
+                self.call(task, effects);
+            } else {
+                self.start(task, effects);
+            }
+        }
+        for task in held.into_iter().rev() {
+            self.ready.push_front(task);
+        }
+    }
+
+    /// Whether a provider takes no more calls for now.
+    fn is_full(&self, task: u32) -> bool {
+        let Some(decided) = &self.plan.tasks[task as usize].decision else { return false };
+        let namespace = Catalogs::namespace_of(&decided.type_name);
+        let most = self.catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel);
+        most > 0 && self.in_flight_of.get(namespace).is_some_and(|count| *count >= most as usize)
+    }
+
+    fn occupy(&mut self, task: u32) {
+        self.in_flight += 1;
+        if let Some(decided) = &self.plan.tasks[task as usize].decision {
+            let namespace: Name = Catalogs::namespace_of(&decided.type_name).into();
+            *self.in_flight_of.entry(namespace).or_default() += 1;
+        }
+    }
+
+    pub(super) fn vacate(&mut self, task: u32) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if let Some(decided) = &self.plan.tasks[task as usize].decision {
+            let namespace = Catalogs::namespace_of(&decided.type_name);
+            if let Some(count) = self.in_flight_of.get_mut(namespace) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    fn start(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let plan = self.plan.clone();
+        let of = &plan.tasks[task as usize];
+        let Some(decided) = &of.decision else {
+            self.complete(task, effects);
+            return;
+        };
+        match self.turn(of.kind, decided) {
+            Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
+            Turn::Remember(desired) => {
+                let record = self.remembered_record(decided, desired);
+                self.set_outputs(decided, &record);
+                let record = (of.kind != TaskKind::Forget).then(|| Arc::new(record));
+                self.record(task, decided, record, None, Durable::Done(task));
+            }
+            Turn::Unneeded(reason) => {
+                effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }));
+                self.complete(task, effects);
+            }
+            Turn::Failed => {
+                self.failed = true;
+                self.running[task as usize].progress = Progress::Failed;
+                effects.push(Effect::Tell(Event::Failed {
+                    address: decided.address.clone(),
+                    operation: verb_of(of.kind),
+                    message: "what it reads has no usable value".into(),
+                }));
+                self.after_failure(task, effects);
+            }
+        }
+    }
+
+    /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
+    fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
+        match kind {
+            TaskKind::Gather => Turn::Unneeded("an intermediate value"),
+            TaskKind::Forget => Turn::Remember(Value::Null),
+            TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
+            TaskKind::DeleteIfAbsent => {
+                if self.absent.contains(&decided.address) {
+                    Turn::Call(Verb::Delete, Value::Null)
+                } else {
+                    Turn::Unneeded("its condition holds")
+                }
+            }
+            TaskKind::Condition => match self.holds(decided) {
+                Some(true) => Turn::Unneeded("its condition holds"),
+                Some(false) => Turn::Unneeded("its condition is false"),
+                None => Turn::Failed,
+            },
+            TaskKind::DeleteOld => self.old_half(decided),
+            TaskKind::Record | TaskKind::Create | TaskKind::Update => {
+                if decided.condition_open {
+                    match self.holds(decided) {
+                        Some(true) => {}
+                        Some(false) => return Turn::Unneeded("its condition is false"),
+                        None => return Turn::Failed,
+                    }
+                }
+                let Some(desired) = self.spec(decided) else { return Turn::Failed };
+                match kind {
+                    TaskKind::Record => Turn::Remember(desired),
+                    TaskKind::Update => match self.differs(decided, &desired) {
+                        (false, _) if !decided.insist => Turn::Remember(desired),
+                        _ => Turn::Call(Verb::Update, desired),
+                    },
+                    _ if decided.action == Action::Replace && decided.may_replace => match self.differs(decided, &desired) {
+                        (_, true) => Turn::Call(Verb::Create, desired),
+                        (true, false) => Turn::Call(Verb::Update, desired),
+                        (false, false) if decided.insist => Turn::Call(Verb::Update, desired),
+                        (false, false) => Turn::Remember(desired),
+                    },
+                    _ => Turn::Call(Verb::Create, desired),
+                }
+            }
+        }
+    }
+
+    /// The old half of a replacement goes, unless the values turned out such that the thing stays.
+    fn old_half(&mut self, decided: &Arc<Decided>) -> Turn {
+        if decided.action == Action::Replace && decided.may_replace {
+            let Some(desired) = self.spec(decided) else { return Turn::Failed };
+            if !self.differs(decided, &desired).1 {
+                return Turn::Unneeded("the values turned out equal");
+            }
+        }
+        match self.old_record(decided) {
+            Some(old) if !old.id.is_empty() => Turn::Call(Verb::Delete, Value::Null),
+            _ => Turn::Unneeded("nothing is left of it"),
+        }
+    }
+
+    /// The old thing that a replacement takes away: the thing before it, or one left over from an earlier one.
+    fn old_record(&self, decided: &Decided) -> Option<Arc<Record>> {
+        let prior = decided.prior.as_ref()?;
+        if decided.action == Action::Replace {
+            return Some(prior.clone());
+        }
+        prior.deposed.as_ref().map(|old| Arc::new(Record::clone(old)))
+    }
+
+    /// Whether a thing would change at all, and whether it would have to be made anew.
+    fn differs(&self, decided: &Decided, desired: &Value) -> (bool, bool) {
+        let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else { return (true, true) };
+        let mut changes = Vec::new();
+        differences(&ty.schema, &prior.inputs, desired, &mut changes);
+        (!changes.is_empty(), changes.iter().any(|change| change.forces))
+    }
+
+    /// Whether a condition holds now; `None` if it is in error, which is reported. One that is false takes the thing away.
+    fn holds(&mut self, decided: &Decided) -> Option<bool> {
+        let (index, position) = decided.element?;
+        let evaluation = self.evaluation.as_mut()?;
+        let blueprint = evaluation.blueprint().clone();
+        let (_, resource) = blueprint.resources.get_index(index as usize)?;
+        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let owner = decided.address.to_string();
+        let mut mistakes = Diagnostics::new();
+        let outcome = evaluation.condition(&owner, item.as_ref(), resource, &mut mistakes);
+        mistakes.retain(diag::Diagnostic::is_error);
+        self.found.append(mistakes);
+        match outcome {
+            Ok(Some(Some(true))) => Some(true),
+            Ok(Some(Some(false))) => {
+                match (&mut evaluation.resources[index as usize], position) {
+                    (Members::Many(members), Some(position)) => {
+                        if let Some(member) = members.get_mut(position as usize) {
+                            *member = None;
+                        }
+                    }
+                    (members, _) => *members = Members::Absent,
+                }
+                self.absent.insert(decided.address.clone());
+                Some(false)
+            }
+            Ok(Some(None)) => {
+                self.found.push(
+                    codes::PROMISE_BROKEN
+                        .new(format!("whether `{}` is there is still not known", decided.address))
+                        .label(decided.span, "its condition reads something that has no value yet"),
+                );
+                None
+            }
+            Ok(None) | Err(_) => None,
+        }
+    }
+
+    /// The spec, complete; `None` if it is in error, which is reported.
+    fn spec(&mut self, decided: &Decided) -> Option<Value> {
+        if !decided.desired.has_unknown() {
+            return Some(decided.desired.clone());
+        }
+        let (index, position) = decided.element?;
+        let ty = decided.ty.clone()?;
+        self.locals_for(index);
+        let evaluation = self.evaluation.as_mut()?;
+        let blueprint = evaluation.blueprint().clone();
+        let (_, resource) = blueprint.resources.get_index(index as usize)?;
+        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let owner = decided.address.to_string();
+        let mut mistakes = Diagnostics::new();
+        let outcome = evaluation.spec(&owner, item.as_ref(), resource, &ty, &mut mistakes);
+        mistakes.retain(diag::Diagnostic::is_error);
+        self.found.append(mistakes);
+        match outcome {
+            Ok(Some(spec)) if spec.has_unknown() => {
+                self.found.push(
+                    codes::PROMISE_BROKEN
+                        .new(format!("the spec of `{}` is still not complete", decided.address))
+                        .label(decided.span, "something it reads has no value yet"),
+                );
+                None
+            }
+            Ok(Some(spec)) => Some(spec),
+            Ok(None) => None,
+            Err(need) => {
+                self.found.push(
+                    codes::UNSUPPORTED_FEATURE
+                        .new(format!("`{}` needs an answer that can only be had at stage", decided.address))
+                        .label(decided.span, "depends on something that is known only on deploy")
+                        .note(format!("{need:?}")),
+                );
+                None
+            }
+        }
+    }
+
+    /// Settles the intermediate values that a resource reads and that were not known before.
+    fn locals_for(&mut self, index: u32) {
+        let Some(evaluation) = &mut self.evaluation else { return };
+        let checked = evaluation.checked.clone();
+        let mut order = Vec::new();
+        let mut stack: Vec<(crate::Node, bool)> = vec![(crate::Node::Resource(index), false)];
+        let mut seen: std::collections::HashSet<crate::Node, foldhash::fast::FixedState> = Default::default();
+        while let Some((node, entered)) = stack.pop() {
+            if entered {
+                if let crate::Node::Local(local) = node {
+                    order.push(local);
+                }
+                continue;
+            }
+            if !seen.insert(node) {
+                continue;
+            }
+            stack.push((node, true));
+            for edge in checked.graph.edges(node) {
+                if let crate::Node::Local(local) = edge.to {
+                    let open = match &evaluation.locals[local as usize] {
+                        crate::resolve::Slot::Value(value) => value.has_unknown(),
+                        crate::resolve::Slot::Open => true,
+                        crate::resolve::Slot::Failed | crate::resolve::Slot::Absent => false,
+                    };
+                    if open {
+                        stack.push((edge.to, false));
+                    }
+                }
+            }
+        }
+        for local in order {
+            let mut mistakes = Diagnostics::new();
+            // A value that still cannot be told stays as it is; who reads it reports that.
+            let _ = evaluation.settle_local(local, &mut mistakes);
+            mistakes.retain(diag::Diagnostic::is_error);
+            self.found.append(mistakes);
+        }
+    }
+
+    /// States what is about to be done; the call is made once that is durable.
+    fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
+        let old = if kind == TaskKind::DeleteOld { self.old_record(decided) } else { decided.prior.clone() };
+        let prior = match verb {
+            Verb::Create => None,
+            _ => old,
+        };
+        let token: Name = format!("{}-{task}", self.operation.id).into();
+        let deposed = kind == TaskKind::DeleteOld && !(decided.action == Action::Replace && self.deletes_first(decided));
+        let intent = Intent {
+            address: decided.address.clone(),
+            op: match verb {
+                Verb::Create => StatusOp::Create,
+                Verb::Update => StatusOp::Update,
+                Verb::Delete => StatusOp::Delete,
+            },
+            deposed,
+            token: token.clone(),
+            type_name: prior.as_ref().filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
+            inputs: desired.clone(),
+            dependencies: decided.dependencies.clone(),
+        };
+        let outputs = match &prior {
+            Some(record) if verb == Verb::Update && !decided.outputs.is_null() => {
+                let _ = record;
+                decided.outputs.clone()
+            }
+            Some(record) => record.outputs.clone(),
+            None => Value::Null,
+        };
+        let private = match &prior {
+            Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),
+            Some(record) => record.private.clone(),
+            None => Value::Null,
+        };
+        self.running[task as usize].request = Some(Box::new(CallRequest {
+            address: decided.address.clone(),
+            type_name: intent.type_name.clone(),
+            operation: verb,
+            id: prior.as_ref().map(|record| record.id.clone()),
+            prior_inputs: prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
+            prior: outputs,
+            desired,
+            private,
+            token,
+        }));
+        self.running[task as usize].progress = Progress::Intending;
+        self.occupy(task);
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
+    }
+
+    pub(super) fn deletes_first(&self, decided: &Decided) -> bool {
+        decided.replace_order == blueprint::ReplaceOrder::DeleteFirst
+    }
+
+    pub(super) fn call(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(request) = self.running[task as usize].request.clone() else { return };
+        self.running[task as usize].progress = Progress::Calling;
+        if self.running[task as usize].tries == 0 {
+            effects.push(Effect::Tell(Event::Started {
+                address: request.address.clone(),
+                operation: request.operation,
+                replacing: self.is_replacing(task),
+            }));
+        }
+        effects.push(Effect::Call(task, *request));
+    }
+
+    pub(super) fn is_replacing(&self, task: u32) -> bool {
+        let task = &self.plan.tasks[task as usize];
+        task.decision.as_ref().is_some_and(|decided| decided.action == Action::Replace)
+    }
+
+    /// Tells readers what a thing's fields are now.
+    pub(super) fn set_outputs(&mut self, decided: &Decided, record: &Record) {
+        let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
+        if let Some(member) = evaluation.member_mut(index, position) {
+            member.spec = record.inputs.clone();
+            member.outputs = Outputs::Known(record.outputs.clone());
+        }
+    }
+
+    /// A task is done without anything to record.
+    pub(super) fn complete(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        self.running[task as usize].progress = Progress::Done;
+        self.release(task, None, effects);
+    }
+
+    /// Lets those go on that waited for a task: all of them, or only those for whom this is far enough.
+    pub(super) fn release(&mut self, task: u32, only: Option<Until>, _effects: &mut [Effect]) {
+        let waiters = std::mem::take(&mut self.after[task as usize]);
+        let (now, later): (Vec<_>, Vec<_>) = waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
+        self.after[task as usize] = later;
+        for (waiter, _) in now {
+            let running = &mut self.running[waiter as usize];
+            if let Progress::Waiting(count) = running.progress {
+                if count <= 1 {
+                    running.progress = Progress::Ready;
+                    self.ready.push_back(waiter);
+                } else {
+                    running.progress = Progress::Waiting(count - 1);
+                }
+            }
+        }
+    }
+}
+
+/// What a task does, for people.
+pub(super) fn verb_of(kind: TaskKind) -> Verb {
+    match kind {
+        TaskKind::Create => Verb::Create,
+        TaskKind::Delete | TaskKind::DeleteOld | TaskKind::DeleteIfAbsent | TaskKind::Forget => Verb::Delete,
+        TaskKind::Update | TaskKind::Record | TaskKind::Condition | TaskKind::Gather => Verb::Update,
+    }
+}

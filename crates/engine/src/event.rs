@@ -1,0 +1,105 @@
+//! Something that happened; the only way progress leaves the engine.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name};
+use provider::Operation;
+use serde::Serialize;
+use state::OperationOutcome;
+
+/// What happened. Never holds a secret.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// An operation began.
+    Began {
+        /// The instance.
+        instance: Name,
+        /// How many calls are planned.
+        calls: u64,
+    },
+    /// A call began.
+    Started {
+        /// On what.
+        address: Address,
+        /// What is done.
+        operation: Operation,
+        /// The half of a replacement it is.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        replacing: bool,
+    },
+    /// The provider said how far it is.
+    Progress {
+        /// On what.
+        address: Address,
+        /// Its words, one line.
+        text: Arc<str>,
+    },
+    /// The provider accepted; the thing is not ready yet.
+    Configured {
+        /// What.
+        address: Address,
+    },
+    /// A call will be tried again.
+    Retrying {
+        /// On what.
+        address: Address,
+        /// Which try comes next, from 2.
+        attempt: u32,
+        /// After how many milliseconds.
+        after_ms: u64,
+        /// Why: the provider's words.
+        reason: Name,
+    },
+    /// A step is done.
+    Done {
+        /// On what.
+        address: Address,
+        /// What was done.
+        operation: Operation,
+        /// The half of a replacement it is.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        replacing: bool,
+    },
+    /// A step turned out not to be needed, or its condition came out false.
+    Unneeded {
+        /// On what.
+        address: Address,
+        /// Why.
+        reason: Name,
+    },
+    /// A step failed.
+    Failed {
+        /// On what.
+        address: Address,
+        /// What was tried.
+        operation: Operation,
+        /// Why, in a line.
+        message: Name,
+    },
+    /// A step was never begun.
+    Skipped {
+        /// On what.
+        address: Address,
+        /// Why.
+        reason: Name,
+    },
+    /// Nothing new starts any more; what runs is waited for.
+    Draining {
+        /// How many calls still run.
+        running: u64,
+    },
+    /// The operation is over.
+    Finished {
+        /// How it ended.
+        outcome: OperationOutcome,
+        /// Created.
+        created: u64,
+        /// Updated.
+        updated: u64,
+        /// Deleted.
+        deleted: u64,
+        /// Replaced.
+        replaced: u64,
+    },
+}

@@ -1,0 +1,55 @@
+//! From a document's text to a blueprint: the tree, the dialect that recognises it, and its meaning.
+
+use std::sync::Arc;
+
+use blueprint::{Blueprint, Name};
+use diag::{Diagnostics, FileId, Files};
+use dialects::Document;
+use expr::FunctionTable;
+use syntax::Format;
+
+use crate::codes;
+
+/// A document that was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its file.
+    pub file: FileId,
+    /// Its path as the caller knows it.
+    pub path: Name,
+    /// Its meaning, as far as it could be understood; nothing if no dialect recognises it.
+    pub blueprint: Option<Arc<Blueprint>>,
+}
+
+/// Reads a text that has been added to `files`. Never fails: everything that is wrong goes to `found`.
+pub fn load(files: &Files, file: FileId, functions: &FunctionTable, found: &mut Diagnostics) -> Loaded {
+    let Some(source) = files.get(file) else {
+        return Loaded { file, path: "".into(), blueprint: None };
+    };
+    let name = source.name().rsplit('/').next().unwrap_or(source.name());
+    let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
+    let is_broken = broken.has_errors();
+    let document = Document { file, name, text: source.text(), tree: &tree };
+    let blueprint = match dialects::dialect_of(&document) {
+        Some(dialect) => {
+            let lowered = dialect.lower(&document, functions);
+            broken.append(lowered.diagnostics);
+            Some(Arc::new(lowered.blueprint))
+        }
+        None => {
+            // A text that could not even be read as a tree has been complained about.
+            if !is_broken {
+                broken.push(
+                    codes::UNKNOWN_DIALECT
+                        .new(format!("no dialect recognises `{name}`"))
+                        .label(diag::Span::new(file, 0, 0), "neither a blueprint nor another document")
+                        .help("begin a blueprint with `version: 2023-04-20`"),
+                );
+            }
+            None
+        }
+    };
+    broken.sort();
+    found.append(broken);
+    Loaded { file, path: source.name().into(), blueprint }
+}

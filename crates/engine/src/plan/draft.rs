@@ -1,0 +1,866 @@
+//! What to do with each thing: level by level of the graph, so that each element reads only what is decided.
+//!
+//! All questions of one level are put to the world together. Removals come last, from what the state has and nobody
+//! wants any more.
+
+use std::sync::Arc;
+
+use blueprint::{
+    AccessorKind, Address, Blueprint, Expr, ExprKind, Head, IndexMap, Key, Map, Name, ReplaceOrder, Resource, Value,
+};
+use diag::{Diagnostics, Span};
+use provider::{Catalogs, ResourceType, TypeRef};
+use state::{Record, Snapshot, StatusOp, StatusWord};
+
+use super::diff::{Change, differences, mark_fields, mark_like, same_field};
+use super::{Action, Reason, questions};
+use crate::answers::{Answers, FrozenSeen, Opinion};
+use crate::codes;
+use crate::graph::{EdgeKind, Graph, Node};
+use crate::resolve::{Evaluation, Member, Members, Need, Outputs};
+use crate::world::{PlanQuestion, World};
+
+/// A set with a fixed hash, so that nothing depends on a random seed.
+type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
+
+/// A decision about one thing.
+#[derive(Clone, Debug)]
+pub(super) struct Decision {
+    pub(super) address: Address,
+    /// Position of the resource in the document, and of the member in it; none for what only the state knows.
+    pub(super) element: Option<(u32, Option<u32>)>,
+    pub(super) type_name: Name,
+    pub(super) ty: Option<Arc<ResourceType>>,
+    pub(super) action: Action,
+    pub(super) reasons: Vec<Reason>,
+    pub(super) changes: Vec<Change>,
+    pub(super) replace_order: ReplaceOrder,
+    pub(super) may_replace: bool,
+    pub(super) condition_open: bool,
+    /// All changes are only recorded: no call is made.
+    pub(super) only_recorded: bool,
+    /// Only what is remembered beside the spec differs: metadata, dependencies, lifecycle.
+    pub(super) record_differs: bool,
+    pub(super) desired: Value,
+    pub(super) metadata: Value,
+    pub(super) prior: Option<Arc<Record>>,
+    /// The fields of the thing as they are now: seen if it was, else as recorded.
+    pub(super) outputs: Value,
+    /// Opaque data for the call.
+    pub(super) private: Value,
+    pub(super) expired: Option<Name>,
+    /// What it uses, as its record will say.
+    pub(super) dependencies: Vec<Address>,
+    pub(super) retain: bool,
+    pub(super) protect: bool,
+    pub(super) span: Span,
+}
+
+/// All decisions, in document order; removals after them.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) decisions: Vec<Decision>,
+    pub(super) groups: IndexMap<Name, Vec<Address>>,
+    pub(super) absent: Vec<Address>,
+}
+
+/// How the address of a named intermediate value looks among dependencies: no resource may be called so.
+pub(super) fn group_address(name: &str) -> Address {
+    Address::root(format!("={name}"))
+}
+
+/// Decides about everything the document declares, then about what it no longer does.
+pub(super) async fn draft(
+    evaluation: &mut Evaluation,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Draft {
+    let checked = evaluation.checked.clone();
+    let live = live_locals(&checked.blueprint, &checked.graph);
+    let mut decided: Vec<Vec<Decision>> = Vec::new();
+    decided.resize_with(checked.blueprint.resources.len(), Vec::new);
+    let mut draft = Draft::default();
+    for level in levels(&checked.graph) {
+        let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
+        decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
+    }
+    draft.decisions = decided.into_iter().flatten().collect();
+    remove_what_is_gone(&mut draft, evaluation, snapshot, found);
+    draft
+}
+
+/// Everything goes.
+pub(super) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs, found: &mut Diagnostics) -> Draft {
+    let mut draft = Draft::default();
+    for (address, record) in &snapshot.records {
+        draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, Span::NONE, found));
+    }
+    draft.groups = snapshot.groups.clone();
+    draft
+}
+
+/// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
+fn levels(graph: &Graph) -> Vec<Vec<Node>> {
+    let mut level_of: std::collections::HashMap<Node, usize, foldhash::fast::FixedState> = Default::default();
+    let mut levels: Vec<Vec<Node>> = Vec::new();
+    for node in graph.order() {
+        let below = graph.edges(node).iter().filter_map(|edge| level_of.get(&edge.to)).max();
+        let level = below.map_or(0, |below| below + 1);
+        level_of.insert(node, level);
+        if levels.len() <= level {
+            levels.push(Vec::new());
+        }
+        levels[level].push(node);
+    }
+    levels
+}
+
+/// Which intermediate values something other than intermediate values reads, however indirectly.
+fn live_locals(blueprint: &Blueprint, graph: &Graph) -> Vec<bool> {
+    let mut live = vec![false; blueprint.locals.len()];
+    let mut seen: HashSet<Node> = HashSet::default();
+    let mut stack: Vec<Node> = graph.nodes().iter().copied().filter(|node| matches!(node, Node::Resource(_) | Node::Child(_))).collect();
+    for export in blueprint.exports.values() {
+        export.field.references(&mut |reference| {
+            if let Head::Local(name) = &reference.head
+                && let Some(index) = blueprint.locals.get_index_of(name)
+            {
+                stack.push(Node::Local(index as u32));
+            }
+        });
+    }
+    while let Some(node) = stack.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        if let Node::Local(index) = node {
+            live[index as usize] = true;
+        }
+        stack.extend(graph.edges(node).iter().map(|edge| edge.to));
+    }
+    live
+}
+
+/// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources.
+async fn settle_level(
+    evaluation: &mut Evaluation,
+    level: Vec<Node>,
+    live: &[bool],
+    draft: &mut Draft,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Vec<u32> {
+    let checked = evaluation.checked.clone();
+    let mut resources = Vec::new();
+    let mut todo = level;
+    let mut asked_before: Vec<String> = Vec::new();
+    while !todo.is_empty() {
+        let mut needs: IndexMap<String, Need> = IndexMap::default();
+        let mut again = Vec::new();
+        for node in todo {
+            let mut mistakes = Diagnostics::new();
+            let outcome = match node {
+                Node::Local(index) => {
+                    let dead = !live[index as usize];
+                    match evaluation.settle_local(index, &mut mistakes) {
+                        // An intermediate value that nobody reads does not make anybody read a data source.
+                        Err(Need::Fetch(_)) if dead => Ok(()),
+                        other => other.map_err(|need| vec![need]),
+                    }
+                }
+                Node::Resource(index) => members(evaluation, index, &mut mistakes).map(|members| {
+                    match &members {
+                        Members::Absent => draft.absent.extend(checked.blueprint.resources.get_index(index as usize).map(|(name, _)| Address::root(name.clone()))),
+                        Members::Many(list) => {
+                            let name = checked.blueprint.resources.get_index(index as usize).map(|(name, _)| name.clone());
+                            let gone = list.iter().enumerate().filter(|(_, member)| member.is_none()).map(|(at, _)| at as u32);
+                            draft.absent.extend(name.iter().flat_map(|name| gone.clone().map(|at| Address::root(name.clone()).with_key(Key::Index(at)))));
+                        }
+                        _ => {}
+                    }
+                    evaluation.resources[index as usize] = members;
+                    resources.push(index);
+                }),
+                // Read when something live asks for them (ruling S59); children are refused before.
+                Node::DataSource(_) | Node::Child(_) => Ok(()),
+            };
+            match outcome {
+                Ok(()) => {
+                    found.append(mistakes);
+                    if let Node::Local(index) = node {
+                        group(&checked.blueprint, &checked.graph, index, evaluation, &mut draft.groups);
+                    }
+                }
+                Err(more) => {
+                    needs.extend(more.into_iter().map(|need| (format!("{need:?}"), need)));
+                    again.push(node);
+                }
+            }
+        }
+        let asked: Vec<String> = needs.keys().cloned().collect();
+        if !again.is_empty() && asked == asked_before {
+            found.push(codes::UNSUPPORTED_FEATURE.new("a question was answered and asked again; this is a fault of cyan, please report it"));
+            break;
+        }
+        questions::answer(evaluation, needs.into_values().collect(), catalogs, world, found).await;
+        asked_before = asked;
+        todo = again;
+    }
+    resources.sort_unstable();
+    resources
+}
+
+/// What an intermediate value uses: resources, and other intermediate values that use some.
+fn group(blueprint: &Blueprint, graph: &Graph, index: u32, evaluation: &Evaluation, groups: &mut IndexMap<Name, Vec<Address>>) {
+    let Some((name, local)) = blueprint.locals.get_index(index as usize) else { return };
+    let mut used = Vec::new();
+    for edge in graph.edges(Node::Local(index)) {
+        addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &[&local.value], &mut used);
+    }
+    if !used.is_empty() {
+        groups.insert(name.clone(), used);
+    }
+}
+
+/// The addresses that an edge leads to: members of a resource, or the group of an intermediate value.
+fn addresses_of(
+    blueprint: &Blueprint,
+    evaluation: &Evaluation,
+    groups: &IndexMap<Name, Vec<Address>>,
+    to: Node,
+    kind: EdgeKind,
+    readers: &[&Expr],
+    used: &mut Vec<Address>,
+) {
+    let mut add = |address: Address| {
+        if !used.contains(&address) {
+            used.push(address);
+        }
+    };
+    match to {
+        Node::Local(index) => {
+            if let Some((name, _)) = blueprint.locals.get_index(index as usize).filter(|(name, _)| groups.contains_key(*name)) {
+                add(group_address(name));
+            }
+        }
+        Node::Resource(index) => match &evaluation.resources[index as usize] {
+            Members::Single(member) => add(member.address.clone()),
+            Members::Many(members) if kind == EdgeKind::DependsOn => {
+                members.iter().flatten().for_each(|member| add(member.address.clone()));
+            }
+            Members::Many(members) => {
+                let Some((name, _)) = blueprint.resources.get_index(index as usize) else { return };
+                for reader in readers {
+                    reader.references(&mut |reference| {
+                        if matches!(&reference.head, Head::Resource { name: read, .. } if read == name)
+                            && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
+                            && let Some(Some(member)) = members.get(*at as usize)
+                        {
+                            add(member.address.clone());
+                        }
+                    });
+                }
+            }
+            Members::Open | Members::Failed | Members::Absent => {}
+        },
+        Node::DataSource(_) | Node::Child(_) => {}
+    }
+}
+
+/// The members of a resource, evaluated; or everything that must be asked first.
+fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> Result<Members, Vec<Need>> {
+    let checked = evaluation.checked.clone();
+    let Some((name, resource)) = checked.blueprint.resources.get_index(index as usize) else { return Ok(Members::Failed) };
+    let Some(Some(ty)) = checked.resource_types.get(index as usize) else { return Ok(Members::Failed) };
+    if resource.each.is_none() {
+        let member = member(evaluation, Address::root(name.clone()), None, resource, ty, found).map_err(|need| vec![need])?;
+        return Ok(match member {
+            Evaluated::There(member) => Members::Single(member),
+            Evaluated::Absent => Members::Absent,
+            Evaluated::Failed => Members::Failed,
+        });
+    }
+    let Some(items) = evaluation.items(name, resource, found).map_err(|need| vec![need])? else { return Ok(Members::Failed) };
+    let mut list = Vec::with_capacity(items.len());
+    let mut needs = Vec::new();
+    let mut keys: HashSet<Key> = HashSet::default();
+    let mut failed = false;
+    for (at, item) in items.into_iter().enumerate() {
+        let item = (item, at as u32);
+        let key = match evaluation.member_key(name, &item, resource, found) {
+            Ok(Some(key)) => key,
+            Ok(None) => {
+                failed = true;
+                continue;
+            }
+            Err(need) => {
+                needs.push(need);
+                continue;
+            }
+        };
+        if !keys.insert(key.clone()) {
+            let span = resource.each.as_ref().and_then(|each| each.key.as_ref()).map_or(resource.span, |key| key.span);
+            let shown = Address::root(name.clone()).with_key(key);
+            found.push(
+                codes::EACH_KEY_DUPLICATE
+                    .new(format!("two members of `{name}` would be called `{shown}`"))
+                    .label(span, format!("the item at position {at} has the key of an earlier one")),
+            );
+            failed = true;
+            continue;
+        }
+        match member(evaluation, Address::root(name.clone()).with_key(key), Some(item), resource, ty, found) {
+            Ok(Evaluated::There(member)) => list.push(Some(member)),
+            Ok(Evaluated::Absent) => list.push(None),
+            Ok(Evaluated::Failed) => failed = true,
+            Err(need) => needs.push(need),
+        }
+        // The same mistake in every member is one mistake of the template.
+        if failed && found.has_errors() {
+            break;
+        }
+    }
+    match (needs.is_empty(), failed) {
+        (false, false) => Err(needs),
+        (_, true) => Ok(Members::Failed),
+        _ => Ok(Members::Many(list)),
+    }
+}
+
+enum Evaluated {
+    There(Box<Member>),
+    Absent,
+    Failed,
+}
+
+fn member(
+    evaluation: &mut Evaluation,
+    address: Address,
+    item: Option<(Value, u32)>,
+    resource: &Resource,
+    ty: &ResourceType,
+    found: &mut Diagnostics,
+) -> Result<Evaluated, Need> {
+    let owner = address.to_string();
+    let condition_open = match evaluation.condition(&owner, item.as_ref(), resource, found)? {
+        Some(Some(true)) => false,
+        Some(None) => true,
+        Some(Some(false)) => return Ok(Evaluated::Absent),
+        None => return Ok(Evaluated::Failed),
+    };
+    let metadata = evaluation.metadata(&owner, item.as_ref(), resource, found)?;
+    let Some(spec) = evaluation.spec(&owner, item.as_ref(), resource, ty, found)? else { return Ok(Evaluated::Failed) };
+    Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, outputs: Outputs::Unknown })))
+}
+
+/// Decides about the members of a level's resources, asking their providers together.
+async fn decide_level(
+    evaluation: &mut Evaluation,
+    resources: &[u32],
+    snapshot: &Snapshot,
+    groups: &IndexMap<Name, Vec<Address>>,
+    world: &dyn World,
+    decided: &mut [Vec<Decision>],
+    found: &mut Diagnostics,
+) {
+    let checked = evaluation.checked.clone();
+    let mut drafts = Vec::new();
+    for index in resources {
+        let Some((_, resource)) = checked.blueprint.resources.get_index(*index as usize) else { continue };
+        let Some(Some(ty)) = checked.resource_types.get(*index as usize) else { continue };
+        let common = common_dependencies(evaluation, &checked.blueprint, &checked.graph, *index, resource, groups);
+        let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
+            Members::Single(member) => vec![(None, member.as_ref())],
+            Members::Many(members) => {
+                members.iter().enumerate().filter_map(|(at, member)| Some((Some(at as u32), member.as_deref()?))).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (position, member) in every {
+            let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &common);
+            decision.element = Some((*index, position));
+            drafts.push(decision);
+        }
+    }
+    ask_providers(evaluation, &checked.blueprint, &mut drafts, world, found).await;
+    for decision in drafts {
+        let Some((index, position)) = decision.element else { continue };
+        if matches!(decision.action, Action::Replace) && redraw(evaluation, index, position, snapshot, world, found).await {
+            // The remembered values of a replaced thing are drawn anew (ruling S60), so its spec is another one.
+            let resource = checked.blueprint.resources.get_index(index as usize).map(|(_, resource)| resource);
+            let ty = checked.resource_types.get(index as usize).cloned().flatten();
+            if let (Some(resource), Some(ty), Some(member)) = (resource, ty, evaluation.member(index, position)) {
+                let mut again = decide(member, resource, &ty, snapshot, &evaluation.answers, &decision.dependencies);
+                again.element = decision.element;
+                conclude(evaluation, again, decided, found);
+                continue;
+            }
+        }
+        conclude(evaluation, decision, decided, found);
+    }
+}
+
+/// Tells readers what they may expect of a thing, and keeps the decision.
+fn conclude(evaluation: &mut Evaluation, decision: Decision, decided: &mut [Vec<Decision>], found: &mut Diagnostics) {
+    let Some((index, position)) = decision.element else { return };
+    if decision.protect && decision.action == Action::Replace {
+        found.push(protected(&decision.address, "replaced", decision.span));
+    }
+    let outputs = match decision.action {
+        Action::Create | Action::Replace => Outputs::Unknown,
+        Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
+        Action::Update => {
+            let by_catalog = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
+            let mut changing: Vec<Name> =
+                by_catalog.filter(|(_, field)| field.computed && field.changes_on_update).map(|(name, _)| name.clone()).collect();
+            if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
+                changing.extend(opinion.changes.iter().map(|name| Name::from(name.as_str())));
+            }
+            Outputs::BeforeUpdate(decision.outputs.clone(), changing.into())
+        }
+        Action::None | Action::Delete | Action::Detach => Outputs::Known(decision.outputs.clone()),
+    };
+    if let Some(member) = evaluation.member_mut(index, position) {
+        member.outputs = outputs;
+    }
+    decided[index as usize].push(decision);
+}
+
+/// Draws the remembered values of a thing anew and evaluates it again; false if it has none, or if they are new already.
+async fn redraw(
+    evaluation: &mut Evaluation,
+    index: u32,
+    position: Option<u32>,
+    snapshot: &Snapshot,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> bool {
+    let Some(member) = evaluation.member(index, position) else { return false };
+    let (address, item) = (member.address.clone(), member.item.clone());
+    let prefix = format!("{address}|");
+    let sites: Vec<Name> = evaluation.sites.iter().filter(|site| site.starts_with(&prefix)).cloned().collect();
+    let old: Vec<Name> = sites
+        .into_iter()
+        .filter(|site| snapshot.remembered.contains_key(site) && snapshot.remembered.get(site) == evaluation.answers.remembered.get(site))
+        .collect();
+    if old.is_empty() {
+        return false;
+    }
+    for site in &old {
+        evaluation.answers.remembered.shift_remove(site);
+    }
+    let checked = evaluation.checked.clone();
+    let Some((_, resource)) = checked.blueprint.resources.get_index(index as usize) else { return false };
+    let Some(Some(ty)) = checked.resource_types.get(index as usize) else { return false };
+    // Each pass draws at least one value, so this ends after as many passes as there are call sites.
+    for _ in 0..=old.len() {
+        let mut mistakes = Diagnostics::new();
+        match self::member(evaluation, address.clone(), item.clone(), resource, ty, &mut mistakes) {
+            Ok(Evaluated::There(fresh)) => {
+                if let Some(place) = evaluation.member_mut(index, position) {
+                    *place = *fresh;
+                }
+                return true;
+            }
+            Ok(_) => return false,
+            Err(need) => questions::answer(evaluation, vec![need], &Catalogs::default(), world, found).await,
+        }
+    }
+    false
+}
+
+/// What every member of a resource uses directly, by what its expressions name.
+fn common_dependencies(
+    evaluation: &Evaluation,
+    blueprint: &Blueprint,
+    graph: &Graph,
+    index: u32,
+    resource: &Resource,
+    groups: &IndexMap<Name, Vec<Address>>,
+) -> Vec<Address> {
+    let mut readers: Vec<&Expr> = vec![&resource.spec];
+    readers.extend(resource.condition.as_ref());
+    let mut used = Vec::new();
+    for edge in graph.edges(Node::Resource(index)) {
+        if edge.kind != EdgeKind::ReadsMetadata {
+            addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &readers, &mut used);
+        }
+    }
+    used
+}
+
+/// Compares what is wanted of a thing with what is remembered and seen of it.
+fn decide(
+    member: &Member,
+    resource: &Resource,
+    ty: &Arc<ResourceType>,
+    snapshot: &Snapshot,
+    answers: &Answers,
+    dependencies: &[Address],
+) -> Decision {
+    let address = &member.address;
+    let record = snapshot.records.get(address);
+    let seen = answers.seen.get(address);
+    let mut decision = Decision {
+        address: address.clone(),
+        element: None,
+        type_name: ty.name.clone(),
+        ty: Some(ty.clone()),
+        action: Action::Create,
+        reasons: vec![Reason::New],
+        changes: Vec::new(),
+        replace_order: resource.lifecycle.replace_order.unwrap_or(ty.replace_order),
+        may_replace: false,
+        condition_open: member.condition_open,
+        only_recorded: false,
+        record_differs: false,
+        desired: member.spec.clone(),
+        metadata: member.metadata.clone(),
+        prior: record.cloned(),
+        outputs: Value::Null,
+        private: Value::Null,
+        expired: None,
+        dependencies: dependencies.to_vec(),
+        retain: resource.lifecycle.retain,
+        protect: resource.lifecycle.protect,
+        span: resource.span,
+    };
+    let thing = record.filter(|record| !record.id.is_empty());
+    let Some(record) = thing.filter(|_| !matches!(seen, Some(FrozenSeen::Gone))) else {
+        decision.reasons = vec![match (thing, record) {
+            (Some(_), _) => Reason::Vanished,
+            (None, Some(_)) => Reason::FailedBefore,
+            (None, None) => Reason::New,
+        }];
+        differences(&ty.schema, &Value::Null, &decision.desired, &mut decision.changes);
+        decision.changes.iter_mut().for_each(|change| change.forces = false);
+        return decision;
+    };
+    let seen = match seen {
+        Some(FrozenSeen::There { fields, private, expired, .. }) => Some((fields, private, expired)),
+        _ => None,
+    };
+    decision.private = seen.map_or(&record.private, |(_, private, _)| private).clone();
+    decision.expired = seen.and_then(|(_, _, expired)| expired.clone());
+    decision.outputs = match seen {
+        Some((fields, ..)) => mark_fields(&ty.schema, fields, &record.outputs),
+        None => record.outputs.clone(),
+    };
+    if record.type_name != ty.name {
+        decision.action = Action::Replace;
+        decision.reasons = vec![Reason::TypeChanged];
+        differences(&ty.schema, &record.inputs, &decision.desired, &mut decision.changes);
+        return decision;
+    }
+    let (prior, drifted) = prior_spec(ty, record, seen.map(|(fields, ..)| fields));
+    for path in &resource.lifecycle.ignore_changes {
+        decision.desired = with_path_of(&decision.desired, &prior, &mut path.split('.'));
+    }
+    differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
+    let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
+    let failed = matches!(record.status.word, StatusWord::Failed | StatusWord::Interrupted);
+    let mut reasons = Vec::new();
+    if !forcing.is_empty() {
+        decision.may_replace = forcing.iter().all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
+        decision.action = Action::Replace;
+        reasons.push(Reason::FieldForces);
+    } else if decision.expired.is_some() {
+        decision.action = Action::Replace;
+        reasons.push(Reason::Drifted);
+    } else if failed && record.status.op == StatusOp::Create {
+        decision.action = Action::Replace;
+        reasons.push(Reason::FailedBefore);
+    } else if !decision.changes.is_empty() || failed || drifted {
+        decision.action = Action::Update;
+    } else {
+        decision.action = Action::None;
+    }
+    if decision.action != Action::None {
+        let mut by_document = Vec::new();
+        differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
+        if !by_document.is_empty() && decision.action == Action::Update {
+            reasons.push(Reason::Changed);
+        }
+        if drifted && !reasons.contains(&Reason::Drifted) {
+            reasons.push(Reason::Drifted);
+        }
+        if failed && !reasons.contains(&Reason::FailedBefore) {
+            reasons.push(Reason::FailedBefore);
+        }
+    }
+    decision.reasons = reasons;
+    decision.record_differs = decision.desired != record.inputs
+        || decision.metadata != record.metadata
+        || decision.dependencies != record.dependencies
+        || decision.retain != record.retain
+        || decision.protect != record.protect;
+    decision
+}
+
+/// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
+/// answer; and whether it was.
+fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>) -> (Value, bool) {
+    let Some(seen) = seen.and_then(Value::as_map) else { return (record.inputs.clone(), false) };
+    let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
+    let mut drifted = false;
+    for (name, field) in &ty.schema.fields {
+        if field.ignore_drift || field.computed && !field.track_drift && !field.optional {
+            continue;
+        }
+        let now = seen.get(name).filter(|value| !value.is_null());
+        let then = record.outputs.get(name).filter(|value| !value.is_null());
+        let equal = match (now, then) {
+            (Some(now), Some(then)) => same_field(field, now, then),
+            (None, None) => true,
+            _ => false,
+        };
+        let written = record.inputs.get(name).is_some();
+        if equal || field.computed && field.optional && !written && !field.track_drift {
+            continue;
+        }
+        drifted = true;
+        if field.computed && !written {
+            continue;
+        }
+        match now {
+            Some(now) => {
+                let marked = mark_like(now, record.inputs.get(name).or(record.outputs.get(name)), Some(field));
+                prior.insert(name.clone(), marked);
+            }
+            None => {
+                prior.shift_remove(name);
+            }
+        }
+    }
+    (Value::Map(Arc::new(prior)), drifted)
+}
+
+/// `value` with what `other` has at a path.
+fn with_path_of(value: &Value, other: &Value, path: &mut std::str::Split<'_, char>) -> Value {
+    let Some(name) = path.next() else { return other.clone() };
+    let mut map: Map = value.as_map().cloned().unwrap_or_default();
+    match (map.get(name), other.get(name)) {
+        (Some(mine), Some(theirs)) => {
+            let merged = with_path_of(mine, theirs, path);
+            map.insert(name.into(), merged);
+        }
+        (None, Some(theirs)) => {
+            map.insert(name.into(), theirs.clone());
+        }
+        (Some(_), None) => {
+            map.shift_remove(name);
+        }
+        (None, None) => {}
+    }
+    Value::Map(Arc::new(map))
+}
+
+/// Asks providers that have something to say: whether they accept, and what they would do.
+async fn ask_providers(
+    evaluation: &mut Evaluation,
+    blueprint: &Blueprint,
+    drafts: &mut [Decision],
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    let answers = &evaluation.answers;
+    let checks = drafts.iter().enumerate().filter(|(_, decision)| {
+        let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.checks);
+        says && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
+    });
+    let plans = drafts.iter().enumerate().filter(|(_, decision)| {
+        let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans);
+        says && decision.action == Action::Update && !answers.opinions.contains_key(&decision.address)
+    });
+    let checks = checks.map(|(at, decision)| async move { (at, world.check(&decision.address, &decision.type_name, &decision.desired).await) });
+    let plans = plans.map(|(at, decision)| async move {
+        let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
+        let question = PlanQuestion {
+            address: &decision.address,
+            type_name: &decision.type_name,
+            prior_inputs: inputs,
+            prior: &decision.outputs,
+            desired: &decision.desired,
+        };
+        (at, world.plan(question).await)
+    });
+    let (checked, planned) = futures::future::join(
+        futures::future::join_all(checks.collect::<Vec<_>>()),
+        futures::future::join_all(plans.collect::<Vec<_>>()),
+    )
+    .await;
+    for (at, answer) in checked {
+        let decision = &drafts[at];
+        let resource = blueprint.resources.get(&decision.address.name);
+        let span_of = |path: &str| resource.and_then(|resource| place_in(&resource.spec, path)).unwrap_or(decision.span);
+        match answer {
+            Ok(said) => {
+                for (path, why) in said.rejected {
+                    let what = if path.is_empty() { format!("`{}`", decision.address) } else { format!("`{path}`") };
+                    found.push(
+                        crate::check::codes::REJECTED_BY_PROVIDER
+                            .new(format!("the provider does not accept {what}"))
+                            .label(span_of(&path), why),
+                    );
+                }
+                for (path, why) in said.warnings {
+                    let mut warning = crate::check::codes::REJECTED_BY_PROVIDER
+                        .new(format!("the provider has a remark about `{}`", decision.address))
+                        .label(span_of(&path), why);
+                    warning.severity = diag::Severity::Warning;
+                    found.push(warning);
+                }
+            }
+            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error.message)),
+        }
+    }
+    let mut opinions: Vec<(Address, Opinion)> = Vec::new();
+    for (at, answer) in planned {
+        let decision = &drafts[at];
+        match answer {
+            Ok(said) => opinions.push((
+                decision.address.clone(),
+                Opinion { replaces: said.replaces, changes: said.changes, only_recorded: said.only_recorded, private: said.private },
+            )),
+            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error.message)),
+        }
+    }
+    evaluation.answers.opinions.extend(opinions);
+    for decision in drafts.iter_mut().filter(|decision| decision.action == Action::Update) {
+        let Some(opinion) = evaluation.answers.opinions.get(&decision.address) else { continue };
+        let under = |change: &Change, path: &str| {
+            let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
+            rest.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        for change in &mut decision.changes {
+            change.forces |= opinion.replaces.iter().any(|path| under(change, path));
+        }
+        if decision.changes.iter().any(|change| change.forces) {
+            decision.action = Action::Replace;
+            decision.reasons.insert(0, Reason::FieldForces);
+        } else {
+            decision.only_recorded = !decision.changes.is_empty()
+                && decision.reasons == [Reason::Changed]
+                && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| under(change, path)));
+        }
+        if !opinion.private.is_null() {
+            decision.private = opinion.private.clone();
+        }
+    }
+}
+
+/// Where the value at a path of a spec is written.
+pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
+    let mut here = spec;
+    for name in path.split(['.', '[']).filter(|name| !name.is_empty()) {
+        here = match &here.inner().kind {
+            ExprKind::Map(entries) => &entries.iter().find(|(key, _)| key.item.as_ref() == name)?.1,
+            ExprKind::List(items) => items.get(name.trim_end_matches(']').parse::<usize>().ok()?)?,
+            _ => break,
+        };
+    }
+    Some(here.span)
+}
+
+fn provider_failed(address: &Address, span: Span, words: &str) -> diag::Diagnostic {
+    codes::PROVIDER_FAILED.new(format!("the provider cannot plan `{address}`")).label(span, "declared here").note(words)
+}
+
+fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
+    let diagnostic = codes::PROTECTED.new(format!("`{address}` is protected and would be {what}"));
+    let diagnostic = if span.is_some() { diagnostic.label(span, "protected by `cyan.protect`") } else { diagnostic };
+    diagnostic.help("take `cyan.protect` away first and deploy that")
+}
+
+/// Records that nobody wants any more.
+fn remove_what_is_gone(draft: &mut Draft, evaluation: &Evaluation, snapshot: &Snapshot, found: &mut Diagnostics) {
+    let wanted: HashSet<&Address> = draft.decisions.iter().map(|decision| &decision.address).collect();
+    let blueprint = evaluation.blueprint();
+    let mut removals = Vec::new();
+    for (address, record) in snapshot.records.iter().filter(|(address, _)| !wanted.contains(address)) {
+        let declared = blueprint.resources.get_index_of(&address.name).filter(|_| address.path.is_empty());
+        if declared.is_some_and(|index| matches!(evaluation.resources[index], Members::Failed | Members::Open)) {
+            continue;
+        }
+        let (reason, span) = match declared.and_then(|index| Some((index, blueprint.resources.get_index(index)?.1))) {
+            None => (Reason::Removed, Span::NONE),
+            Some((index, resource)) => {
+                let position = match address.key {
+                    Some(Key::Index(position)) => Some(position as usize),
+                    _ => None,
+                };
+                let reason = match (&evaluation.resources[index], position) {
+                    (Members::Absent, _) => Reason::ConditionFalse,
+                    (Members::Many(members), Some(position)) if position < members.len() => Reason::ConditionFalse,
+                    (Members::Many(_), _) if address.key.is_some() => Reason::EachShrunk,
+                    _ => Reason::Removed,
+                };
+                (reason, resource.span)
+            }
+        };
+        removals.push(removal(address, record, reason, &evaluation.answers, &Catalogs::default(), span, found));
+    }
+    draft.decisions.append(&mut removals);
+}
+
+fn removal(
+    address: &Address,
+    record: &Arc<Record>,
+    reason: Reason,
+    answers: &Answers,
+    catalogs: &Catalogs,
+    span: Span,
+    found: &mut Diagnostics,
+) -> Decision {
+    let seen = answers.seen.get(address);
+    let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(FrozenSeen::Gone));
+    let action = if nothing_there {
+        Action::None
+    } else if record.retain {
+        Action::Detach
+    } else {
+        Action::Delete
+    };
+    if action == Action::Delete && record.protect {
+        found.push(protected(address, "deleted", span));
+    }
+    if action == Action::Detach {
+        let note = codes::RETAINED.new(format!("`{address}` is left in the world and no longer managed"));
+        found.push(if span.is_some() { note.label(span, "") } else { note });
+    }
+    let mut reasons = vec![reason];
+    if record.status.word == StatusWord::Failed {
+        reasons.push(Reason::FailedBefore);
+    }
+    let ty = match catalogs.resource_type(&record.type_name) {
+        TypeRef::Known(ty) => Some(ty),
+        _ => None,
+    };
+    Decision {
+        address: address.clone(),
+        element: None,
+        type_name: record.type_name.clone(),
+        ty,
+        action,
+        reasons,
+        changes: Vec::new(),
+        replace_order: ReplaceOrder::DeleteFirst,
+        may_replace: false,
+        condition_open: false,
+        only_recorded: false,
+        record_differs: true,
+        desired: Value::Null,
+        metadata: Value::Null,
+        prior: Some(record.clone()),
+        outputs: record.outputs.clone(),
+        private: record.private.clone(),
+        expired: None,
+        dependencies: record.dependencies.clone(),
+        retain: record.retain,
+        protect: record.protect,
+        span,
+    }
+}

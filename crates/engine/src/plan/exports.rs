@@ -1,0 +1,127 @@
+//! The exported values that a plan leads to, and the document's metadata.
+
+use blueprint::{IndexMap, Map, Name, Value};
+use diag::Diagnostics;
+use serde::{Deserialize, Serialize};
+use state::Snapshot;
+
+use super::diff::same;
+use crate::codes;
+use crate::resolve::{Evaluation, Halt, Need};
+
+/// What becomes of an exported value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExportAction {
+    /// It was not exported before.
+    New,
+    /// It is another value, or may be.
+    Changed,
+    /// It stays.
+    Unchanged,
+    /// It is no longer exported.
+    Removed,
+}
+
+/// One exported value, before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExportChange {
+    /// Its name.
+    pub name: Name,
+    /// What becomes of it.
+    pub action: ExportAction,
+    /// The value before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// The value after; Unknown if it is known only on deploy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+/// What exports and metadata need from the world before they have values.
+pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
+    let blueprint = evaluation.blueprint().clone();
+    let mut ignored = Diagnostics::new();
+    let mut needs = Vec::new();
+    for name in blueprint.exports.keys() {
+        if let Err(Halt::Need(need)) = evaluation.export(name, &mut ignored)
+            && !needs.contains(&need)
+        {
+            needs.push(need);
+        }
+    }
+    if let Some(expr) = &blueprint.metadata
+        && let Err(Halt::Need(need)) = evaluation.value("metadata", None, expr, &mut ignored)
+    {
+        needs.push(need);
+    }
+    needs
+}
+
+/// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.
+pub(crate) fn values(evaluation: &mut Evaluation, found: &mut Diagnostics) -> IndexMap<Name, Value> {
+    let blueprint = evaluation.blueprint().clone();
+    let mut values = IndexMap::default();
+    for (name, export) in &blueprint.exports {
+        match evaluation.export(name, found) {
+            Ok(Some(value)) if value.is_null() => {}
+            Ok(Some(value)) => {
+                values.insert(name.clone(), value);
+            }
+            Ok(None) | Err(Halt::Failed) => {}
+            Err(Halt::Absent(_)) => found.push(
+                codes::ABSENT_EXPORT
+                    .new(format!("the export `{name}` is left out"))
+                    .label(export.field.span, "what it stands for is not there"),
+            ),
+            // Asked for beforehand, in `needs`.
+            Err(Halt::Need(_)) => {}
+        }
+    }
+    values
+}
+
+/// Exports before and after, in document order, then the removed ones; and the document's metadata.
+pub(super) fn exports(evaluation: &mut Evaluation, snapshot: &Snapshot, found: &mut Diagnostics) -> (Vec<ExportChange>, Value) {
+    let after = values(evaluation, found);
+    let mut changes: Vec<ExportChange> = after
+        .into_iter()
+        .map(|(name, after)| {
+            let before = snapshot.exports.get(&name).cloned();
+            let action = match &before {
+                None => ExportAction::New,
+                Some(before) if same(before, &after) => ExportAction::Unchanged,
+                Some(_) => ExportAction::Changed,
+            };
+            ExportChange { name, action, before, after: Some(after) }
+        })
+        .collect();
+    let kept: std::collections::HashSet<Name, foldhash::fast::FixedState> = changes.iter().map(|change| change.name.clone()).collect();
+    changes.extend(snapshot.exports.iter().filter(|(name, _)| !kept.contains(*name)).map(|(name, before)| ExportChange {
+        name: name.clone(),
+        action: ExportAction::Removed,
+        before: Some(before.clone()),
+        after: None,
+    }));
+    (changes, metadata(evaluation, found))
+}
+
+/// All exports gone.
+pub(super) fn none(snapshot: &Snapshot) -> Vec<ExportChange> {
+    let removed = |(name, before): (&Name, &Value)| ExportChange {
+        name: name.clone(),
+        action: ExportAction::Removed,
+        before: Some(before.clone()),
+        after: None,
+    };
+    snapshot.exports.iter().map(removed).collect()
+}
+
+/// The document's metadata, evaluated.
+pub(crate) fn metadata(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Value {
+    let blueprint = evaluation.blueprint().clone();
+    match &blueprint.metadata {
+        Some(expr) => evaluation.present("metadata", None, expr, found).unwrap_or(Value::Map(Map::default().into())),
+        None => Value::Null,
+    }
+}

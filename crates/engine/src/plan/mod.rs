@@ -1,0 +1,432 @@
+//! From what is wanted, remembered and seen to steps, each with its reason.
+//!
+//! A plan is complete: `apply` makes no choices. The same inputs and answers give the same plan, byte for byte; what
+//! the world had to say is kept in it ([`Answers`]).
+//!
+//! ```text
+//! checked, inputs ──┐
+//! snapshot ─────────┼──> settle ──> draft, level by level ──> removals ──> order ──> Plan
+//! answers ──────────┘    (what was cut off)   (each element read, compared, decided)
+//! ```
+//!
+//! Not here: running steps (`apply`); words for people (the face).
+
+pub(crate) mod diff;
+mod draft;
+mod exports;
+mod filters;
+mod questions;
+mod tasks;
+mod unsupported;
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
+use diag::{Diagnostics, Span};
+use expr::FunctionTable;
+use provider::Catalogs;
+use serde::{Deserialize, Serialize};
+use state::{OperationKind, Revision, Snapshot};
+
+pub use diff::Change;
+pub use exports::{ExportAction, ExportChange};
+pub(crate) use exports::{metadata as metadata_value, values as export_values};
+pub(crate) use tasks::{Decided, Task, TaskKind, Until};
+
+use crate::answers::Answers;
+use crate::check::Checked;
+use crate::codes;
+use crate::refresh;
+use crate::resolve::{Evaluation, Given, resolve_inputs};
+use crate::world::World;
+
+/// What a plan is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// What the document says.
+    Deploy,
+    /// Nothing is left.
+    Destroy,
+}
+
+/// How a plan is made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Ask the world what is there.
+    pub refresh: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { refresh: true }
+    }
+}
+
+/// What is done to a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Made.
+    Create,
+    /// Changed in place.
+    Update,
+    /// Made anew in place of the old one.
+    Replace,
+    /// Taken away.
+    Delete,
+    /// Left in the world, no longer managed.
+    Detach,
+    /// Nothing; only what is remembered of it changes.
+    None,
+}
+
+impl Action {
+    /// The word: `create`, `update`, ...
+    pub fn word(self) -> &'static str {
+        match self {
+            Action::Create => "create",
+            Action::Update => "update",
+            Action::Replace => "replace",
+            Action::Delete => "delete",
+            Action::Detach => "detach",
+            Action::None => "none",
+        }
+    }
+}
+
+/// Why something is done (reference 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// It is not there yet.
+    New,
+    /// The document says otherwise than before.
+    Changed,
+    /// Its type is another one.
+    TypeChanged,
+    /// A changed field cannot be changed in place.
+    FieldForces,
+    /// What it reads is made anew.
+    DependencyReplaced,
+    /// It is no longer declared.
+    Removed,
+    /// Its condition is false.
+    ConditionFalse,
+    /// The list of its template has become shorter.
+    EachShrunk,
+    /// The world has changed it.
+    Drifted,
+    /// The world has lost it.
+    Vanished,
+    /// Its last operation was cut off.
+    Interrupted,
+    /// Its last operation failed.
+    FailedBefore,
+    /// A person asked for it.
+    Requested,
+    /// Everything goes.
+    Destroy,
+}
+
+impl Reason {
+    /// The word: `new`, `changed`, `field-forces`, ...
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::New => "new",
+            Reason::Changed => "changed",
+            Reason::TypeChanged => "type-changed",
+            Reason::FieldForces => "field-forces",
+            Reason::DependencyReplaced => "dependency-replaced",
+            Reason::Removed => "removed",
+            Reason::ConditionFalse => "condition-false",
+            Reason::EachShrunk => "each-shrunk",
+            Reason::Drifted => "drifted",
+            Reason::Vanished => "vanished",
+            Reason::Interrupted => "interrupted",
+            Reason::FailedBefore => "failed-before",
+            Reason::Requested => "requested",
+            Reason::Destroy => "destroy",
+        }
+    }
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its number in the plan, from 0 in the order of the plan.
+    pub id: u32,
+    /// On what.
+    pub address: Address,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub type_name: Name,
+    /// What.
+    pub action: Action,
+    /// Why, the strongest reason first.
+    pub reasons: Vec<Reason>,
+    /// The leaves that differ. Of a create all that are set; of a delete none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// Which half of a replacement comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace_order: Option<ReplaceOrder>,
+    /// A replacement that stays an update if the values known on deploy turn out equal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_replace: bool,
+    /// False if its condition is known only on deploy.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub condition_known: bool,
+    /// Fields whose values are known only once it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub computed: Vec<Name>,
+    /// Why the provider should make it anew although nothing differs, in its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expired: Option<Name>,
+    /// Numbers of steps that must be done first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_on: Vec<u32>,
+    /// Where it is declared; nowhere if only the state knows it.
+    #[serde(skip, default = "nowhere")]
+    pub span: Span,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn nowhere() -> Span {
+    Span::NONE
+}
+
+/// What is not touched, and why.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LeftAlone {
+    /// How many things are as they should be.
+    pub unchanged: u64,
+    /// Left in the world, no longer managed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retained: Vec<Address>,
+    /// Conditioned out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<Address>,
+}
+
+/// A document as it was staged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenDocument {
+    /// Its path, relative to the state.
+    pub path: Name,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+/// Everything that will be done, and what it was decided from.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The instance.
+    pub instance: Name,
+    /// What for.
+    pub purpose: Purpose,
+    /// What the operation will be called in the history.
+    pub kind: OperationKind,
+    /// The revision of the state it was made from.
+    pub revision: Revision,
+    /// The document; none for a destroy.
+    pub document: Option<FrozenDocument>,
+    /// The inputs as given.
+    pub given: Given,
+    /// How it was made.
+    pub options: Options,
+    /// What the world had to say.
+    pub answers: Answers,
+    /// What will be done, in an order in which it can be done; ties in document order.
+    pub steps: Vec<Step>,
+    /// The exported values after it.
+    pub exports: Vec<ExportChange>,
+    /// Evaluated metadata of the document.
+    pub metadata: Value,
+    /// What is not touched.
+    pub left_alone: LeftAlone,
+    /// Whether anything secret will be stored.
+    pub secret: bool,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) groups: IndexMap<Name, Vec<Address>>,
+    pub(crate) settled: Vec<refresh::Settled>,
+}
+
+impl Plan {
+    /// Whether nothing would be done and no export would change.
+    pub fn is_empty(&self) -> bool {
+        self.steps.iter().all(|step| step.action == Action::None)
+            && self.exports.iter().all(|export| export.action == ExportAction::Unchanged)
+    }
+
+    /// Whether applying it would write anything at all: also state-only changes count.
+    pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
+        self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && snapshot.generation.0 > 0 && !snapshot.exports_old
+    }
+
+    /// How many steps create, update, delete and replace.
+    pub fn counts(&self) -> [u64; 4] {
+        let of = |action| self.steps.iter().filter(|step| step.action == action).count() as u64;
+        [of(Action::Create), of(Action::Update), of(Action::Delete), of(Action::Replace)]
+    }
+}
+
+/// A plan, and what `apply` goes on from.
+pub struct Staged {
+    /// The plan.
+    pub plan: Plan,
+    /// The state it was made from, put right where calls had been cut off.
+    pub snapshot: Snapshot,
+    pub(crate) evaluation: Option<Evaluation>,
+    pub(crate) catalogs: Arc<Catalogs>,
+}
+
+/// What a plan is made from.
+pub struct Request<'a> {
+    /// The instance.
+    pub instance: Name,
+    /// The checked document, its text, and the folder it stands in (as [`World::file`] takes it); none to destroy.
+    pub document: Option<(Arc<Checked>, FrozenDocument, Name)>,
+    /// The inputs as given.
+    pub given: Given,
+    /// How.
+    pub options: Options,
+    /// The state.
+    pub snapshot: Snapshot,
+    /// What providers offer.
+    pub catalogs: Arc<Catalogs>,
+    /// What expressions can call.
+    pub functions: Arc<FunctionTable>,
+    /// Answers that are already there, from a kept plan.
+    pub answers: Option<Answers>,
+    /// Where to ask.
+    pub world: &'a dyn World,
+}
+
+/// Makes a plan: settles what was cut off, reads the world, decides for each thing what to do, and puts it in order.
+///
+/// `None` if anything stands in the way; why goes to `found`, warnings beside a plan too.
+pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
+    let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, world } = request;
+    let mut answers = match answers {
+        Some(kept) => kept,
+        None => {
+            let mut answers = Answers { now: world.now(), working_directory: world.working_directory(), ..Answers::default() };
+            answers.remembered = snapshot.remembered.clone();
+            if options.refresh || !snapshot.open.is_empty() {
+                refresh::refresh(&snapshot, &catalogs, world, &mut answers, found).await;
+            }
+            answers
+        }
+    };
+    let mut mistakes = Diagnostics::new();
+    let settled = refresh::settle(&mut snapshot, &catalogs, &answers, &mut mistakes);
+    if !options.refresh {
+        answers.seen.clear();
+    }
+    let purpose = if document.is_some() { Purpose::Deploy } else { Purpose::Destroy };
+    let kind = match (&document, snapshot.records.is_empty()) {
+        (None, _) => OperationKind::Destroy,
+        (Some(_), true) => OperationKind::Deploy,
+        (Some(_), false) => OperationKind::Update,
+    };
+    let mut frozen = None;
+    let mut evaluation = None;
+    let draft = match document {
+        Some((checked, document, folder)) => {
+            unsupported::refuse(&checked, &functions, &mut mistakes);
+            let inputs = resolve_inputs(&checked.blueprint, &given, &mut mistakes);
+            frozen = Some(document);
+            if mistakes.has_errors() || found.has_errors() {
+                found.append(mistakes);
+                return None;
+            }
+            let mut evaluated = Evaluation::new(checked, functions, inputs, answers, folder);
+            let draft = draft::draft(&mut evaluated, &snapshot, &catalogs, world, &mut mistakes).await;
+            loop {
+                let needs = exports::needs(&mut evaluated);
+                if needs.is_empty() || mistakes.has_errors() {
+                    break;
+                }
+                questions::answer(&mut evaluated, needs, &catalogs, world, &mut mistakes).await;
+            }
+            evaluated.descriptions(&mut mistakes);
+            answers = evaluated.answers.clone();
+            evaluation = Some(evaluated);
+            draft
+        }
+        None => draft::draft_destroy(&snapshot, &answers, &catalogs, &mut mistakes),
+    };
+    let (exports, metadata) = match &mut evaluation {
+        Some(evaluation) if !mistakes.has_errors() => exports::exports(evaluation, &snapshot, &mut mistakes),
+        _ => (exports::none(&snapshot), Value::Null),
+    };
+    let failed = mistakes.has_errors() || found.has_errors();
+    found.append(mistakes);
+    if failed {
+        return None;
+    }
+    if let Some(evaluation) = &mut evaluation {
+        answers.remembered = evaluation.remembered();
+        evaluation.answers.remembered = answers.remembered.clone();
+    }
+    let ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), &catalogs);
+    let secret = ordered.secret
+        || exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
+        || metadata.has_secret()
+        || answers.remembered.values().any(|remembered| remembered.value.has_secret())
+        || evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret));
+    let plan = Plan {
+        instance,
+        purpose,
+        kind,
+        revision: snapshot.revision,
+        document: frozen,
+        given,
+        options,
+        answers,
+        steps: ordered.steps,
+        exports,
+        metadata,
+        left_alone: ordered.left_alone,
+        secret,
+        tasks: ordered.tasks,
+        groups: ordered.groups,
+        settled,
+    };
+    Some(Staged { plan, snapshot, evaluation, catalogs })
+}
+
+/// Whether a plan may still be applied to a state: `plan-stale` if that has moved on.
+pub fn is_current(plan: &Plan, snapshot: &Snapshot, found: &mut Diagnostics) -> bool {
+    if plan.revision == snapshot.revision {
+        return true;
+    }
+    found.push(
+        codes::PLAN_STALE
+            .new(format!("the plan was made at revision {}, the state is at {}", plan.revision.0, snapshot.revision.0))
+            .help("stage again"),
+    );
+    false
+}
+
+/// Whether the files and URLs that a plan was made from still have the bytes it saw: `input-changed` otherwise.
+pub async fn inputs_unchanged(answers: &Answers, world: &dyn World, found: &mut Diagnostics) -> bool {
+    let mut fine = true;
+    for frozen in answers.bytes.values() {
+        let now = if frozen.folder.is_empty() { world.http(&frozen.path).await } else { world.file(&frozen.folder, &frozen.path).await };
+        let same = matches!(&now, Ok(bytes) if crate::answers::digest(bytes) == frozen.digest);
+        if !same {
+            fine = false;
+            let what = match now {
+                Ok(_) => "has changed since the plan was made".to_owned(),
+                Err(error) => format!("cannot be read any more: {error}"),
+            };
+            found.push(codes::INPUT_CHANGED.new(format!("`{}` {what}", frozen.path)).help("stage again"));
+        }
+    }
+    fine
+}

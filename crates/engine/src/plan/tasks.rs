@@ -1,0 +1,566 @@
+//! From decisions to steps in order, and to the tasks that carry them out.
+//!
+//! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
+//! they use, deletes after every user has let go (ruling S62), ties in document order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
+use provider::Catalogs;
+use state::Snapshot;
+
+use super::draft::{Decision, Draft};
+use super::{Action, LeftAlone, Reason, Step};
+use crate::graph::{EdgeKind, Node};
+use crate::resolve::Evaluation;
+
+/// What one task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskKind {
+    /// Makes the thing.
+    Create,
+    /// Changes it in place.
+    Update,
+    /// Takes it away.
+    Delete,
+    /// Takes the old half of a replacement away.
+    DeleteOld,
+    /// Changes what is remembered of it, without a call.
+    Record,
+    /// Forgets it, without a call.
+    Forget,
+    /// Only finds out whether its condition holds.
+    Condition,
+    /// Takes it away if its condition came out false; waits for everything else.
+    DeleteIfAbsent,
+    /// Nothing: stands for an intermediate value that others wait for.
+    Gather,
+}
+
+/// How far another task must have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// The provider has accepted, and its answer is in the state.
+    Configured,
+    /// It is stable.
+    Ready,
+}
+
+/// A task waits for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub(crate) task: u32,
+    pub(crate) until: Until,
+}
+
+/// One call, or one change of the state alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) kind: TaskKind,
+    /// The number of its step; none for a gather.
+    pub(crate) step: Option<u32>,
+    pub(crate) waits: Vec<Wait>,
+    pub(crate) decision: Option<std::sync::Arc<Decided>>,
+}
+
+/// What a task needs to know of the decision behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Decided {
+    pub(crate) address: Address,
+    pub(crate) element: Option<(u32, Option<u32>)>,
+    pub(crate) type_name: Name,
+    pub(crate) ty: Option<std::sync::Arc<provider::ResourceType>>,
+    pub(crate) action: Action,
+    pub(crate) may_replace: bool,
+    pub(crate) replace_order: ReplaceOrder,
+    pub(crate) condition_open: bool,
+    /// A call is due even if no field differs: the world has drifted, or the last operation failed.
+    pub(crate) insist: bool,
+    pub(crate) desired: Value,
+    pub(crate) metadata: Value,
+    pub(crate) prior: Option<std::sync::Arc<state::Record>>,
+    pub(crate) outputs: Value,
+    pub(crate) private: Value,
+    pub(crate) dependencies: Vec<Address>,
+    pub(crate) retain: bool,
+    pub(crate) protect: bool,
+    pub(crate) span: diag::Span,
+}
+
+/// The ordered plan.
+pub(super) struct Ordered {
+    pub(super) steps: Vec<Step>,
+    pub(super) tasks: Vec<Task>,
+    pub(super) groups: IndexMap<Name, Vec<Address>>,
+    pub(super) left_alone: LeftAlone,
+    pub(super) secret: bool,
+}
+
+/// Tasks of one decision, by what they do.
+#[derive(Clone, Copy, Default)]
+struct Tasks {
+    /// Create, update, record or condition.
+    forward: Option<u32>,
+    /// Delete, or the old half of a replacement.
+    backward: Option<u32>,
+}
+
+struct Builder<'a> {
+    tasks: Vec<Task>,
+    of: IndexMap<Address, Tasks>,
+    /// Gathers of intermediate values: what waits for the value, and what waits for all its users.
+    gathers: IndexMap<Name, Option<u32>>,
+    releases: IndexMap<Name, u32>,
+    draft: &'a Draft,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, kind: TaskKind, decision: Option<&std::sync::Arc<Decided>>) -> u32 {
+        self.tasks.push(Task { kind, step: None, waits: Vec::new(), decision: decision.cloned() });
+        self.tasks.len() as u32 - 1
+    }
+
+    fn wait(&mut self, task: u32, on: u32, until: Until) {
+        if task == on {
+            return;
+        }
+        let waits = &mut self.tasks[task as usize].waits;
+        match waits.iter_mut().find(|wait| wait.task == on) {
+            Some(wait) if until == Until::Ready => wait.until = until,
+            Some(_) => {}
+            None => waits.push(Wait { task: on, until }),
+        }
+    }
+
+    /// The task that stands for an intermediate value's being known; none if nothing it uses changes.
+    ///
+    /// Groups come in the order in which they were settled, so what a group uses is there before it.
+    fn gather(&mut self, name: &Name) -> Option<u32> {
+        self.gathers.get(name).copied().flatten()
+    }
+
+    fn make_gathers(&mut self) {
+        let groups = &self.draft.groups;
+        for (name, uses) in groups {
+            let waits: Vec<u32> = uses
+                .iter()
+                .filter_map(|address| match address.name.strip_prefix('=') {
+                    Some(inner) => self.gathers.get(inner).copied().flatten(),
+                    None => self.of.get(address).and_then(|tasks| tasks.forward),
+                })
+                .collect();
+            let task = if waits.is_empty() {
+                None
+            } else {
+                let task = self.add(TaskKind::Gather, None);
+                for on in waits {
+                    self.wait(task, on, Until::Configured);
+                }
+                Some(task)
+            };
+            self.gathers.insert(name.clone(), task);
+        }
+    }
+}
+
+/// Puts decisions in order.
+pub(super) fn order(draft: Draft, snapshot: &Snapshot, evaluation: Option<&Evaluation>, catalogs: &Catalogs) -> Ordered {
+    let mut draft = draft;
+    let mut left_alone = LeftAlone { absent: std::mem::take(&mut draft.absent), ..LeftAlone::default() };
+    prefer_create_first(&mut draft);
+    let mut secret = false;
+    let mut builder = Builder { tasks: Vec::new(), of: IndexMap::default(), gathers: IndexMap::default(), releases: IndexMap::default(), draft: &draft };
+    let mut shared: Vec<std::sync::Arc<Decided>> = Vec::with_capacity(draft.decisions.len());
+    for decision in &draft.decisions {
+        secret |= decision.desired.has_secret()
+            || decision.metadata.has_secret()
+            || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
+        let decided = std::sync::Arc::new(decided_of(decision));
+        let mut tasks = Tasks::default();
+        let leftover = decision.prior.as_ref().is_some_and(|record| record.deposed.is_some());
+        match decision.action {
+            Action::Create => tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided))),
+            Action::Update if decision.only_recorded => tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided))),
+            Action::Update => tasks.forward = Some(builder.add(TaskKind::Update, Some(&decided))),
+            Action::Replace => {
+                tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided)));
+                tasks.backward = Some(builder.add(TaskKind::DeleteOld, Some(&decided)));
+            }
+            Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&decided))),
+            Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided))),
+            Action::None if decision.element.is_none() => {
+                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided)));
+            }
+            Action::None => {
+                left_alone.unchanged += 1;
+                if decision.condition_open {
+                    tasks.forward = Some(builder.add(TaskKind::Condition, Some(&decided)));
+                } else if decision.record_differs {
+                    tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)));
+                }
+            }
+        }
+        if leftover && tasks.backward.is_none() {
+            tasks.backward = Some(builder.add(TaskKind::DeleteOld, Some(&decided)));
+        }
+        if decision.action == Action::Detach {
+            left_alone.retained.push(decision.address.clone());
+        }
+        builder.of.insert(decision.address.clone(), tasks);
+        shared.push(decided);
+    }
+    builder.make_gathers();
+    wait_for_what_is_used(&mut builder, &draft, evaluation);
+    let freed = unique_conflicts(&mut builder, &draft);
+    wait_for_users(&mut builder, &draft, snapshot, &freed);
+    conditions(&mut builder, &shared);
+    let order = topological(&builder.tasks);
+    let (steps, tasks) = number(builder.tasks, order, &draft, catalogs);
+    Ordered { steps, tasks, groups: draft.groups, left_alone, secret }
+}
+
+fn decided_of(decision: &Decision) -> Decided {
+    Decided {
+        address: decision.address.clone(),
+        element: decision.element,
+        type_name: decision.type_name.clone(),
+        ty: decision.ty.clone(),
+        action: decision.action,
+        may_replace: decision.may_replace,
+        replace_order: decision.replace_order,
+        condition_open: decision.condition_open,
+        insist: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore)),
+        desired: decision.desired.clone(),
+        metadata: decision.metadata.clone(),
+        prior: decision.prior.clone(),
+        outputs: decision.outputs.clone(),
+        private: decision.private.clone(),
+        dependencies: decision.dependencies.clone(),
+        retain: decision.retain,
+        protect: decision.protect,
+        span: decision.span,
+    }
+}
+
+fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
+    ty.schema.fields.values().any(|field| field.computed && super::diff::has_sensitive(Some(field)))
+}
+
+/// What a create-first replacement uses and is replaced too must come create-first as well, or its old half would lose
+/// what it stands on (reference 5.2).
+fn prefer_create_first(draft: &mut Draft) {
+    let position: IndexMap<Address, usize> =
+        draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
+    let is_create_first = |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
+    let mut stack: Vec<usize> = (0..draft.decisions.len()).filter(|at| is_create_first(&draft.decisions[*at])).collect();
+    let mut seen_groups: std::collections::HashSet<Name, foldhash::fast::FixedState> = Default::default();
+    while let Some(at) = stack.pop() {
+        let mut uses = draft.decisions[at].dependencies.clone();
+        while let Some(address) = uses.pop() {
+            if let Some(group) = address.name.strip_prefix('=') {
+                if seen_groups.insert(group.into()) {
+                    uses.extend(draft.groups.get(group).cloned().unwrap_or_default());
+                }
+                continue;
+            }
+            let Some(used) = position.get(&address) else { continue };
+            let decision = &mut draft.decisions[*used];
+            if decision.action == Action::Replace && decision.replace_order == ReplaceOrder::DeleteFirst {
+                decision.replace_order = ReplaceOrder::CreateFirst;
+                stack.push(*used);
+            }
+        }
+    }
+}
+
+/// Everything that is made or changed waits for what it uses.
+fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
+    let Some(evaluation) = evaluation else { return };
+    let checked = &evaluation.checked;
+    for decision in &draft.decisions {
+        let (Some((index, _)), Some(tasks)) = (decision.element, builder.of.get(&decision.address).copied()) else { continue };
+        let Some(forward) = tasks.forward else { continue };
+        let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
+        let depends_on: Vec<&Name> = checked
+            .graph
+            .edges(Node::Resource(index))
+            .iter()
+            .filter(|edge| edge.kind == EdgeKind::DependsOn)
+            .filter_map(|edge| match edge.to {
+                Node::Resource(index) => checked.blueprint.resources.get_index(index as usize).map(|(name, _)| name),
+                _ => None,
+            })
+            .collect();
+        for used in &decision.dependencies {
+            if let Some(group) = used.name.strip_prefix('=') {
+                if let Some(gather) = builder.gather(&group.into()) {
+                    builder.wait(forward, gather, Until::Configured);
+                    if decision.may_replace {
+                        tasks.backward.iter().for_each(|backward| builder.wait(*backward, gather, Until::Configured));
+                    }
+                }
+                continue;
+            }
+            let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
+            let by_type = builder.tasks[on as usize].decision.as_ref().is_some_and(|used| needs_stable.contains(&used.type_name));
+            let until = if by_type || depends_on.contains(&&used.name) { Until::Ready } else { Until::Configured };
+            builder.wait(forward, on, until);
+            if decision.may_replace {
+                // Whether the old one has to go is only known once these values are.
+                tasks.backward.iter().for_each(|backward| builder.wait(*backward, on, until));
+            }
+        }
+        if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
+            match decision.replace_order {
+                ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
+                ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
+            }
+        } else if let Some(backward) = tasks.backward {
+            // A left-over old half goes once the new one is as it should be.
+            builder.wait(backward, forward, Until::Ready);
+        }
+    }
+}
+
+/// Where a thing that comes has a value that a thing that goes must give up first, the delete comes first. Gives the
+/// addresses that do not wait for their surviving users.
+fn unique_conflicts(builder: &mut Builder<'_>, draft: &Draft) -> std::collections::HashSet<Address, foldhash::fast::FixedState> {
+    let mut freed = std::collections::HashSet::default();
+    let mut going: IndexMap<(Name, Name, String), (Address, u32)> = IndexMap::default();
+    let unique = |decision: &Decision, spec: &Value| -> Vec<(Name, Name, String)> {
+        let Some(ty) = &decision.ty else { return Vec::new() };
+        let values = ty.unique_fields().filter_map(|field| {
+            let value = spec.get(field).filter(|value| !value.has_unknown() && !value.is_null())?;
+            Some((ty.name.clone(), field.clone(), value.revealed().to_string()))
+        });
+        values.collect()
+    };
+    for decision in draft.decisions.iter().filter(|decision| decision.action == Action::Delete) {
+        let Some(backward) = builder.of.get(&decision.address).and_then(|tasks| tasks.backward) else { continue };
+        let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
+        for key in unique(decision, inputs) {
+            going.insert(key, (decision.address.clone(), backward));
+        }
+    }
+    if going.is_empty() {
+        return freed;
+    }
+    for decision in draft.decisions.iter().filter(|decision| matches!(decision.action, Action::Create | Action::Replace | Action::Update)) {
+        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
+        for key in unique(decision, &decision.desired) {
+            if let Some((address, backward)) = going.get(&key).cloned() {
+                builder.wait(forward, backward, Until::Ready);
+                freed.insert(address);
+            }
+        }
+    }
+    freed
+}
+
+/// A delete waits until every user of the thing is deleted, or changed so that it no longer uses it.
+fn wait_for_users(
+    builder: &mut Builder<'_>,
+    draft: &Draft,
+    snapshot: &Snapshot,
+    freed: &std::collections::HashSet<Address, foldhash::fast::FixedState>,
+) {
+    // Users as the state knows them: by thing and by intermediate value.
+    let mut users: IndexMap<&Address, Vec<&Address>> = IndexMap::default();
+    for (address, record) in &snapshot.records {
+        for used in &record.dependencies {
+            users.entry(used).or_default().push(address);
+        }
+    }
+    let mut groups_using: IndexMap<&Address, Vec<&Name>> = IndexMap::default();
+    for (name, uses) in &snapshot.groups {
+        for used in uses {
+            groups_using.entry(used).or_default().push(name);
+        }
+    }
+    // What lets go of an intermediate value: its users, and what lets go of the values that use it. Values were
+    // recorded after what they use, so going backwards finds the users first.
+    for (name, _) in snapshot.groups.iter().rev() {
+        let address = super::draft::group_address(name);
+        let mut waits: Vec<u32> = Vec::new();
+        for user in users.get(&address).into_iter().flatten() {
+            let tasks = builder.of.get(*user).copied().unwrap_or_default();
+            waits.extend(tasks.forward.into_iter().chain(tasks.backward));
+        }
+        for group in groups_using.get(&address).into_iter().flatten() {
+            waits.extend(builder.releases.get(*group));
+        }
+        if !waits.is_empty() {
+            let task = builder.add(TaskKind::Gather, None);
+            for on in waits {
+                builder.wait(task, on, Until::Configured);
+            }
+            builder.releases.insert(name.clone(), task);
+        }
+    }
+    for decision in &draft.decisions {
+        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(backward) = tasks.backward else { continue };
+        let kind = builder.tasks[backward as usize].kind;
+        if kind == TaskKind::Forget {
+            continue;
+        }
+        let delete_first = decision.action == Action::Replace && decision.replace_order == ReplaceOrder::DeleteFirst;
+        for user in users.get(&decision.address).into_iter().flatten() {
+            if **user == decision.address {
+                continue;
+            }
+            let theirs = builder.of.get(*user).copied().unwrap_or_default();
+            if let Some(on) = theirs.backward.filter(|on| builder.tasks[*on as usize].kind != TaskKind::Forget) {
+                let their_order = builder.tasks[on as usize].decision.as_ref().map(|it| (it.action, it.replace_order));
+                // The old half of a create-first user goes after its new half, which waits for us: no circle, please.
+                let circle = delete_first && their_order == Some((Action::Replace, ReplaceOrder::CreateFirst));
+                if !circle {
+                    builder.wait(backward, on, Until::Ready);
+                }
+            }
+            if let Some(on) = theirs.forward.filter(|_| !delete_first && !freed.contains(&decision.address)) {
+                builder.wait(backward, on, Until::Configured);
+            }
+        }
+        if !delete_first && !freed.contains(&decision.address) {
+            for group in groups_using.get(&decision.address).into_iter().flatten() {
+                if let Some(on) = builder.releases.get(*group).copied() {
+                    builder.wait(backward, on, Until::Configured);
+                }
+            }
+        }
+        // Users that are new or changed since wait for the new thing; the old half of a create-first waits for them.
+        if decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst {
+            for other in &draft.decisions {
+                if other.dependencies.contains(&decision.address)
+                    && let Some(on) = builder.of.get(&other.address).and_then(|tasks| tasks.forward)
+                {
+                    builder.wait(backward, on, Until::Configured);
+                }
+            }
+        }
+    }
+}
+
+/// Things whose conditions are known only on deploy and that are there already: if a condition comes out false, the
+/// thing goes after everything else (ruling S32).
+fn conditions(builder: &mut Builder<'_>, shared: &[std::sync::Arc<Decided>]) {
+    let open: Vec<&std::sync::Arc<Decided>> = shared
+        .iter()
+        .filter(|decided| decided.condition_open && decided.prior.as_ref().is_some_and(|record| !record.id.is_empty()))
+        .collect();
+    let before = builder.tasks.len() as u32;
+    for decided in open {
+        let task = builder.add(TaskKind::DeleteIfAbsent, Some(decided));
+        for on in 0..before {
+            builder.wait_unchecked(task, on);
+        }
+    }
+}
+
+impl Builder<'_> {
+    fn wait_unchecked(&mut self, task: u32, on: u32) {
+        self.tasks[task as usize].waits.push(Wait { task: on, until: Until::Configured });
+    }
+}
+
+/// Tasks in an order in which they can be done; ties in the order in which they were made, which is document order.
+fn topological(tasks: &[Task]) -> Vec<u32> {
+    let mut waiting: Vec<u32> = tasks.iter().map(|task| task.waits.len() as u32).collect();
+    let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
+    for (at, task) in tasks.iter().enumerate() {
+        for wait in &task.waits {
+            after[wait.task as usize].push(at as u32);
+        }
+    }
+    let mut ready: BinaryHeap<Reverse<u32>> =
+        waiting.iter().enumerate().filter(|(_, count)| **count == 0).map(|(at, _)| Reverse(at as u32)).collect();
+    let mut order = Vec::with_capacity(tasks.len());
+    while let Some(Reverse(at)) = ready.pop() {
+        order.push(at);
+        for next in &after[at as usize] {
+            waiting[*next as usize] -= 1;
+            if waiting[*next as usize] == 0 {
+                ready.push(Reverse(*next));
+            }
+        }
+    }
+    debug_assert_eq!(order.len(), tasks.len(), "tasks wait for each other in a circle");
+    order
+}
+
+/// Renumbers tasks in their order and makes the steps.
+fn number(tasks: Vec<Task>, order: Vec<u32>, draft: &Draft, _catalogs: &Catalogs) -> (Vec<Step>, Vec<Task>) {
+    let mut position = vec![u32::MAX; tasks.len()];
+    for (at, task) in order.iter().enumerate() {
+        position[*task as usize] = at as u32;
+    }
+    let by_address: IndexMap<&Address, &Decision> = draft.decisions.iter().map(|decision| (&decision.address, decision)).collect();
+    let mut sorted: Vec<Task> = order.iter().map(|task| tasks[*task as usize].clone()).collect();
+    let mut steps: Vec<Step> = Vec::new();
+    let mut step_of: IndexMap<Address, u32> = IndexMap::default();
+    // A replacement stands where its create half stands; everything else where its only task does.
+    for task in &mut sorted {
+        for wait in &mut task.waits {
+            wait.task = position[wait.task as usize];
+        }
+        task.waits.retain(|wait| wait.task != u32::MAX);
+    }
+    for task in &sorted {
+        let Some(decided) = &task.decision else { continue };
+        let stands = match task.kind {
+            TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::Record | TaskKind::Forget | TaskKind::Condition => true,
+            TaskKind::DeleteOld | TaskKind::DeleteIfAbsent | TaskKind::Gather => false,
+        };
+        let Some(decision) = by_address.get(&decided.address).filter(|_| stands) else { continue };
+        if step_of.contains_key(&decided.address) {
+            continue;
+        }
+        let id = steps.len() as u32;
+        step_of.insert(decided.address.clone(), id);
+        steps.push(step(id, decision));
+    }
+    for task in &mut sorted {
+        task.step = task.decision.as_ref().and_then(|decided| step_of.get(&decided.address)).copied();
+    }
+    for task in &sorted {
+        let Some(step) = task.step else { continue };
+        for wait in &task.waits {
+            let mut direct = Vec::new();
+            match sorted[wait.task as usize].step {
+                Some(on) => direct.push(on),
+                None => direct.extend(sorted[wait.task as usize].waits.iter().filter_map(|wait| sorted[wait.task as usize].step).take(64)),
+            }
+            for on in direct {
+                let waits_on = &mut steps[step as usize].waits_on;
+                if on != step && !waits_on.contains(&on) && task.kind != TaskKind::DeleteOld && task.kind != TaskKind::DeleteIfAbsent {
+                    waits_on.push(on);
+                }
+            }
+        }
+    }
+    (steps, sorted)
+}
+
+fn step(id: u32, decision: &Decision) -> Step {
+    let computed = decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
+        let computed = ty.schema.fields.iter().filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
+        computed.map(|(name, _)| name.clone()).collect()
+    });
+    Step {
+        id,
+        address: decision.address.clone(),
+        type_name: decision.type_name.clone(),
+        action: decision.action,
+        reasons: decision.reasons.clone(),
+        changes: decision.changes.clone(),
+        replace_order: (decision.action == Action::Replace).then_some(decision.replace_order),
+        may_replace: decision.may_replace,
+        condition_known: !decision.condition_open,
+        computed: computed.unwrap_or_default(),
+        expired: decision.expired.clone(),
+        waits_on: Vec::new(),
+        span: decision.span,
+    }
+}

@@ -1,0 +1,221 @@
+//! What the world says about the recorded things, and what became of calls that were cut off.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Value};
+use diag::Diagnostics;
+use futures::StreamExt as _;
+use provider::{Catalogs, Seen, TypeRef};
+use state::{Open, Record, Snapshot, Status, StatusOp, StatusWord};
+
+use crate::answers::{Answers, FrozenSeen};
+use crate::codes;
+use crate::plan::diff::{mark_fields, mark_like, same};
+use crate::world::{ReadQuestion, World};
+
+/// How many reads are under way at once.
+const READS_AT_ONCE: usize = 128;
+
+/// Reads every recorded thing, and every thing whose call was cut off, into `answers`. What cannot be read is an error.
+pub(crate) async fn refresh(
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    answers: &mut Answers,
+    found: &mut Diagnostics,
+) {
+    let recorded = snapshot.records.iter().filter(|(address, record)| {
+        !record.id.is_empty() && !snapshot.open.contains_key(*address) && reads(catalogs, record)
+    });
+    let questions = recorded.map(|(address, record)| ReadQuestion {
+        address,
+        type_name: &record.type_name,
+        id: Some(&record.id),
+        inputs: &record.inputs,
+        outputs: &record.outputs,
+        private: &record.private,
+        token: None,
+    });
+    let cut_off = snapshot.open.iter().map(|(address, open)| {
+        let record = snapshot.records.get(address);
+        let made_anew = open.intent.op == StatusOp::Create;
+        let id = record.filter(|_| !made_anew).map(|record| record.id.as_ref());
+        ReadQuestion {
+            address,
+            type_name: &open.intent.type_name,
+            id,
+            inputs: &open.intent.inputs,
+            outputs: record.filter(|_| !made_anew).map_or(&Value::Null, |record| &record.outputs),
+            private: record.map_or(&Value::Null, |record| &record.private),
+            token: Some(&open.intent.token),
+        }
+    });
+    let all: Vec<ReadQuestion<'_>> = questions.chain(cut_off).collect();
+    let mut results = futures::stream::iter(all)
+        .map(|question| {
+            let address = question.address;
+            async move { (address, world.read(question).await) }
+        })
+        .buffered(READS_AT_ONCE);
+    while let Some((address, result)) = results.next().await {
+        let is_open = snapshot.open.contains_key(address);
+        match result {
+            Ok(seen) => {
+                if let Some(seen) = frozen(seen, snapshot.records.get(address), is_open) {
+                    answers.seen.insert(address.clone(), seen);
+                }
+            }
+            Err(error) => {
+                found.push(
+                    codes::PROVIDER_FAILED
+                        .new(format!("`{address}` cannot be read"))
+                        .note(error.message.clone())
+                        .help("mend the cause, or leave the world aside with `--no-refresh`"),
+                );
+                answers.unread.insert(address.clone(), error.message.into());
+            }
+        }
+    }
+    answers.refreshed = true;
+}
+
+fn reads(catalogs: &Catalogs, record: &Record) -> bool {
+    match catalogs.resource_type(&record.type_name) {
+        TypeRef::Known(ty) => ty.capabilities.reads,
+        _ => false,
+    }
+}
+
+/// What was seen, unless it is just what is recorded.
+fn frozen(seen: Seen, record: Option<&Arc<Record>>, keep: bool) -> Option<FrozenSeen> {
+    match seen {
+        Seen::Gone => Some(FrozenSeen::Gone),
+        Seen::CannotTell => Some(FrozenSeen::CannotTell),
+        Seen::There { id, fields, private, expired } => {
+            let as_recorded = record.is_some_and(|record| {
+                record.id == id && same(&record.outputs, &fields) && same(&record.private, &private)
+            });
+            if as_recorded && expired.is_none() && !keep {
+                return None;
+            }
+            Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
+        }
+    }
+}
+
+/// A record that is put right before anything is planned.
+#[derive(Clone, Debug)]
+pub(crate) struct Settled {
+    /// Of what.
+    pub(crate) address: Address,
+    /// What is known of it now; none where nothing is left.
+    pub(crate) record: Option<Arc<Record>>,
+}
+
+/// Puts the records right where calls were cut off (reference 5.3): taken over if done, as before if not. What nobody
+/// can tell is `needs-attention`.
+pub(crate) fn settle(snapshot: &mut Snapshot, catalogs: &Catalogs, answers: &Answers, found: &mut Diagnostics) -> Vec<Settled> {
+    let mut settled = Vec::new();
+    for (address, open) in std::mem::take(&mut snapshot.open) {
+        let before = snapshot.records.get(&address).cloned();
+        let seen = answers.seen.get(&address);
+        if let Some(FrozenSeen::CannotTell) = seen {
+            found.push(
+                codes::NEEDS_ATTENTION
+                    .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
+                    .note("an earlier operation was cut off while the call was in flight")
+                    .help("look whether it is there, then settle it with `cyan reconcile`"),
+            );
+            snapshot.open.insert(address, open);
+            continue;
+        }
+        let after = after_cut_off(&open, before.as_ref(), seen, catalogs);
+        found.push(
+            codes::INTERRUPTED
+                .new(format!("the {} of `{address}` was cut off; its outcome has been read back", open.intent.op.word())),
+        );
+        match &after {
+            Some(record) => {
+                snapshot.records.insert(address.clone(), record.clone());
+            }
+            None => {
+                snapshot.records.shift_remove(&address);
+            }
+        }
+        settled.push(Settled { address, record: after });
+    }
+    settled
+}
+
+/// What is true of a thing after a call that was cut off.
+fn after_cut_off(
+    open: &Open,
+    before: Option<&Arc<Record>>,
+    seen: Option<&FrozenSeen>,
+    catalogs: &Catalogs,
+) -> Option<Arc<Record>> {
+    let intent = &open.intent;
+    let marked = |fields: &Value, like: &Value| match catalogs.resource_type(&intent.type_name) {
+        TypeRef::Known(ty) => mark_fields(&ty.schema, fields, like),
+        _ => mark_like(fields, Some(like), None),
+    };
+    let there = match seen {
+        Some(FrozenSeen::There { id, fields, private, .. }) => Some((id, fields, private)),
+        _ => None,
+    };
+    match (intent.op, there) {
+        (StatusOp::Delete, None) if intent.deposed => before.map(|record| {
+            let mut record = Record::clone(record);
+            record.deposed = None;
+            Arc::new(record)
+        }),
+        // The old half of a replacement is gone; what is left is what was going to be made.
+        (StatusOp::Delete, None) => None,
+        (StatusOp::Delete, Some(_)) => before.cloned(),
+        (StatusOp::Create, None) => before.cloned(),
+        (StatusOp::Create, Some((id, fields, private))) => {
+            let deposed = before.filter(|old| !old.id.is_empty() && old.id != *id).map(|old| {
+                let mut old = Record::clone(old);
+                old.status.word = StatusWord::Deposed;
+                let inner = old.deposed.take();
+                inner.unwrap_or_else(|| Box::new(old))
+            });
+            Some(Arc::new(Record {
+                type_name: intent.type_name.clone(),
+                status: Status::new(StatusOp::Create, StatusWord::Ready),
+                id: id.clone(),
+                inputs: intent.inputs.clone(),
+                outputs: marked(fields, &intent.inputs),
+                private: private.clone(),
+                metadata: Value::Null,
+                dependencies: intent.dependencies.clone(),
+                retain: false,
+                protect: false,
+                deposed,
+                token: None,
+                attention: None,
+                unhealthy: Vec::new(),
+                schema_version: before.map_or(0, |record| record.schema_version),
+                origin: before.map(|record| record.origin.clone()).unwrap_or_default(),
+            }))
+        }
+        (StatusOp::Update, None) => before.cloned(),
+        (StatusOp::Update, Some((id, fields, private))) => before.map(|old| {
+            let mut record = Record::clone(old);
+            let wanted = intent.inputs.as_map();
+            let done = wanted.is_some_and(|wanted| {
+                wanted.iter().all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)))
+            });
+            if done {
+                record.inputs = intent.inputs.clone();
+                record.dependencies = intent.dependencies.clone();
+                record.status = Status::new(StatusOp::Update, StatusWord::Ready);
+            }
+            record.id = id.clone();
+            record.outputs = marked(fields, &record.outputs);
+            record.private = private.clone();
+            record.token = None;
+            Arc::new(record)
+        }),
+    }
+}

@@ -1,0 +1,103 @@
+//! From what was given to the values of the inputs (rulings S51, S52).
+
+use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
+use diag::{Diagnostic, Diagnostics};
+
+use crate::codes;
+
+/// Values for inputs as they were given, later ones in place of earlier ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    /// From JSON or YAML: typed.
+    pub typed: IndexMap<Name, Value>,
+    /// From the command line or the environment: text, parsed by the declared type. In place of a typed one.
+    pub text: IndexMap<Name, Name>,
+}
+
+/// The value of each input, by position. What is missing, wrong or not declared goes to `found`; its value is then null.
+pub(crate) fn resolve_inputs(blueprint: &Blueprint, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
+    let mut undeclared: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
+    undeclared.extend(given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)));
+    for name in undeclared {
+        found.push(
+            codes::UNDECLARED_VARIABLE
+                .new(format!("a value is given for `{name}`, which is not declared"))
+                .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref())),
+        );
+    }
+    blueprint.inputs.iter().map(|(name, input)| value_of(name, input, given, found).unwrap_or_default()).collect()
+}
+
+fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) -> Option<Value> {
+    let value = if let Some(text) = given.text.get(name) {
+        match expr::parse_as(text, &input.ty) {
+            Some(value) => value,
+            None => {
+                let shown = if input.secret { String::new() } else { format!(": `{text}`") };
+                found.push(
+                    dialects::codes::UNPARSABLE_VALUE
+                        .new(format!("the value given for `{name}` is no {}{shown}", input.ty))
+                        .label(input.span, format!("declared as {}", input.ty)),
+                );
+                return None;
+            }
+        }
+    } else if let Some(value) = given.typed.get(name).filter(|value| !value.is_null()) {
+        match fit(value, &input.ty) {
+            Some(value) => value,
+            None => {
+                found.push(
+                    expr::codes::TYPE_MISMATCH
+                        .new(format!("`{name}` must be {}, found {}", article(&input.ty), value.kind_word()))
+                        .label(input.span, format!("declared as {}", input.ty)),
+                );
+                return None;
+            }
+        }
+    } else if let Some(default) = &input.default {
+        fit(&default.item, &input.ty).unwrap_or_else(|| default.item.clone())
+    } else {
+        found.push(missing(name, input));
+        return None;
+    };
+    if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| same(&allowed.item, &value)) {
+        let options: Vec<String> = input.allowed.iter().map(|allowed| allowed.item.to_string()).collect();
+        found.push(
+            dialects::codes::VALUE_NOT_ALLOWED
+                .new(format!("the value of `{name}` is not among those allowed"))
+                .label(input.span, format!("one of {}", options.join(", "))),
+        );
+        return None;
+    }
+    Some(value.tainted(input.secret))
+}
+
+/// The diagnostic for an input that has no value.
+fn missing(name: &Name, input: &Input) -> Diagnostic {
+    codes::MISSING_VARIABLE
+        .new(format!("no value is given for `{name}`"))
+        .label(input.span, "has no default")
+        .help(format!("give one with `--var {name}=..`, in a file with `--vars`, or as `CYAN_VAR_{name}`"))
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
+        (a, b) => a == b,
+    }
+}
+
+/// A typed input as one of the declared type: an integer is a float where one is declared, nothing else changes kind.
+fn fit(value: &Value, ty: &Type) -> Option<Value> {
+    match (value.bare(), ty) {
+        (Value::Int(number), Type::Float) => Some(Value::Float(*number as f64)),
+        (bare, Type::Any) => Some(bare.clone()),
+        (bare, ty) if Type::of(bare) == *ty => Some(bare.clone()),
+        _ => None,
+    }
+}
+
+fn article(ty: &Type) -> String {
+    let word = ty.to_string();
+    if word.starts_with(['a', 'i', 'o']) { format!("an {word}") } else { format!("a {word}") }
+}

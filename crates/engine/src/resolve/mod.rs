@@ -1,0 +1,455 @@
+//! From a checked blueprint and its inputs to values: known, or Unknown until something exists.
+//!
+//! An [`Evaluation`] holds what every declared element stands for so far. The planner settles elements in the order of
+//! the graph, so that each reads only what is settled; `apply` goes on with the same evaluation when outputs arrive.
+//! Nothing is evaluated twice unless an answer was missing, and nothing is evaluated for an absent element (ruling A12).
+//!
+//! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
+
+mod inputs;
+mod scope;
+
+use std::sync::Arc;
+
+use blueprint::{Address, Blueprint, Expr, Key, Name, Resource, Type, Value};
+use diag::{Diagnostic, Diagnostics};
+use expr::{Ask, AskFailure, FunctionTable, Stop};
+use provider::ResourceType;
+use state::Remembered;
+
+use crate::answers::Answers;
+use crate::check::{self, Checked};
+use crate::codes;
+
+pub use inputs::Given;
+pub(crate) use inputs::resolve_inputs;
+use scope::Frame;
+pub(crate) use scope::call_key;
+
+/// What an element stands for so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Slot {
+    /// Not settled yet.
+    #[default]
+    Open,
+    /// A value; parts may be Unknown.
+    Value(Value),
+    /// It is in error, which has been reported.
+    Failed,
+    /// It reads something absent, which nobody guarded.
+    Absent,
+}
+
+/// The members of a declared resource.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Members {
+    /// Not settled yet.
+    #[default]
+    Open,
+    /// In error, which has been reported.
+    Failed,
+    /// Its condition is false.
+    Absent,
+    /// One thing.
+    Single(Box<Member>),
+    /// Several, by position; none where the condition of that member is false.
+    Many(Vec<Option<Box<Member>>>),
+}
+
+/// One thing of a resource.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Its address.
+    pub(crate) address: Address,
+    /// The item and position, in a repetition.
+    pub(crate) item: Option<(Value, u32)>,
+    /// The spec wanted, defaults filled in; parts may be Unknown.
+    pub(crate) spec: Value,
+    /// Labels, annotations, display name and custom data; null if there are none.
+    pub(crate) metadata: Value,
+    /// The condition is known only on deploy.
+    pub(crate) condition_open: bool,
+    /// What its computed fields are.
+    pub(crate) outputs: Outputs,
+}
+
+/// What is known of a thing's computed fields.
+#[derive(Clone, Debug)]
+pub(crate) enum Outputs {
+    /// Nothing before it is made.
+    Unknown,
+    /// Of before an update: fields that change on update are Unknown.
+    BeforeUpdate(Value, Arc<[Name]>),
+    /// As answered.
+    Known(Value),
+}
+
+/// Something that must be asked before the evaluation can go on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Need {
+    /// A question of an expression.
+    Ask(Name, Ask),
+    /// A data source, by position.
+    Fetch(u32),
+}
+
+/// What stands in the way of a value.
+pub(crate) enum Halt {
+    /// Something must be asked first.
+    Need(Need),
+    /// It is in error; reported by now.
+    Failed,
+    /// It reads something absent; this is what to report where that matters.
+    Absent(Box<Diagnostic>),
+}
+
+/// What every declared element stands for.
+pub(crate) struct Evaluation {
+    pub(crate) checked: Arc<Checked>,
+    pub(crate) functions: Arc<FunctionTable>,
+    pub(crate) inputs: Vec<Value>,
+    pub(crate) locals: Vec<Slot>,
+    pub(crate) data: Vec<Slot>,
+    pub(crate) resources: Vec<Members>,
+    pub(crate) answers: Answers,
+    /// Call sites that were read in this stage, so that others can be forgotten.
+    pub(crate) sites: Vec<Name>,
+    /// The folder of the document.
+    pub(crate) folder: Name,
+    /// What the world refused, by question.
+    pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
+}
+
+impl Evaluation {
+    /// Nothing settled but the inputs, which are by position.
+    pub(crate) fn new(checked: Arc<Checked>, functions: Arc<FunctionTable>, inputs: Vec<Value>, answers: Answers, folder: Name) -> Evaluation {
+        let blueprint = checked.blueprint.clone();
+        Evaluation {
+            checked,
+            functions,
+            inputs,
+            locals: vec![Slot::Open; blueprint.locals.len()],
+            data: vec![Slot::Open; blueprint.data_sources.len()],
+            resources: vec![Members::Open; blueprint.resources.len()],
+            answers,
+            sites: Vec::new(),
+            folder,
+            refused: blueprint::IndexMap::default(),
+        }
+    }
+
+    pub(crate) fn blueprint(&self) -> &Arc<Blueprint> {
+        &self.checked.blueprint
+    }
+
+    /// The value of an expression that stands in `owner` (an address, or `values.x`), for a member of a repetition.
+    pub(crate) fn value(
+        &mut self,
+        owner: &str,
+        item: Option<&(Value, u32)>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
+        let functions = self.functions.clone();
+        let mut frame = Frame { evaluation: self, owner, item, need: None };
+        let outcome = expr::evaluate(expr, &functions, &mut frame, found);
+        let need = frame.need.take();
+        match outcome {
+            Ok(value) => Ok(value),
+            Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
+            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(owner.into(), *ask))),
+            Err(Stop::Failed(diagnostic)) => {
+                found.push(*diagnostic);
+                Err(Halt::Failed)
+            }
+            Err(Stop::Absent(diagnostic)) => Err(Halt::Absent(diagnostic)),
+            Err(Stop::Reported) => Err(Halt::Failed),
+        }
+    }
+
+    /// Like [`Self::value`], an absent element being reported.
+    pub(crate) fn present(
+        &mut self,
+        owner: &str,
+        item: Option<&(Value, u32)>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
+        self.value(owner, item, expr, found).map_err(|halt| match halt {
+            Halt::Absent(diagnostic) => {
+                found.push(*diagnostic);
+                Halt::Failed
+            }
+            other => other,
+        })
+    }
+
+    /// Settles a named intermediate value (ruling S48).
+    pub(crate) fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
+        let blueprint = self.blueprint().clone();
+        let Some((name, local)) = blueprint.locals.get_index(index as usize) else { return Ok(()) };
+        let owner = format!("values.{name}");
+        let slot = match self.value(&owner, None, &local.value, found) {
+            Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
+                Ok(value) => Slot::Value(value.tainted(local.secret)),
+                Err(()) => Slot::Failed,
+            },
+            Err(Halt::Need(need)) => return Err(need),
+            Err(Halt::Absent(diagnostic)) => {
+                found.push(*diagnostic);
+                Slot::Absent
+            }
+            Err(Halt::Failed) => Slot::Failed,
+        };
+        self.locals[index as usize] = slot;
+        Ok(())
+    }
+
+    /// Whether a condition holds: `Some(None)` if that is known only on deploy, `None` if it is in error.
+    pub(crate) fn condition(
+        &mut self,
+        owner: &str,
+        item: Option<&(Value, u32)>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Option<bool>>, Need> {
+        let Some(condition) = &resource.condition else { return Ok(Some(Some(true))) };
+        match self.present(owner, item, condition, found) {
+            Ok(value) => match value.bare() {
+                Value::Bool(holds) => Ok(Some(Some(*holds))),
+                Value::Null => Ok(Some(Some(false))),
+                Value::Unknown(_) => Ok(Some(None)),
+                _ => {
+                    let wrong = expr::codes::TYPE_MISMATCH
+                        .new(format!("a condition must be a boolean, found {}", value.kind_word()))
+                        .label(condition.span, "neither true nor false")
+                        .help("compare with `eq(..)`");
+                    found.push(wrong);
+                    Ok(None)
+                }
+            },
+            Err(Halt::Need(need)) => Err(need),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The items of a repetition; `None` if it is in error. `none` items are dropped first (ruling S37).
+    pub(crate) fn items(&mut self, name: &str, resource: &Resource, found: &mut Diagnostics) -> Result<Option<Vec<Value>>, Need> {
+        let Some(each) = &resource.each else { return Ok(None) };
+        let value = match self.present(name, None, &each.list, found) {
+            Ok(value) => value,
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(None),
+        };
+        let (bare, secret) = value.exposed();
+        match bare {
+            Value::List(items) | Value::Set(items) => {
+                Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
+            }
+            Value::Null => Ok(Some(Vec::new())),
+            Value::Unknown(_) => {
+                found.push(
+                    check::codes::EACH_NOT_STATIC
+                        .new(format!("`each` of `{name}` must be known at stage"))
+                        .label(each.list.span, "known only on deploy"),
+                );
+                Ok(None)
+            }
+            other => {
+                let mut wrong = check::codes::EACH_NOT_LIST
+                    .new(format!("`each` of `{name}` must be a list, found {}", other.kind_word()))
+                    .label(each.list.span, "not a list");
+                if matches!(other, Value::Map(_)) {
+                    wrong = wrong.help("take its values with `vals(..)`, or its keys with `keys(..)`");
+                }
+                found.push(wrong);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The key of a member, where members are addressed by key.
+    pub(crate) fn member_key(
+        &mut self,
+        name: &str,
+        item: &(Value, u32),
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Key>, Need> {
+        let Some(expr) = resource.each.as_ref().and_then(|each| each.key.as_ref()) else {
+            return Ok(Some(Key::Index(item.1)));
+        };
+        match self.present(name, Some(item), expr, found) {
+            Ok(value) => match expr::to_text(&value) {
+                Some(Ok(text)) if !text.is_unknown() => Ok(text.as_text().map(|text| Key::Name(text.into()))),
+                _ => {
+                    found.push(
+                        expr::codes::TYPE_MISMATCH
+                            .new(format!("a key must be text, found {}", value.kind_word()))
+                            .label(expr.span, "not text that is known at stage"),
+                    );
+                    Ok(None)
+                }
+            },
+            Err(Halt::Need(need)) => Err(need),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The spec of a member: evaluated, converted, defaults filled in. `None` if it is in error.
+    pub(crate) fn spec(
+        &mut self,
+        owner: &str,
+        item: Option<&(Value, u32)>,
+        resource: &Resource,
+        ty: &ResourceType,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Need> {
+        let value = match self.present(owner, item, &resource.spec, found) {
+            Ok(value) => value,
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(None),
+        };
+        let mut mistakes = Diagnostics::new();
+        let value = check::spec::conform_resource(&value, resource, ty, &mut mistakes);
+        let failed = mistakes.has_errors();
+        found.append(mistakes);
+        Ok(if failed { None } else { Some(value) })
+    }
+
+    /// Labels, annotations, display name and custom data of a member; null if there are none.
+    pub(crate) fn metadata(
+        &mut self,
+        owner: &str,
+        item: Option<&(Value, u32)>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Need> {
+        let metadata = &resource.metadata;
+        let mut map = blueprint::Map::default();
+        if let Some(display_name) = &metadata.display_name {
+            match self.present(owner, item, display_name, found) {
+                Ok(value) => {
+                    if let Some(Ok(text)) = expr::to_text(&value) {
+                        map.insert("displayName".into(), text);
+                    }
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        if !metadata.labels.is_empty() {
+            let labels = metadata.labels.iter().map(|(key, text)| (key.item.clone(), Value::Text(text.item.clone())));
+            map.insert("labels".into(), Value::map(labels));
+        }
+        let mut annotations = blueprint::Map::default();
+        for (key, expr) in &metadata.annotations {
+            match self.present(owner, item, expr, found) {
+                Ok(value) if matches!(value.bare(), Value::List(_) | Value::Map(_) | Value::Set(_)) => found.push(
+                    expr::codes::TYPE_MISMATCH
+                        .new(format!("the annotation `{}` must be a scalar, found {}", key.item, value.kind_word()))
+                        .label(expr.span, "annotations hold text, numbers and booleans")
+                        .help("turn it into text with `jsonencode(..)`, or put it under `custom`"),
+                ),
+                Ok(Value::Null) => {}
+                Ok(value) => {
+                    annotations.insert(key.item.clone(), value);
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        if !annotations.is_empty() {
+            map.insert("annotations".into(), Value::Map(Arc::new(annotations)));
+        }
+        if let Some(custom) = &metadata.custom {
+            match self.present(owner, item, custom, found) {
+                Ok(value) => {
+                    map.insert("custom".into(), value);
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        Ok(if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) })
+    }
+
+    /// The value of an export: `Ok(None)` if it is in error; `Err(Halt::Absent)` if it stands for something absent.
+    pub(crate) fn export(&mut self, name: &str, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
+        let blueprint = self.blueprint().clone();
+        let Some(export) = blueprint.exports.get(name) else { return Ok(None) };
+        let owner = format!("exports.{name}");
+        let value = match self.value(&owner, None, &export.field, found) {
+            Ok(value) => value,
+            Err(Halt::Failed) => return Ok(None),
+            Err(other) => return Err(other),
+        };
+        // A field that nobody set is left out like one that is absent (rulings S31, A13).
+        Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
+    }
+
+    /// Checks descriptions: what has no value stays as written, with a warning (ruling A10).
+    pub(crate) fn descriptions(&mut self, found: &mut Diagnostics) {
+        let blueprint = self.blueprint().clone();
+        let mut every: Vec<(String, &Expr)> = Vec::new();
+        let dynamic = |expr: &&Expr| !matches!(expr.kind, blueprint::ExprKind::Literal(_));
+        every.extend(blueprint.locals.iter().filter_map(|(name, it)| Some((format!("values.{name}"), it.description.as_ref()?))));
+        every.extend(blueprint.data_sources.iter().filter_map(|(name, it)| Some((format!("datasources.{name}"), it.description.as_ref()?))));
+        for (at, (name, it)) in blueprint.resources.iter().enumerate() {
+            // The description of something absent is never filled in, and `elem` has no single meaning for all members.
+            let single = matches!(self.resources.get(at), Some(Members::Single(_)));
+            every.extend(it.description.as_ref().filter(|_| single).map(|expr| (name.to_string(), expr)));
+        }
+        every.extend(blueprint.exports.iter().filter_map(|(name, it)| Some((format!("exports.{name}"), it.description.as_ref()?))));
+        for (owner, expr) in every.iter().filter(|(_, expr)| dynamic(expr)) {
+            let mut ignored = Diagnostics::new();
+            match self.value(owner, None, expr, &mut ignored) {
+                Ok(_) | Err(Halt::Need(_)) => {}
+                Err(Halt::Absent(_) | Halt::Failed) => found.push(
+                    codes::DESCRIPTION_UNRESOLVED
+                        .new("the description is shown unfilled".to_owned())
+                        .label(expr.span, "something in it has no value"),
+                ),
+            }
+        }
+    }
+
+    /// Remembered values that were used in this stage, in the order of first use.
+    pub(crate) fn remembered(&self) -> blueprint::IndexMap<Name, Remembered> {
+        let mut used = blueprint::IndexMap::default();
+        for site in &self.sites {
+            if let Some(remembered) = self.answers.remembered.get(site) {
+                used.insert(site.clone(), remembered.clone());
+            }
+        }
+        used
+    }
+
+    /// The member at an address, if it is there.
+    pub(crate) fn member(&self, resource: u32, position: Option<u32>) -> Option<&Member> {
+        match (self.resources.get(resource as usize)?, position) {
+            (Members::Single(member), _) => Some(member),
+            (Members::Many(members), Some(position)) => members.get(position as usize)?.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The member at an address, to be changed.
+    pub(crate) fn member_mut(&mut self, resource: u32, position: Option<u32>) -> Option<&mut Member> {
+        match (self.resources.get_mut(resource as usize)?, position) {
+            (Members::Single(member), _) => Some(member),
+            (Members::Many(members), Some(position)) => members.get_mut(position as usize)?.as_deref_mut(),
+            _ => None,
+        }
+    }
+}
+
+/// The key of a remembered call site.
+pub(crate) fn site_of(owner: &str, path: &str, nth: u32) -> Name {
+    format!("{owner}|{path}|{nth}").into()
+}
+
+/// The type that an Unknown of a field has.
+pub(crate) fn unknown_of(ty: Type, address: &Address) -> Value {
+    Value::unknown(Some(ty), Some(address.clone()))
+}

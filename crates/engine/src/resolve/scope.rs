@@ -1,0 +1,242 @@
+//! What names mean in a document.
+
+use std::sync::Arc;
+
+use blueprint::{AccessorKind, Head, Map, Ref, Value};
+use diag::{Diagnostic, Span};
+use expr::{Ask, AskFailure, Read, Scope, Stop};
+use provider::ResourceType;
+use state::Remembered;
+
+use super::{Evaluation, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
+use crate::codes;
+
+/// An evaluation, seen from one expression.
+pub(super) struct Frame<'a> {
+    pub(super) evaluation: &'a mut Evaluation,
+    /// The address of the element, or `values.x`.
+    pub(super) owner: &'a str,
+    /// The item at hand.
+    pub(super) item: Option<&'a (Value, u32)>,
+    /// What must be asked before the expression has a value.
+    pub(super) need: Option<Need>,
+}
+
+fn whole(value: Value) -> Read {
+    Read { value, used: 0 }
+}
+
+fn absent(span: Span, message: String, why: String) -> Stop {
+    let diagnostic: Diagnostic = codes::ABSENT_ELEMENT
+        .new(message)
+        .label(span, why)
+        .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
+    Stop::Absent(Box::new(diagnostic))
+}
+
+impl Scope for Frame<'_> {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        let checked = self.evaluation.checked.clone();
+        let blueprint = &checked.blueprint;
+        let span = reference.head_span;
+        match &reference.head {
+            Head::Item => self.item.map(|(item, _)| whole(item.clone())).ok_or(Stop::Reported),
+            Head::Position => self.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(Stop::Reported),
+            Head::Input(name) => {
+                let at = blueprint.inputs.get_index_of(name).ok_or(Stop::Reported)?;
+                self.evaluation.inputs.get(at).cloned().map(whole).ok_or(Stop::Reported)
+            }
+            Head::Local(name) => {
+                let at = blueprint.locals.get_index_of(name).ok_or(Stop::Reported)?;
+                match &self.evaluation.locals[at] {
+                    Slot::Value(value) => Ok(whole(value.clone())),
+                    Slot::Absent => Err(Stop::Reported),
+                    Slot::Open | Slot::Failed => Err(Stop::Reported),
+                }
+            }
+            Head::DataSource(name) => {
+                let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)?;
+                match &self.evaluation.data[at] {
+                    Slot::Value(value) => self.data_field(value, reference),
+                    Slot::Open => {
+                        self.need = Some(Need::Fetch(at as u32));
+                        Err(Stop::Reported)
+                    }
+                    Slot::Failed | Slot::Absent => Err(Stop::Reported),
+                }
+            }
+            Head::Resource { name, .. } => {
+                let at = blueprint.resources.get_index_of(name).ok_or(Stop::Reported)?;
+                let ty = checked.resource_types.get(at).cloned().flatten();
+                match &self.evaluation.resources[at] {
+                    Members::Open | Members::Failed => Err(Stop::Reported),
+                    Members::Absent => {
+                        Err(absent(span, format!("`{name}` is not there"), "its condition is false".to_owned()))
+                    }
+                    Members::Single(member) => read_member(member, ty.as_deref(), reference, 0),
+                    Members::Many(members) => {
+                        let Some(accessor) = reference.path.first() else { return Err(Stop::Reported) };
+                        let AccessorKind::Index(index) = accessor.kind else { return Err(Stop::Reported) };
+                        match members.get(index as usize) {
+                            Some(Some(member)) => read_member(member, ty.as_deref(), reference, 1),
+                            Some(None) => Err(absent(
+                                span,
+                                format!("`{name}[{index}]` is not there"),
+                                "its condition is false".to_owned(),
+                            )),
+                            None => {
+                                let count = match members.len() {
+                                    0 => "there are none".to_owned(),
+                                    1 => "there is only one".to_owned(),
+                                    many => format!("there are {many}"),
+                                };
+                                Err(Stop::from(
+                                    expr::codes::INDEX_OUT_OF_RANGE
+                                        .new(format!("`{name}` has no member at position {index}"))
+                                        .label(accessor.span, count),
+                                ))
+                            }
+                        }
+                    }
+                }
+            }
+            // Children and links are refused before anything is evaluated; scoped heads belong to link kinds.
+            Head::Child(_) | Head::Scoped(_) => Err(Stop::Reported),
+        }
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        let answers = &self.evaluation.answers;
+        let refused = &self.evaluation.refused;
+        let bytes = |key: &str| match answers.bytes.get(key) {
+            Some(frozen) => Some(Ok(frozen.value.clone())),
+            None => refused.get(key).cloned().map(Err),
+        };
+        match ask {
+            Ask::WorkingDirectory => Some(match &answers.working_directory {
+                Some(folder) => Ok(Value::Text(folder.clone())),
+                None => Err(AskFailure {
+                    code: &expr::codes::NO_WORKING_DIRECTORY,
+                    message: "there is no working directory to take".into(),
+                    notes: Vec::new(),
+                }),
+            }),
+            Ask::File { path, .. } => bytes(path),
+            Ask::Http { url } => bytes(url),
+            Ask::Remembered { path, nth, fingerprint, .. } => {
+                let site = site_of(self.owner, path, *nth);
+                let known = answers.remembered.get(&site).filter(|known| known.fingerprint == *fingerprint);
+                let value = known.map(|Remembered { value, .. }| value.clone());
+                let failed = refused.get(&site).cloned();
+                if value.is_some() {
+                    self.evaluation.sites.push(site);
+                }
+                value.map(Ok).or(failed.map(Err))
+            }
+            Ask::Provider { namespace, function, arguments } => {
+                let key = call_key(namespace, function, arguments);
+                match answers.calls.get(key.as_str()) {
+                    Some(value) => Some(Ok(value.clone())),
+                    None => refused.get(key.as_str()).cloned().map(Err),
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Err(Stop::Reported)
+    }
+}
+
+/// The key under which a provider function's answer is kept.
+pub(crate) fn call_key(namespace: &str, function: &str, arguments: &[Value]) -> String {
+    let revealed: Vec<Value> = arguments.iter().map(Value::revealed).collect();
+    let text = serde_json::to_vec(&revealed).unwrap_or_default();
+    format!("{namespace}/{function}/{}", crate::answers::digest(&text))
+}
+
+impl Frame<'_> {
+    /// A data source's fields are a flat map by exported name, dots included (ruling C8).
+    fn data_field(&self, fields: &Value, reference: &Ref) -> Result<Read, Stop> {
+        let Some(first) = reference.path.first() else { return Err(Stop::Reported) };
+        let AccessorKind::Name(name) = &first.kind else { return Err(Stop::Reported) };
+        match fields.get(name) {
+            Some(value) => Ok(Read { value: value.clone(), used: 1 }),
+            None => Err(absent(
+                first.span,
+                format!("the data source has no value for `{name}`"),
+                "it was found without this field".to_owned(),
+            )),
+        }
+    }
+}
+
+/// Reads from one thing; the path from `at` on is `spec...`, `metadata...` or nothing (the id field, ruling S21).
+fn read_member(member: &Member, ty: Option<&ResourceType>, reference: &Ref, at: usize) -> Result<Read, Stop> {
+    let Some(ty) = ty else { return Err(Stop::Reported) };
+    let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
+        Some(AccessorKind::Name(name)) => Some(name.as_ref()),
+        _ => None,
+    };
+    match name(at) {
+        None if reference.path.len() == at => {
+            let Some(id_field) = &ty.id_field else { return Err(Stop::Reported) };
+            let value = field_of(member, ty, id_field).ok_or_else(|| {
+                absent(reference.head_span, format!("`{}` has no `{id_field}`", member.address), "nobody sets it".to_owned())
+            })?;
+            Ok(Read { value, used: at })
+        }
+        Some("spec" | "state") => match name(at + 1) {
+            Some(field) => match field_of(member, ty, field) {
+                Some(value) => Ok(Read { value, used: at + 2 }),
+                None => Err(absent(
+                    reference.path[at + 1].span,
+                    format!("`{}` has no value for `{field}`", member.address),
+                    "nobody sets this field".to_owned(),
+                )),
+            },
+            None => Ok(Read { value: all_fields(member, ty), used: at + 1 }),
+        },
+        Some("metadata") => match name(at + 1) {
+            Some(part) => match member.metadata.get(part) {
+                Some(value) => Ok(Read { value: value.clone(), used: at + 2 }),
+                None => Err(absent(
+                    reference.path[at + 1].span,
+                    format!("`{}` has no `{part}`", member.address),
+                    "not written".to_owned(),
+                )),
+            },
+            None => Ok(Read { value: member.metadata.clone(), used: at + 1 }),
+        },
+        _ => Err(Stop::Reported),
+    }
+}
+
+/// A field of a thing: what the document says where it says something, else what the provider answered or will.
+pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
+    let field = ty.schema.fields.get(name)?;
+    if let Some(value) = member.spec.get(name) {
+        return Some(value.clone());
+    }
+    let unknown = || unknown_of(field.ty(), &member.address).tainted(field.sensitive);
+    match &member.outputs {
+        Outputs::Unknown if field.computed => Some(unknown()),
+        Outputs::Unknown => None,
+        Outputs::BeforeUpdate(_, changing) if changing.iter().any(|changing| changing.as_ref() == name) => Some(unknown()),
+        Outputs::BeforeUpdate(fields, _) => fields.get(name).cloned().filter(|_| field.computed),
+        Outputs::Known(fields) => fields.get(name).cloned(),
+    }
+    .map(|value| value.tainted(field.sensitive))
+    .filter(|value| !value.is_null() || field.nullable)
+}
+
+/// All fields of a thing that have a value.
+fn all_fields(member: &Member, ty: &ResourceType) -> Value {
+    let mut map = Map::default();
+    for name in ty.schema.fields.keys() {
+        if let Some(value) = field_of(member, ty, name) {
+            map.insert(name.clone(), value);
+        }
+    }
+    Value::Map(Arc::new(map))
+}

@@ -1,0 +1,248 @@
+//! The one place of the core that names a runtime and a clock: it answers the core's questions from providers and
+//! files, and carries the effects of [`Apply`](crate::Apply) out.
+//!
+//! Not here: any decision; choosing providers and stores.
+
+mod operate;
+mod run;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Value};
+use provider::{
+    BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned, Progress, Provider,
+    ProviderError, ReadRequest, Seen,
+};
+use tokio_util::sync::CancellationToken;
+
+pub use operate::{Operated, busy, operate};
+pub use run::{Interrupt, LEASE, Lost, run};
+
+use crate::world::{PlanQuestion, ReadQuestion, SourceError, World};
+
+/// The most bytes that `file` and `http_resource` take.
+pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
+pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
+
+/// What time it is.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// The machine's clock.
+    System,
+    /// A clock that stood at this second when it was made, and goes on with the runtime's: virtual in tests.
+    Since(i64, tokio::time::Instant),
+}
+
+impl Clock {
+    /// A clock that stands at this second now.
+    pub fn at(seconds: i64) -> Clock {
+        Clock::Since(seconds, tokio::time::Instant::now())
+    }
+
+    /// Seconds since 1970 UTC.
+    #[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
+    pub fn now(&self) -> i64 {
+        match self {
+            Clock::System => std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX)),
+            Clock::Since(seconds, then) => seconds + then.elapsed().as_secs() as i64,
+        }
+    }
+}
+
+/// Where random bytes come from.
+#[derive(Clone, Debug)]
+pub enum Chance {
+    /// The machine.
+    System,
+    /// A fixed sequence that begins with this number, for tests.
+    Seeded(Arc<std::sync::atomic::AtomicU64>),
+}
+
+impl Chance {
+    /// A fixed sequence.
+    pub fn seeded(seed: u64) -> Chance {
+        Chance::Seeded(Arc::new(std::sync::atomic::AtomicU64::new(seed)))
+    }
+
+    /// 16 bytes.
+    pub fn bytes(&self) -> [u8; 16] {
+        match self {
+            Chance::System => uuid::Uuid::new_v4().into_bytes(),
+            Chance::Seeded(next) => {
+                use sha2::Digest as _;
+                let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let hash = sha2::Sha256::digest(number.to_be_bytes());
+                let mut bytes = [0; 16];
+                bytes.copy_from_slice(&hash[..16]);
+                bytes
+            }
+        }
+    }
+}
+
+/// Providers with their settings, and the folders that paths are relative to.
+#[derive(Clone)]
+pub struct Shell {
+    /// Provider by namespace.
+    pub providers: IndexMap<Name, Arc<dyn Provider>>,
+    /// What they offer together.
+    pub catalogs: Arc<Catalogs>,
+    /// Settings by namespace.
+    pub settings: IndexMap<Name, Value>,
+    /// The instance.
+    pub instance: Name,
+    /// The folder of the root document: what is written is relative to it.
+    pub root: PathBuf,
+    /// The caller's working directory.
+    pub working_directory: Option<Name>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where random bytes come from.
+    pub chance: Chance,
+    /// How URLs are fetched; none where that is not allowed.
+    pub http: Option<HttpGet>,
+    /// Ended when nobody waits any more.
+    pub cancel: CancellationToken,
+}
+
+impl Shell {
+    /// What comes with a call of a thing's provider.
+    pub(crate) fn call_of(&self, address: &Address, type_name: &str, token: Name, progress: Progress) -> Call {
+        Call {
+            instance: self.instance.clone(),
+            address: address.clone(),
+            token,
+            deadline: None,
+            cancel: self.cancel.clone(),
+            root: self.root.clone(),
+            folder: self.root.clone(),
+            settings: self.settings.get(Catalogs::namespace_of(type_name)).cloned().unwrap_or_default(),
+            now: self.clock.now(),
+            progress,
+        }
+    }
+
+    pub(crate) fn provider_of(&self, type_name: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
+        let namespace = Catalogs::namespace_of(type_name);
+        self.providers.get(namespace).ok_or_else(|| {
+            ProviderError::new(ErrorKind::Document, format!("there is no provider for `{namespace}`, so `{type_name}` cannot be managed"))
+        })
+    }
+
+    fn quiet(&self, address: &Address, type_name: &str) -> Call {
+        self.call_of(address, type_name, "".into(), Arc::new(|_| {}))
+    }
+}
+
+impl World for Shell {
+    fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
+    fn random(&self) -> [u8; 16] {
+        self.chance.bytes()
+    }
+
+    fn working_directory(&self) -> Option<Name> {
+        self.working_directory.clone()
+    }
+
+    fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async move {
+            if path.starts_with("https://") || path.starts_with("http://") {
+                return self.http(path).await;
+            }
+            if let Some((scheme, _)) = path.split_once("://") {
+                return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
+            }
+            let whole = std::path::Path::new(folder).join(path);
+            let read = tokio::task::spawn_blocking(move || read_file(&whole)).await;
+            match read {
+                Ok(Ok(bytes)) => Ok(bytes.into()),
+                Ok(Err(message)) => Err(SourceError { message }),
+                Err(error) => Err(SourceError { message: error.to_string() }),
+            }
+        })
+    }
+
+    fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async move {
+            let Some(get) = &self.http else {
+                return Err(SourceError { message: "requests are not allowed here".to_owned() });
+            };
+            get(url.to_owned()).await.map(Into::into).map_err(|message| SourceError { message })
+        })
+    }
+
+    fn check<'a>(&'a self, address: &'a Address, type_name: &'a str, spec: &'a Value) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(address, type_name);
+            self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await
+        })
+    }
+
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(question.address, question.type_name);
+            let request = ReadRequest {
+                type_name: question.type_name,
+                id: question.id,
+                inputs: question.inputs,
+                outputs: question.outputs,
+                private: question.private,
+                token: question.token,
+            };
+            self.provider_of(question.type_name)?.read(&call, request).await
+        })
+    }
+
+    fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(question.address, question.type_name);
+            let request = PlanRequest {
+                type_name: question.type_name,
+                prior_inputs: question.prior_inputs,
+                prior: question.prior,
+                desired: question.desired,
+            };
+            self.provider_of(question.type_name)?.plan(&call, request).await
+        })
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        type_name: &'a str,
+        filters: &'a [(Name, Name, Value)],
+        annotations: &'a Value,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(&Address::root("data"), type_name);
+            self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await
+        })
+    }
+
+    fn call<'a>(&'a self, namespace: &'a str, function: &'a str, arguments: &'a [Value]) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(&Address::root("function"), namespace);
+            self.provider_of(namespace)?.call(&call, function, arguments).await
+        })
+    }
+}
+
+/// A whole file, unless it is too large; what is wrong is said as a phrase.
+#[expect(clippy::disallowed_methods, reason = "the shell is where files are read")]
+fn read_file(path: &std::path::Path) -> Result<Vec<u8>, String> {
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if about.is_dir() {
+        return Err("it is a folder".to_owned());
+    }
+    if about.len() > MOST_BYTES {
+        return Err(format!("it has {} bytes; at most {MOST_BYTES} are read", about.len()));
+    }
+    std::fs::read(path).map_err(|error| error.to_string())
+}

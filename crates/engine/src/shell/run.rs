@@ -1,0 +1,179 @@
+//! Carrying effects out: commits, calls, wake-ups, signs of life.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use provider::{Applied, ApplyRequest, BoxFuture, ProviderError, ReadRequest, Stability};
+use state::{Lease, Revision, Store, StoreError};
+use tokio::sync::mpsc;
+
+use super::Shell;
+use crate::apply::{Apply, CallRequest, Effect, Happened, Outcome};
+use crate::event::Event;
+
+/// How long a lease is held without a sign of life.
+pub const LEASE: Duration = Duration::from_secs(60);
+
+/// A person's wish to stop, as it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// Nothing new starts; what runs is waited for.
+    Gently,
+    /// Stop now: what runs is cut off.
+    AtOnce,
+}
+
+/// The run ended without an ordinary end: it was cut off, or the store could not be written.
+#[derive(Debug)]
+pub struct Lost {
+    /// Why, if the store said so.
+    pub store: Option<StoreError>,
+}
+
+enum Answer {
+    Committed(Result<Revision, StoreError>),
+    Applied(u32, Result<Applied, ProviderError>),
+    Looked(u32, Result<Stability, ProviderError>),
+    Woke(u64),
+}
+
+/// Carries a plan out to its end, telling `tell` everything that happens.
+///
+/// The lease is kept alive meanwhile, and neither taken nor released here. `Err` if the run was cut off by
+/// [`Interrupt::AtOnce`], or if the end could not be recorded; the state can be resumed in both cases.
+pub async fn run(
+    mut apply: Apply,
+    shell: &Shell,
+    store: &dyn Store,
+    lease: &Lease,
+    mut interrupts: mpsc::UnboundedReceiver<Interrupt>,
+    mut tell: impl FnMut(Event),
+) -> Result<Outcome, Lost> {
+    let mut revision = apply.plan().revision;
+    let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
+    let (progress, mut told) = mpsc::unbounded_channel::<Event>();
+    let mut alive = tokio::time::interval(LEASE / 3);
+    alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut effects = Vec::new();
+    let mut refused: Option<StoreError> = None;
+    let mut may_interrupt = true;
+    apply.step(Happened::Began(shell.clock.now()), &mut effects);
+    loop {
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Commit(entries) => {
+                    let expected = revision;
+                    under_way.push(Box::pin(async move { Answer::Committed(store.commit(lease, expected, entries).await) }));
+                }
+                Effect::Call(task, request) => {
+                    let progress = progress.clone();
+                    under_way.push(Box::pin(async move { Answer::Applied(task, call(shell, request, progress).await) }));
+                }
+                Effect::Look(task, request) => {
+                    under_way.push(Box::pin(async move { Answer::Looked(task, look(shell, request).await) }));
+                }
+                Effect::Wake(number, after) => under_way.push(Box::pin(async move {
+                    tokio::time::sleep(after).await;
+                    Answer::Woke(number)
+                })),
+                Effect::Cancel => shell.cancel.cancel(),
+                Effect::Tell(event) => tell(event),
+                Effect::Finish(outcome) => {
+                    return if outcome.outcome.is_some() { Ok(outcome) } else { Err(Lost { store: refused }) };
+                }
+            }
+        }
+        let happened = tokio::select! {
+            biased;
+            Some(event) = told.recv() => {
+                tell(event);
+                continue;
+            }
+            interrupt = interrupts.recv(), if may_interrupt => match interrupt {
+                Some(Interrupt::Gently) => Happened::Interrupt,
+                Some(Interrupt::AtOnce) => return Err(Lost { store: None }),
+                None => {
+                    may_interrupt = false;
+                    continue;
+                }
+            },
+            Some(answer) = under_way.next() => match answer {
+                Answer::Committed(Ok(now)) => {
+                    revision = now;
+                    Happened::Committed(shell.clock.now())
+                }
+                Answer::Committed(Err(error)) => {
+                    let why = words(&error);
+                    refused = Some(error);
+                    Happened::CommitFailed(why)
+                }
+                Answer::Applied(task, answer) => Happened::Applied(task, answer),
+                Answer::Looked(task, answer) => Happened::Looked(task, answer),
+                Answer::Woke(number) => Happened::Woke(number),
+            },
+            _ = alive.tick() => {
+                if let Err(error) = store.renew(lease, shell.clock.now(), LEASE).await {
+                    if matches!(error, StoreError::Busy { .. }) {
+                        let why = words(&error);
+                        refused = Some(error);
+                        Happened::CommitFailed(why)
+                    } else {
+                        continue;
+                    }
+                } else {
+                    continue;
+                }
+            }
+            else => return Err(Lost { store: refused }),
+        };
+        apply.step(happened, &mut effects);
+    }
+}
+
+/// An error with its causes, in a line.
+fn words(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}
+
+async fn call(shell: &Shell, request: CallRequest, progress: mpsc::UnboundedSender<Event>) -> Result<Applied, ProviderError> {
+    let address = request.address.clone();
+    let told = Arc::new(move |text: &str| {
+        // Nobody listens any more only when the run is over.
+        let _ = progress.send(Event::Progress { address: address.clone(), text: text.into() });
+    });
+    let call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told);
+    let provider = shell.provider_of(&request.type_name)?;
+    let asked = ApplyRequest {
+        operation: request.operation,
+        type_name: &request.type_name,
+        id: request.id.as_deref(),
+        prior_inputs: &request.prior_inputs,
+        prior: &request.prior,
+        desired: &request.desired,
+        private: &request.private,
+    };
+    provider.apply(&call, asked).await
+}
+
+async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, ProviderError> {
+    let call = shell.call_of(&request.address, &request.type_name, request.token.clone(), Arc::new(|_| {}));
+    let provider = shell.provider_of(&request.type_name)?;
+    let asked = ReadRequest {
+        type_name: &request.type_name,
+        id: request.id.as_deref(),
+        inputs: &request.prior_inputs,
+        outputs: &request.prior,
+        private: &request.private,
+        token: None,
+    };
+    provider.stable(&call, asked).await
+}

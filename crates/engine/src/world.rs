@@ -1,0 +1,95 @@
+//! The questions the core may ask: its only window.
+//!
+//! Production, an editor or a simulator answers. Answers may come in any order; the core merges them by address. Who
+//! implements it caches nothing: the core asks each question once per stage.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, Seen};
+
+/// The world could not give a text or bytes.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SourceError {
+    /// What is wrong, as a phrase.
+    pub message: String,
+}
+
+/// Read one thing: see [`provider::ReadRequest`].
+#[derive(Clone, Debug)]
+pub struct ReadQuestion<'a> {
+    /// Its address.
+    pub address: &'a Address,
+    /// Its type.
+    pub type_name: &'a str,
+    /// The provider's id, if known.
+    pub id: Option<&'a str>,
+    /// The inputs as last sent.
+    pub inputs: &'a Value,
+    /// The fields as last answered.
+    pub outputs: &'a Value,
+    /// Opaque data of the provider.
+    pub private: &'a Value,
+    /// The token of a call whose outcome is unknown.
+    pub token: Option<&'a str>,
+}
+
+/// What would a create or update do: see [`provider::PlanRequest`].
+#[derive(Clone, Debug)]
+pub struct PlanQuestion<'a> {
+    /// Its address.
+    pub address: &'a Address,
+    /// Its type.
+    pub type_name: &'a str,
+    /// The inputs as last sent; null for a create.
+    pub prior_inputs: &'a Value,
+    /// The fields as last answered or seen; null for a create.
+    pub prior: &'a Value,
+    /// The spec wanted.
+    pub desired: &'a Value,
+}
+
+/// Everything the core may ask before it applies a plan.
+pub trait World: Send + Sync {
+    /// Seconds since 1970 UTC.
+    fn now(&self) -> i64;
+
+    /// 16 random bytes.
+    fn random(&self) -> [u8; 16];
+
+    /// The caller's working directory: absolute, without a trailing slash. None if it sent none.
+    fn working_directory(&self) -> Option<Name>;
+
+    /// The bytes of a file, relative to the folder of the document; at most 16 MiB.
+    fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
+
+    /// The bytes at an http or https URL: up to 5 redirects, 2xx only, 30 s, 16 MiB.
+    fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
+
+    /// The provider's own validation of a spec.
+    fn check<'a>(&'a self, address: &'a Address, type_name: &'a str, spec: &'a Value)
+    -> BoxFuture<'a, Result<Checked, ProviderError>>;
+
+    /// What is there.
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>>;
+
+    /// What the provider would do.
+    fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>>;
+
+    /// Candidates of a data source.
+    fn fetch<'a>(
+        &'a self,
+        type_name: &'a str,
+        filters: &'a [(Name, Name, Value)],
+        annotations: &'a Value,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>>;
+
+    /// A provider's function.
+    fn call<'a>(
+        &'a self,
+        namespace: &'a str,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>>;
+}
