@@ -62,8 +62,12 @@ impl<'t> Reader<'t> {
         if let Trouble::Error { at, kind: Kind::MappingValueNotAllowed } = trouble {
             self.spoil(at);
         }
-        let next = self.next_line(from, at);
-        self.report(trouble, &seen, next.map(|(line, _)| line));
+        // Reading the same line in vain once more is no further error.
+        let again = self.reported.replace(at) == Some(at);
+        let next = self.next_line(if again { from.max(at) } else { from }, at);
+        if !again {
+            self.report(trouble, &seen, next.map(|(line, _)| line));
+        }
         let (line, keep) = next?;
         if line_is_document_start(self.text, line) {
             self.second_document(Span::new(self.file, line as u32, line as u32 + 3));
@@ -270,6 +274,12 @@ impl<'t> Reader<'t> {
 
     /// Ends the containers beyond the first `keep`, which are those that go on at `line`.
     fn close_to(&mut self, keep: usize, line: usize) {
+        let end = self.text.get(..line).unwrap_or("").trim_end().len() as u32;
+        match self.open.last_mut() {
+            Some(Open { key: Some(key), .. }) => clip(key, end),
+            Some(Open { node, .. }) => clip_last(node, end),
+            None => self.root.iter_mut().for_each(|root| clip(root, end)),
+        }
         while self.open.len() > keep.max(1) {
             self.close(None);
         }
@@ -294,9 +304,15 @@ impl<'t> Reader<'t> {
     /// stands before the text of `from`.
     pub(crate) fn part(&self, from: usize) -> (String, usize) {
         let mut part = String::with_capacity(self.text.len() - from + 64);
-        for open in &self.open {
+        let rest = self.text.get(from..).unwrap_or("").trim_start_matches(' ');
+        let explicit = rest.starts_with(": ") && self.open.last().is_some_and(|open| open.key.is_some());
+        for (level, open) in self.open.iter().enumerate() {
             part.extend(std::iter::repeat_n(' ', self.column(open)));
-            part.push_str(if matches!(open.node.content, Content::List(_)) { "-\n" } else { "x:\n" });
+            part.push_str(match open.node.content {
+                Content::List(_) => "-\n",
+                _ if explicit && level + 1 == self.open.len() => "? x\n",
+                _ => "x:\n",
+            });
         }
         let prefix = part.len();
         let mut done = from;
@@ -322,6 +338,30 @@ impl<'t> Reader<'t> {
         let start = first.map_or(open.node.span.start, |key| key.written().start.min(open.node.span.start)) as usize;
         let before = self.text.get(line_start(self.text, start)..start).unwrap_or("");
         before.trim_start_matches('\u{feff}').chars().count()
+    }
+}
+
+/// Ends a node at `end` at the latest: a text that went on beyond the line that is read next was no text.
+fn clip(node: &mut Node, end: u32) {
+    if node.span.end > end {
+        node.span.end = end.max(node.span.start);
+        if node.as_scalar().is_some() {
+            node.content = Content::Missing;
+        }
+        clip_last(node, end);
+    }
+}
+
+fn clip_last(node: &mut Node, end: u32) {
+    match &mut node.content {
+        Content::Map(entries) => {
+            if let Some(Entry { key, value }) = entries.last_mut() {
+                clip(key, end);
+                clip(value, end);
+            }
+        }
+        Content::List(items) => items.last_mut().into_iter().for_each(|item| clip(item, end)),
+        _ => {}
     }
 }
 

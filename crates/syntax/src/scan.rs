@@ -149,7 +149,7 @@ pub(crate) fn is_key_line(bytes: &[u8], at: usize) -> bool {
             let colon = after + spaces(bytes, after);
             bytes.get(colon) == Some(&b':') && ends_token(bytes, colon + 1, false)
         }),
-        Some(b'-') if ends_token(bytes, at + 1, false) => false,
+        Some(b'-' | b':') if ends_token(bytes, at + 1, false) => false,
         Some(b'?') if ends_token(bytes, at + 1, false) => true,
         Some(_) => (at..end)
             .take_while(|place| !(bytes[*place] == b'#' && bytes[*place - 1] == b' '))

@@ -45,6 +45,8 @@ pub(crate) struct Reader<'t> {
     /// Where the last event stood.
     pub(crate) last: usize,
     pub(crate) nodes: usize,
+    /// The place of the error that was reported last.
+    pub(crate) reported: Option<usize>,
     aliases: bool,
     /// Emptied vectors of closed containers: a container grows in one of them and is then stored without excess.
     spare_entries: Vec<Vec<Entry>>,
@@ -91,6 +93,7 @@ fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
         masks: Vec::new(),
         last: from,
         nodes: 0,
+        reported: None,
         aliases: false,
         spare_entries: Vec::new(),
         spare_items: Vec::new(),

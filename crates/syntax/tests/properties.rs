@@ -5,7 +5,7 @@ mod show;
 use proptest::prelude::*;
 use show::{one_line, origins, walk};
 use syntax::Format::{self, Json, JsonWithComments, Yaml};
-use syntax::{Style, parse};
+use syntax::{Content, Node, Style, parse};
 
 const YAML: &str = r#"%YAML 1.2
 ---
@@ -60,6 +60,9 @@ fn sound(text: &str, format: Format) {
             assert!(!found.is_empty(), "something is missing, and nothing was said");
         }
     });
+    if let Some(root) = &tree.root {
+        in_order(root, 0);
+    }
     for (style, characters) in origins(text, format) {
         for (character, _, source) in characters {
             let made_by = match character {
@@ -72,6 +75,28 @@ fn sound(text: &str, format: Format) {
             assert!(made_by, "{character:?} came from {source:?} in {text:?}");
         }
     }
+}
+
+/// Nodes follow each other in the text and lie inside their container; aliases show what stands elsewhere.
+fn in_order(node: &Node, from: u32) -> u32 {
+    let written = node.written();
+    assert!(from <= written.start, "{node:?} begins before {from}");
+    if node.alias.is_some() {
+        return written.end;
+    }
+    let mut at = node.span.start.min(written.end);
+    match &node.content {
+        Content::Map(entries) => {
+            for entry in entries {
+                at = in_order(&entry.key, at);
+                at = in_order(&entry.value, at);
+            }
+        }
+        Content::List(items) => items.iter().for_each(|item| at = in_order(item, at)),
+        _ => {}
+    }
+    assert!(at <= written.end, "{node:?} ends before {at}");
+    written.end
 }
 
 fn is_block(style: Style) -> bool {
