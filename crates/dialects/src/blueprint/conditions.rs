@@ -4,7 +4,7 @@ use ::blueprint::{Choice, Expr, ExprKind, Value};
 use diag::Span;
 use syntax::{Content, Node, Scalar};
 
-use super::lowering::{Lowering, place};
+use super::lowering::{Lowering, is_open, place};
 use super::scalar::{Typed, typed};
 use super::shape;
 use crate::codes::{CONDITION_CONSTANT, INVALID_CONDITION};
@@ -40,7 +40,7 @@ impl Lowering<'_> {
             return Expr::literal(Value::Bool(value), node.span);
         }
         let before = self.found.len();
-        let expr = if scalar.text.contains("${") { self.text_expr(node, scalar) } else { Expr::error(node.span) };
+        let expr = if is_open(&scalar.text) { self.text_expr(node, scalar) } else { Expr::error(node.span) };
         if matches!(expr.kind, ExprKind::Substitution(_)) {
             return expr;
         }

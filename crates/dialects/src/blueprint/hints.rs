@@ -49,10 +49,8 @@ impl Lowering<'_> {
         let scalar = match &node.content {
             Content::Scalar(scalar) => scalar,
             Content::Missing => return false,
-            Content::Map(_) | Content::List(_) => {
-                self.invalid_hint(node, name, "a single value");
-                return false;
-            }
+            // Not a single value, as every annotation must be: that is said once, with the others.
+            Content::Map(_) | Content::List(_) => return true,
         };
         if name == "cyan.eachKey" {
             let key = self.scalar(node, scalar);

@@ -131,6 +131,15 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             fields.written |= 1 << at;
+            // Where a substitution would give the list or map that is wanted, the substitution is what is wrong.
+            let closed = !key.substitutions && (key.section.is_empty() || text == "linkSelector");
+            if closed
+                && !key.form.takes(true, false, false)
+                && let Some(scalar) = entry.value.as_scalar()
+                && self.has_substitution(&entry.value, scalar, text)
+            {
+                continue;
+            }
             if self.fits(&entry.value, key.form, text) {
                 fields.values[at] = Some(entry);
             }
@@ -251,6 +260,9 @@ impl<'a> Lowering<'a> {
 
     /// Reports a substitution where none may stand.
     pub(super) fn has_substitution(&mut self, node: &Node, scalar: &Scalar, key: &str) -> bool {
+        if !is_open(&scalar.text) {
+            return false;
+        }
         let Some(at) = scalar.text.find("${") else { return false };
         let end = scalar.text[at..].find('}').map_or(at + 2, |length| at + length + 1);
         let span = node.text_map(self.source).span(at as u32, end as u32);
@@ -361,7 +373,7 @@ impl<'a> Lowering<'a> {
 
     /// The expression of a text scalar.
     pub(super) fn text_expr(&mut self, node: &Node, scalar: &Scalar) -> Expr {
-        if !scalar.text.contains("${") {
+        if !is_open(&scalar.text) {
             return Expr::literal(Value::text(&*scalar.text), node.span);
         }
         let map = node.text_map(self.source);
@@ -375,6 +387,11 @@ impl<'a> Lowering<'a> {
     pub(super) fn mismatch(&mut self, node: &Node, what: &str, wanted: &str, found: &str) -> Diagnostic {
         TYPE_MISMATCH.new(format!("{what} must be {wanted}, found {found}")).label(place(node), found)
     }
+}
+
+/// Whether a text holds a substitution. Most hold no `$`, which is found out faster.
+pub(super) fn is_open(text: &str) -> bool {
+    text.bytes().any(|byte| byte == b'$') && text.contains("${")
 }
 
 /// `a` or `an`.

@@ -69,13 +69,14 @@ impl Lowering<'_> {
     }
 
     fn filters(&mut self, node: &Node, key: Span, name: Span) -> Vec<Filter> {
-        let Some(items) = node.as_list() else {
-            return self.filter(node, key).into_iter().collect();
-        };
-        if items.is_empty() {
+        let empty = node.as_list().is_some_and(<[Node]>::is_empty) || node.as_map().is_some_and(<[_]>::is_empty);
+        if empty {
             self.missing(shape::DATA_SOURCE.name, "filter", name);
             return Vec::new();
         }
+        let Some(items) = node.as_list() else {
+            return self.filter(node, key).into_iter().collect();
+        };
         self.newer(place(node), "a list of filters");
         let mut filters = Vec::with_capacity(items.len());
         for item in items {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use diag::{Diagnostics, Span};
 use syntax::{Content, Entry, Node, Style};
 
+use super::lowering::is_open;
 use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_SHAPE};
 
 /// What the walk found.
@@ -72,7 +73,7 @@ impl Survey {
                     self.bad_keys.insert(span.start);
                 }
                 Some(text) => {
-                    if text.contains("${") {
+                    if is_open(text) {
                         found.push(
                             SUBSTITUTION_IN_KEY
                                 .new("a key takes no substitution")

@@ -4,7 +4,7 @@ use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, Value};
 use diag::{Span, Spanned};
 use syntax::{Content, Node};
 
-use super::lowering::{Fields, Lowering, article, listed, place};
+use super::lowering::{Fields, Lowering, article, is_open, listed, place};
 use super::names::is_type_name;
 use super::scalar::{Typed, typed};
 use super::shape;
@@ -234,7 +234,7 @@ impl Lowering<'_> {
             && typed(node, scalar) == Typed::Text
         {
             let expr = self.text_expr(node, scalar);
-            return if scalar.text.contains("${") { expr } else { self.parsed(node, &scalar.text, ty, expr) };
+            return if is_open(&scalar.text) { expr } else { self.parsed(node, &scalar.text, ty, expr) };
         }
         if node.is_missing() {
             return Expr::error(node.span);
