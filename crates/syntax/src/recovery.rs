@@ -344,7 +344,7 @@ impl<'t> Reader<'t> {
 /// Ends a node at `end` at the latest: a text that went on beyond the line that is read next was no text.
 fn clip(node: &mut Node, end: u32) {
     if node.span.end > end {
-        node.span.end = end.max(node.span.start);
+        node.span = Span { start: node.span.start.min(end), end, ..node.span };
         if node.as_scalar().is_some() {
             node.content = Content::Missing;
         }
