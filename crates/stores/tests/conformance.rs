@@ -1,5 +1,7 @@
 //! Every store under the conformance suite of its contract.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use futures::executor::block_on;
 use state::conformance::Place;
 use state::{Store, conformance};

@@ -1,5 +1,7 @@
 //! What only a file can suffer, and what a file promises beside the contract.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

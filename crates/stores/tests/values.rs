@@ -1,5 +1,7 @@
 //! Whatever value is stored comes back as it was, from every store.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{self, TrySendError};
 
 use blueprint::{Address, IndexMap, Name, Value};
 use rusqlite::types::ValueRef;
@@ -231,14 +232,46 @@ impl Reading<'_> {
                    SELECT r.position, e.id, e.sealed, e.body FROM r CROSS JOIN entries e ON e.id = r.entry";
         let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
         let mut rows = statement.query([head.id]).map_err(at)?;
-        let mut found: Vec<(i64, Address, Arc<Record>)> = Vec::new();
-        while let Some(row) = rows.next().map_err(at)? {
-            let entry: i64 = row.get(1).map_err(at)?;
-            let sealed: bool = row.get(2).map_err(at)?;
-            let outcome: Outcome = body::read(self.sealer, head.place(entry), sealed, text(row, 3).map_err(at)?)?;
-            let record = outcome.record.ok_or_else(|| damaged(self.path))?;
-            found.push((row.get(0).map_err(at)?, outcome.address, record));
-        }
+        let (path, sealer) = (self.path, self.sealer);
+        // Parsing takes longer than reading: a second thread takes what it can, a handful at a time.
+        let mut found = std::thread::scope(|scope| {
+            let (sender, receiver) = mpsc::sync_channel::<Vec<RecordRow>>(1);
+            let mut helper = None;
+            let mut receiver = Some(receiver);
+            let mut found = Vec::new();
+            let mut handful = Vec::with_capacity(HANDFUL);
+            while let Some(row) = rows.next().map_err(at)? {
+                handful.push(RecordRow {
+                    position: row.get(0).map_err(at)?,
+                    entry: row.get(1).map_err(at)?,
+                    sealed: row.get(2).map_err(at)?,
+                    body: text(row, 3).map_err(at)?.into(),
+                });
+                if handful.len() < HANDFUL {
+                    continue;
+                }
+                let full = std::mem::replace(&mut handful, Vec::with_capacity(HANDFUL));
+                if let Some(receiver) = receiver.take() {
+                    helper = Some(scope.spawn(move || {
+                        let mut found = Vec::new();
+                        for rows in receiver {
+                            parse_records(path, sealer, head, &rows, &mut found)?;
+                        }
+                        Ok::<_, StoreError>(found)
+                    }));
+                }
+                // Where it is busy, or has met an error and ended, it is done here.
+                if let Err(TrySendError::Full(rows) | TrySendError::Disconnected(rows)) = sender.try_send(full) {
+                    parse_records(path, sealer, head, &rows, &mut found)?;
+                }
+            }
+            drop(sender);
+            parse_records(path, sealer, head, &handful, &mut found)?;
+            if let Some(helper) = helper {
+                found.extend(helper.join().map_err(|_| damaged(path))??);
+            }
+            Ok::<_, StoreError>(found)
+        })?;
         if !found.is_sorted_by_key(|(position, ..)| *position) {
             found.sort_unstable_by_key(|(position, ..)| *position);
         }
@@ -371,6 +404,32 @@ impl Reading<'_> {
         found.reverse();
         Ok(found)
     }
+}
+
+/// How many records are handed to the other thread at once.
+const HANDFUL: usize = 256;
+
+struct RecordRow {
+    position: i64,
+    entry: i64,
+    sealed: bool,
+    body: Box<[u8]>,
+}
+
+fn parse_records(
+    path: &Path,
+    sealer: &Sealer,
+    head: &Head,
+    rows: &[RecordRow],
+    found: &mut Vec<(i64, Address, Arc<Record>)>,
+) -> Result<(), StoreError> {
+    found.reserve(rows.len());
+    for row in rows {
+        let outcome: Outcome = body::read(sealer, head.place(row.entry), row.sealed, &row.body)?;
+        let record = outcome.record.ok_or_else(|| damaged(path))?;
+        found.push((row.position, outcome.address, record));
+    }
+    Ok(())
 }
 
 fn operation_at(operations: &[(u64, Name)], sequence: u64) -> Name {
