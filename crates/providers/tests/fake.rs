@@ -474,3 +474,36 @@ async fn another_catalogue_is_simulated_plausibly() {
     assert_eq!((found.candidates.len(), found.applied), (1, vec![0]));
     assert_eq!(found.candidates[0].fields.get("name"), Some(&"n".into()));
 }
+
+#[tokio::test]
+async fn the_suite_notices_what_is_wrong() {
+    for (fault, complaint) in [
+        (
+            r#"{"on": "create", "at": "thing0", "kind": "answer", "set": {"id": 5}}"#,
+            "after create are not as declared: `id`",
+        ),
+        (r#"{"on": "create", "at": "thing0", "kind": "answer", "drop": ["id"]}"#, "not as declared: `id` is missing"),
+        (
+            r#"{"on": "update", "at": "thing0", "kind": "answer", "set": {"input": 9}}"#,
+            "changes `input`, which was sent",
+        ),
+        (r#"{"on": "create", "at": "thing0", "kind": "permanent", "times": 9}"#, "create failed"),
+        (r#"{"on": "delete", "at": "thing0", "kind": "permanent"}"#, "a delete failed"),
+        (r#"{"at": "thing0", "kind": "slow", "checks": null}"#, "not stable after 100 questions"),
+    ] {
+        let world = SharedWorld::default();
+        // One provider for all calls: a fault is used up once.
+        let fake: Arc<dyn Provider> = Arc::new(with_faults(&world, &format!("[{fault}]")));
+        let setup = Setup { documented: false, ..Setup::in_folder("/w") };
+        let case = Case::new("test/data", json(r#"{"input": 1}"#)).changed(json(r#"{"input": 2}"#));
+        let failures = provider::conformance::provider(|| fake.clone(), &setup, &[case]).await;
+        let own: Vec<&String> = failures.iter().filter(|failure| !failure.ends_with("there is no case")).collect();
+        assert!(own.iter().any(|failure| failure.contains(complaint)), "{fault}: {own:#?}");
+    }
+    let setup = Setup::in_folder("/w");
+    let failures = provider::conformance::provider(|| Arc::new(provider(FakeOptions::default())), &setup, &[]).await;
+    assert!(
+        failures.contains(&"test/topic: has no example".into())
+            && failures.contains(&"test/topic: there is no case".into())
+    );
+}
