@@ -217,3 +217,58 @@ fn moves_to_nothing_are_said_at_the_former_name() {
         &["2:27 W unknown-annotation", "2:45 E invalid-annotation"],
     );
 }
+
+/// One of everything, right and wrong.
+const EVERYTHING: &str = r#"version: 2023-04-20
+transform: [a, "${b}", ~]
+variables: { v: { type: float, default: 012, allowedValues: [1, [x]] }, w: ~, "${k}": &a { type: string } }
+values:
+  l: { type: array, value: "${list(variables.v, none)}", secret: yes }
+  m: *a
+include: { c: { path: "${cwd()}/x", variables: { a: [1] }, metadata: { sourceType: https } } }
+datasources:
+  d:
+    type: !t a/b
+    filter: [ { field: "a${1}", operator: ">", search: [ ~ ] }, 5 ]
+    exports: { x.y: { type: map, aliasFor: 5 } }
+resources:
+  r:
+    <<: *a
+    type: test/data
+    each: ${values.l}
+    dependsOn: [ s, ~ ]
+    condition:
+      and:
+        - ${eq(elem, "é")}
+        - or: [ true, { not: "x" } ]
+    linkSelector: { byLabel: { app: 1 }, exclude: r }
+    removalPolicy: keep
+    metadata: { labels: [], annotations: { cyan.protect: 1, cyan.eachKey: "${elem}" }, custom: { a: { b: ~ } } }
+    spec:
+      text: |
+        folded ${r.state.id}
+      number: 1e999
+exports: { e: { type: string, field: "r[0].state" } }
+metadata: { cyan.moved: { old: r } }
+"#;
+
+#[test]
+fn a_document_cut_anywhere_is_still_lowered() {
+    for (at, _) in EVERYTHING.char_indices() {
+        found_in("main.yaml", &EVERYTHING[..at]);
+        found_in("main.json", &EVERYTHING[at..]);
+        found_in("main.yaml", &EVERYTHING[at..]);
+    }
+}
+
+#[test]
+fn everything_is_said_in_one_run_and_each_thing_once() {
+    let found = found_in("main.yaml", EVERYTHING);
+    let mut once = found.clone();
+    once.dedup();
+    assert_eq!(found, once);
+    assert_eq!(
+        found,
+        ["2:17 E substitution-not-allowed", "2:24 E type-mismatch", "3:42 W leading-zero", "3:66 E type-mismatch",]
+    );
+}

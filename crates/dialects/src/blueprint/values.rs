@@ -62,6 +62,8 @@ impl Lowering<'_> {
         // The values of a custom type are given by label, and labels are text.
         let written = if labels { &Type::Text } else { &ty };
         let mut allowed = Vec::new();
+        // With an entry in error nobody can tell whether the default is allowed.
+        let mut complete = true;
         if let Some(entry) = fields.entry("allowedValues") {
             if ty == Type::Bool {
                 self.found.push(
@@ -72,16 +74,16 @@ impl Lowering<'_> {
                 );
             } else {
                 for item in entry.value.as_list().unwrap_or(&[]) {
-                    allowed.extend(
-                        self.typed_literal(item, written, "an allowed value")
-                            .map(|value| Spanned::new(value, item.span)),
-                    );
+                    match self.typed_literal(item, written, "an allowed value") {
+                        Some(value) => allowed.push(Spanned::new(value, item.span)),
+                        None => complete = false,
+                    }
                 }
             }
         }
         let default = fields.get("default").and_then(|node| {
             let value = self.typed_literal(node, written, "`default`")?;
-            let known = labels || allowed.is_empty() || allowed.iter().any(|option| option.item == value);
+            let known = labels || !complete || allowed.is_empty() || allowed.iter().any(|option| option.item == value);
             if !known {
                 // The values themselves are not said: they may be secret.
                 let mut not_allowed = VALUE_NOT_ALLOWED
