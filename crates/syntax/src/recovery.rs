@@ -9,7 +9,7 @@
 use diag::Span;
 
 use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
-use crate::yaml::{Kind, Open, Reader, after_colon};
+use crate::yaml::{Kind, Open, Reader, place_of_missing};
 use crate::{Content, Entry, MAX_DEPTH, Node, SPLIT_SUBSTITUTION, syntax_error};
 
 /// Why the parser was stopped.
@@ -295,7 +295,7 @@ impl<'t> Reader<'t> {
         if let Some(Open { node: Node { content: Content::Map(entries), .. }, key, .. }) = self.open.last_mut()
             && let Some(key) = key.take()
         {
-            let at = after_colon(text, key.written().end) as u32;
+            let at = place_of_missing(text, key.written().end);
             entries.push(Entry { key, value: Node::missing(Span::new(file, at, at)) });
         }
     }

@@ -370,7 +370,7 @@ impl Reader<'_> {
     pub(crate) fn close(&mut self, end: Option<u32>) {
         let Some(Open { mut node, key, flow }) = self.open.pop() else { return };
         if let (Some(key), Content::Map(entries)) = (key, &mut node.content) {
-            let at = after_colon(self.text, key.written().end) as u32;
+            let at = place_of_missing(self.text, key.written().end);
             entries.push(Entry { key, value: Node::missing(Span::new(self.file, at, at)) });
         }
         let last = match &node.content {
@@ -431,6 +431,13 @@ fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
             _ => return None,
         }
     }
+}
+
+/// Where the value of a key is missing: after its colon, if that stands on the same line.
+pub(crate) fn place_of_missing(text: &str, key_end: u32) -> u32 {
+    let after = after_colon(text, key_end);
+    let between = text.get(key_end as usize..after).unwrap_or("");
+    if between.contains(['\n', '\r']) { key_end } else { after as u32 }
 }
 
 fn style_of(style: ScalarStyle) -> Style {

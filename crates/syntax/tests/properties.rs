@@ -60,7 +60,9 @@ fn sound(text: &str, format: Format) {
             assert!(!found.is_empty(), "something is missing, and nothing was said");
         }
     });
-    if let Some(root) = &tree.root {
+    // Where the syntax is broken, a container may begin in what an error swallowed.
+    let broken = found.iter().any(|diagnostic| diagnostic.code.name == "invalid-syntax");
+    if let Some(root) = tree.root.as_ref().filter(|_| !broken) {
         in_order(root, 0);
     }
     for (style, characters) in origins(text, format) {
