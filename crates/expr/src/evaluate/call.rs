@@ -122,7 +122,8 @@ impl<'a> Machine<'a> {
                         function: def.name.clone(),
                         arguments: values.to_vec(),
                     };
-                    Ok(Ok(machine.ask(site, ask)?))
+                    let answer = machine.ask(site, ask)?;
+                    Ok(Ok(machine.sized(site, answer)?))
                 })
             }
         }

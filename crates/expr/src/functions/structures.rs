@@ -7,7 +7,7 @@ use blueprint::{Map, ObjectType, Type, Value};
 use super::define::{any_list, any_map, function, gives};
 use super::{At, Body, Fault, too_large};
 use crate::codes;
-use crate::evaluate::{Arguments, Machine, Site, Stop, within_limits};
+use crate::evaluate::{Arguments, Machine, Site, Stop, unknown_of, within_limits};
 use crate::function::{FunctionDef, Returns};
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -106,6 +106,9 @@ pub(super) fn body(name: &str) -> Option<Body> {
 
 fn len<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let value = arguments.first().unwrap_or(&Value::Null);
+    if value.is_unknown() {
+        return Ok(unknown_result(&arguments, Type::Int));
+    }
     let length = match value.bare() {
         Value::Text(text) => text.chars().count(),
         Value::List(items) | Value::Set(items) => items.len(),
@@ -113,6 +116,11 @@ fn len<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<V
         _ => 0,
     };
     Ok(Value::Int(length as i64).tainted(value.has_secret()))
+}
+
+/// The result where an argument as a whole is unknown.
+fn unknown_result(arguments: &[Value], ty: Type) -> Value {
+    unknown_of(Some(ty), arguments).tainted(arguments.iter().any(Value::has_secret))
 }
 
 /// What counts as one kind in a list (ruling C27).
@@ -182,17 +190,26 @@ fn object<'a>(
 
 fn keys<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
+    if map.is_unknown() {
+        return Ok(unknown_result(&arguments, Type::list(Type::Text)));
+    }
     let keys = map.as_map().into_iter().flat_map(Map::keys).map(|key| Value::Text(key.clone()));
     Ok(Value::list(keys).tainted(secret))
 }
 
 fn vals<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
+    if map.is_unknown() {
+        return Ok(unknown_result(&arguments, any_list()));
+    }
     let values = map.as_map().into_iter().flat_map(Map::values).cloned();
     Ok(Value::list(values).tainted(secret))
 }
 
 fn merge<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    if arguments.iter().any(Value::is_unknown) {
+        return Ok(unknown_result(&arguments, any_map()));
+    }
     let mut arguments = arguments.into_iter();
     let first = arguments.next().unwrap_or_default();
     let mut secret = matches!(first, Value::Secret(_));

@@ -1,0 +1,368 @@
+//! What the evaluator does around functions: guards, unknown and secret values, questions, limits.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+
+use blueprint::{Expr, ExprKind, Head, Ref, Type, Value};
+use diag::{Diagnostics, FileId, Span, Spanned, TextMap};
+use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+
+/// Variables by name; resource `absent` is absent, others are unknown. Answers no question, but notes them.
+#[derive(Default)]
+struct World {
+    inputs: HashMap<&'static str, Value>,
+    asked: Vec<Ask>,
+    answers: bool,
+}
+
+impl Scope for World {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        match &reference.head {
+            Head::Input(name) => {
+                Ok(Read { value: self.inputs.get(name.as_ref()).cloned().ok_or(Stop::Reported)?, used: 0 })
+            }
+            Head::Resource { name, .. } if name.as_ref() == "absent" => {
+                let diagnostic = expr::codes::ABSENT_ELEMENT.new("absent").label(reference.head_span, "");
+                Err(Stop::Absent(Box::new(diagnostic)))
+            }
+            Head::Resource { .. } => Ok(Read {
+                value: Value::unknown(unknown_type(reference), Some(blueprint::Address::root("r"))),
+                used: reference.path.len(),
+            }),
+            _ => Err(Stop::Reported),
+        }
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        self.asked.push(ask.clone());
+        match ask {
+            Ask::Provider { arguments, .. } => Some(Ok(arguments.last().cloned().unwrap_or_default())),
+            _ if self.answers => Some(Ok("answer".into())),
+            _ => None,
+        }
+    }
+
+    fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+        Ok(Value::from(format!("{a}::{b}")))
+    }
+}
+
+/// The id is text; the spec as a whole is of some type.
+fn unknown_type(reference: &Ref) -> Option<Type> {
+    (reference.path.len() == 2).then_some(Type::Text)
+}
+
+fn parse_with(table: &FunctionTable, text: &str) -> Expr {
+    let mut found = Diagnostics::new();
+    let length = text.len() as u32;
+    let map = TextMap::identity(FileId::new(0), 0, length);
+    let expr = expr::parse_text(text, &map, Span::new(FileId::new(0), 0, length), table, &mut found);
+    assert!(!found.has_errors(), "{text}: {found:?}");
+    expr
+}
+
+fn parse(text: &str) -> Expr {
+    parse_with(&expr::core_functions(), text)
+}
+
+fn world() -> World {
+    let inputs = [
+        ("s", Value::from("text")),
+        ("pw", Value::from("hidden").secret()),
+        ("config", Value::map([("host", Value::from("h")), ("key", Value::from("k").secret())])),
+        ("hidden", Value::map([("host", Value::from("h"))]).secret()),
+        ("nothing", Value::Null),
+        ("n", Value::Int(7)),
+    ];
+    World { inputs: inputs.into(), asked: Vec::new(), answers: false }
+}
+
+fn run(text: &str) -> Result<Value, Stop> {
+    expr::evaluate(&parse(text), &expr::core_functions(), &mut world(), &mut Diagnostics::new())
+}
+
+#[track_caller]
+fn value(text: &str) -> Value {
+    run(text).unwrap_or_else(|stop| panic!("{text}: {stop:?}"))
+}
+
+/// The code of the failure and its place.
+#[track_caller]
+fn failure(text: &str) -> String {
+    match run(text) {
+        Err(Stop::Failed(one)) => format!("{} {}..{}", one.code.name, one.span().start, one.span().end),
+        Err(Stop::Absent(one)) => format!("absent: {} {}..{}", one.code.name, one.span().start, one.span().end),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_absent_is_none_where_a_call_guards_it() {
+    assert_eq!(value("${coalesce(absent.spec.host, \"d\")}"), Value::from("d"));
+    assert_eq!(value("${first(absent.spec.host, \"d\")}"), Value::from("d"));
+    assert_eq!(value("${lookup(absent.spec, \"k\", 3)}"), Value::Int(3));
+    assert_eq!(value("${coalesce(jsondecode(\"{}\").a, 1)}"), Value::Int(1));
+    assert_eq!(value("${coalesce(variables.config.nope, 1)}"), Value::Int(1));
+    assert_eq!(value("${if(true, 1, absent.spec.x)}"), Value::Int(1));
+    assert_eq!(value("${and(false, absent.spec.x)}"), Value::Bool(false));
+    assert_eq!(failure("${coalesce(to_upper(absent.spec.x), \"d\")}"), "absent: absent-element 20..26");
+    assert_eq!(failure("${absent.spec.x}"), "absent: absent-element 2..8");
+    assert_eq!(failure("${variables.config.nope}"), "absent: absent-element 2..18");
+}
+
+#[test]
+fn unknown_parts_spread_no_further_than_they_must() {
+    for text in [
+        "${to_upper(r.spec.id)}",
+        "a${r.spec.id}",
+        "${len(r.spec.id)}",
+        "${keys(r.spec)}",
+        "${merge(object(a = 1), r.spec)}",
+        "${eq(list(r.spec.id), list(\"a\"))}",
+        "${jsonencode(object(a = r.spec.id))}",
+        "${if(eq(r.spec.id, \"a\"), 1, 2)}",
+        "${and(eq(r.spec.id, \"a\"), false)}",
+        "${filter(list(r.spec.id), has_prefix_g(\"a\"))}",
+        "${coalesce(r.spec.id, 1)}",
+    ] {
+        let result = value(text);
+        let mut waits_for = Vec::new();
+        result.waits_for(&mut waits_for);
+        assert!(result.is_unknown() && waits_for.len() == 1, "{text}: {result:?}");
+    }
+    assert_eq!(value("${len(list(r.spec.id))}"), Value::Int(1));
+    assert_eq!(value("${object(a = r.spec.id, b = 2).b}"), Value::Int(2));
+    assert_eq!(value("${keys(object(a = r.spec.id))}"), Value::list(["a".into()]));
+    assert_eq!(value("${lookup(object(a = r.spec.id, b = 2), \"b\")}"), Value::Int(2));
+    assert_eq!(value("${merge(object(a = r.spec.id), object(a = 2)).a}"), Value::Int(2));
+    assert_eq!(value("${map(list(r.spec.id, \"b\"), to_upper)[1]}"), Value::from("B"));
+    let Value::Unknown(unknown) = value("x${r.spec.id}") else { panic!("known") };
+    assert_eq!(unknown.ty, Some(Type::Text));
+}
+
+#[test]
+fn a_secret_taints_what_is_made_of_it() {
+    for text in [
+        "${to_upper(variables.pw)}",
+        "a${variables.pw}",
+        "${len(variables.pw)}",
+        "${eq(variables.pw, \"x\")}",
+        "${sha256(variables.pw)}",
+        "${variables.hidden.host}",
+        "${keys(variables.hidden)}",
+        "${if(eq(variables.pw, \"x\"), 1, 2)}",
+        "${variables.config.key}",
+        "${jsonencode(variables.config)}",
+    ] {
+        let result = value(text);
+        assert!(matches!(result, Value::Secret(_)), "{text}: {result:?}");
+    }
+    assert!(!value("${keys(variables.config)}").has_secret());
+    assert!(!value("${variables.config.host}").has_secret());
+    let list = value("${list(\"a\", variables.pw)}");
+    assert_eq!(list.as_list().unwrap()[0], Value::from("a"));
+    assert!(matches!(list.as_list().unwrap()[1], Value::Secret(_)));
+    assert!(value("${to_upper(join(list(variables.pw, r.spec.id), \"\"))}").has_secret());
+}
+
+#[test]
+fn a_failure_does_not_quote_a_secret() {
+    for text in [
+        "${fromjson(\"{}\", variables.pw)}",
+        "${cidrsubnet(variables.pw, 1, 1)}",
+        "${datetime(variables.pw)}",
+        "${map(list(object()), getattr(variables.pw))}",
+        "${jsondecode(variables.pw)}",
+    ] {
+        let Err(Stop::Failed(diagnostic)) = run(text) else { panic!("{text} did not fail") };
+        assert!(!format!("{diagnostic:?}").contains("hidden"), "{text}");
+    }
+}
+
+#[test]
+fn failures_stand_at_the_part_at_fault() {
+    for (text, expected) in [
+        ("${to_upper(variables.n)}", "argument-type 11..22"),
+        ("${substr(\"abc\", 0, 4)}", "argument-range 19..20"),
+        ("${map(list(1), to_upper)}", "argument-type 15..23"),
+        ("${map(list(\"ab\"), replace_g(\"\", \"x\"))}", "argument-range 18..36"),
+        ("${eq(\"1\", 1)}", "incomparable 2..12"),
+        ("${trim()}", "argument-count 2..6"),
+        ("${list(1, \"a\")}", "mixed-list 10..13"),
+        ("${list(getattr(\"x\"))}", "function-as-value 7..19"),
+        ("${getattr(\"x\")}", "function-as-value 0..15"),
+        ("a${list()}", "interpolated-complex 1..10"),
+        ("a${utf8(base64decode(\"/w==\"))}", "not-utf8 8..28"),
+        ("a${base64decode(\"/w==\")}", "not-utf8 1..24"),
+        ("${split(\"a\", \",\")[3]}", "index-out-of-range 17..20"),
+        ("${split(\"a\", \",\").x}", "wrong-accessor 17..19"),
+        ("${variables.s.x}", "wrong-accessor 13..15"),
+        ("${filter(list(\"a\"), to_upper)}", "callback-result 20..28"),
+        ("${map(list(\"a\"), replace)}", "callback-type 17..24"),
+        ("${pipe(len, to_upper)}", "callback-type 12..20"),
+        ("${nope(1)}", "unknown-function 2..6"),
+        ("${object(1)}", "argument-type 9..10"),
+    ] {
+        assert_eq!(failure(text), expected, "{text}");
+    }
+    let Err(Stop::Failed(one)) = run("${map(jsondecode(\"[{\\\"a\\\":1},{}]\"), getattr(\"a\"))}") else {
+        panic!("no failure")
+    };
+    assert!(one.message.ends_with("(item 1)"), "{}", one.message);
+}
+
+fn entry(key: &str, value: Expr) -> (Spanned<blueprint::Name>, Expr) {
+    (Spanned::new(key.into(), Span::NONE), value)
+}
+
+fn document(entries: Vec<(&str, Expr)>) -> Expr {
+    Expr::new(ExprKind::Map(entries.into_iter().map(|(key, value)| entry(key, value)).collect()), Span::NONE)
+}
+
+#[test]
+fn none_is_left_out_but_a_written_null_stays() {
+    let list = Expr::new(
+        ExprKind::List(vec![parse("${none}"), Expr::literal(Value::Null, Span::NONE), parse("a")]),
+        Span::NONE,
+    );
+    let expr = document(vec![
+        ("gone", parse("${variables.nothing}")),
+        ("kept", Expr::literal(Value::Null, Span::NONE)),
+        ("list", list),
+    ]);
+    let result = expr::evaluate(&expr, &expr::core_functions(), &mut world(), &mut Diagnostics::new()).unwrap();
+    assert_eq!(result, Value::map([("kept", Value::Null), ("list", Value::list([Value::Null, "a".into()]))]));
+}
+
+#[test]
+fn one_run_reports_every_failure_and_asks_every_question() {
+    let expr =
+        document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${len(variables.n)}")), ("c", parse("x"))]);
+    let mut found = Diagnostics::new();
+    let result = expr::evaluate(&expr, &expr::core_functions(), &mut world(), &mut found);
+    assert!(matches!(result, Err(Stop::Failed(_))));
+    assert_eq!(found.len(), 1);
+
+    let expr =
+        document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${cwd()}")), ("c", parse("${file(\"f\")}"))]);
+    let (mut found, mut world) = (Diagnostics::new(), world());
+    let result = expr::evaluate(&expr, &expr::core_functions(), &mut world, &mut found);
+    assert!(matches!(result, Err(Stop::Ask(ask)) if *ask == Ask::WorkingDirectory));
+    assert!(found.is_empty());
+    assert_eq!(world.asked.len(), 2);
+}
+
+#[test]
+fn remembered_calls_know_their_place() {
+    let ask = |expr: &Expr| {
+        let mut world = World { answers: true, ..world() };
+        expr::evaluate(expr, &expr::core_functions(), &mut world, &mut Diagnostics::new()).unwrap();
+        world.asked
+    };
+    let inner =
+        Expr::new(ExprKind::List(vec![parse("x"), parse("${uuid()}-${if(false, uuid(), uuid())}")]), Span::NONE);
+    let asked = ask(&document(vec![("input", document(vec![("a.b", inner)]))]));
+    let places: Vec<(String, u32)> = asked
+        .iter()
+        .map(|ask| match ask {
+            Ask::Remembered { path, nth, .. } => (path.to_string(), *nth),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let path = "input[\"a.b\"][1]".to_string();
+    assert_eq!(places, [(path.clone(), 0), (path, 2)]);
+
+    let print = |text: &str| match ask(&parse(text)).remove(0) {
+        Ask::Remembered { fingerprint, .. } => fingerprint,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(print("${uuid()}"), print("${ uuid( ) }"));
+    assert_ne!(print("a${uuid()}"), print("b${uuid()}"));
+}
+
+#[test]
+fn remembered_values_come_from_what_is_given() {
+    let now = 1_672_671_845;
+    let drawn = |format: &str| expr::remembered_value("datetime", &[format.into()], now, [0; 16]).unwrap();
+    assert_eq!(drawn("unix"), "1672671845".into());
+    assert_eq!(drawn("tagcompact"), "20230102150405".into());
+    assert_eq!(
+        expr::remembered_value("uuid", &[], now, [0xff; 16]),
+        Some("ffffffff-ffff-4fff-bfff-ffffffffffff".into())
+    );
+    assert_eq!(expr::remembered_value("datetime", &["iso".into()], now, [0; 16]), None);
+}
+
+#[test]
+fn functions_of_providers_are_asked_for() {
+    let mut table = expr::core_functions();
+    let mut tag = table.get("join").unwrap().clone();
+    let index = expr::Parameter { name: "index".into(), ty: Type::Int, optional: false, callback: None, guards: false };
+    tag.name = "test_tag".into();
+    tag.parameters = vec![expr::Parameter { name: "item".into(), ty: Type::Text, ..index.clone() }, index];
+    tag.least = 2;
+    tag.takes_index = true;
+    tag.purity = expr::Purity::Provider("test".into());
+    table.insert(tag).unwrap();
+    let mut world = world();
+    let expr = parse_with(&table, "${map(list(\"a\", \"b\", variables.pw), test_tag)}");
+    let result = expr::evaluate(&expr, &table, &mut world, &mut Diagnostics::new()).unwrap();
+    assert_eq!(result, Value::list([Value::Int(0), Value::Int(1), Value::Int(2).secret()]));
+    assert!(matches!(&world.asked[2], Ask::Provider { arguments, .. } if arguments[0] == "hidden".into()));
+}
+
+#[test]
+fn links_are_named_as_addresses_print() {
+    assert_eq!(value("${link(api, resources.fn)}"), "api::fn".into());
+    assert_eq!(value("${link(\"api\", fns[1])}"), "api::fns[1]".into());
+    assert_eq!(failure("${link(variables.s, fn)}"), "argument-type 7..18");
+}
+
+/// Answers with a list of its first argument twice.
+struct Doubling;
+
+impl Scope for Doubling {
+    fn read(&mut self, _: &Ref) -> Result<Read, Stop> {
+        Err(Stop::Reported)
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        let Ask::Provider { arguments, .. } = ask else { return None };
+        Some(Ok(Value::list([arguments[0].clone(), arguments[0].clone()])))
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Err(Stop::Reported)
+    }
+}
+
+#[test]
+fn results_are_bounded() {
+    let doubled = (0..40).fold("\"a\"".to_string(), |inner, _| format!("list({inner})"));
+    value(&format!("${{{doubled}}}"));
+    // Each step doubles the text; long before the end it is too large.
+    let calls = (0..60).fold("\"aa\"".to_string(), |inner, _| format!("replace({inner}, \"a\", \"aa\")"));
+    assert!(failure(&format!("${{{calls}}}")).starts_with("argument-range"));
+    // A list that holds what came before it twice, sixty times over: 2^60 items, of which none is copied.
+    let pairs = format!("reduce(split(\"{}\", \"\"), nest, list())", "a".repeat(60));
+    let mut table = expr::core_functions();
+    let mut nest = table.get("list").unwrap().clone();
+    nest.name = "nest".into();
+    nest.purity = expr::Purity::Provider("test".into());
+    table.insert(nest).unwrap();
+    let expr = parse_with(&table, &format!("${{{pairs}}}"));
+    let result = expr::evaluate(&expr, &table, &mut Doubling, &mut Diagnostics::new());
+    assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
+}
+
+#[test]
+fn the_deepest_expression_fits_the_stack_of_a_thread() {
+    let text = format!("${{{}1{}}}", "list(".repeat(255), ")".repeat(255));
+    let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+    let done = thread.spawn(move || run(&text).is_ok()).unwrap().join().unwrap();
+    assert!(done);
+    let deep = (0..2000).fold(parse("x"), |inner, _| Expr::new(ExprKind::List(vec![inner]), Span::NONE));
+    let result = expr::evaluate(&deep, &expr::core_functions(), &mut world(), &mut Diagnostics::new());
+    assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
+}
