@@ -1,1 +1,77 @@
-//! The provider `http`.
+//! The provider `http`: things behind a web interface that has no provider of its own, and documents fetched from one.
+//!
+//! Secret parts of a request are sent and never shown: messages are scrubbed of them, and an answer that repeats one is
+//! secret itself.
+//!
+//! Not here: including documents from afar, `http_resource()` (they belong to the engine).
+
+mod address;
+mod answer;
+mod client;
+mod exchange;
+mod get;
+mod json;
+mod request;
+mod secrets;
+
+use std::sync::Arc;
+
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
+    Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, read_catalog,
+};
+
+use self::client::Clients;
+
+/// The provider of namespace `http`.
+pub struct HttpProvider {
+    catalog: Arc<Catalog>,
+    clients: Clients,
+}
+
+/// The provider.
+pub fn provider() -> HttpProvider {
+    let catalog = read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
+    HttpProvider { catalog: Arc::new(catalog), clients: Clients::default() }
+}
+
+impl Provider for HttpProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn check<'a>(&'a self, _call: &'a Call, asked: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        let mut found = Checked::default();
+        request::check(asked.spec, &mut found);
+        Box::pin(async { Ok(found) })
+    }
+
+    fn read<'a>(&'a self, call: &'a Call, asked: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move { request::read(call, &asked, &self.clients).await })
+    }
+
+    fn plan<'a>(&'a self, _call: &'a Call, asked: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        let planned = request::plan(&asked);
+        Box::pin(async { Ok(planned) })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, asked: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            match asked.operation {
+                Operation::Create => request::create(call, &asked, &self.clients).await,
+                Operation::Update => request::update(call, &asked, &self.clients).await,
+                Operation::Delete => request::delete(call, &asked, &self.clients).await,
+            }
+        })
+    }
+
+    fn fetch<'a>(&'a self, call: &'a Call, asked: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(async move {
+            if asked.type_name != "http/get" {
+                let message = format!("there is no data source `{}` here", asked.type_name);
+                return Err(ProviderError::new(ErrorKind::Document, message));
+            }
+            get::fetch(call, &asked, &self.clients).await
+        })
+    }
+}

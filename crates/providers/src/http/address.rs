@@ -1,0 +1,146 @@
+//! Addresses: what may be one, and those that hold parts of an earlier answer.
+//!
+//! In the `url` of `read`, `update` and `delete`, `{json.PATH}` and `{responseHeaders.NAME}` stand for what the answer that made
+//! the thing held, as in `https://host/items/{json.id}` or `{responseHeaders.location}`.
+
+use blueprint::{Map, Value};
+use reqwest::Url;
+
+use super::secrets::percent_encoded;
+
+/// The address that a text is; what is wrong with it is the error.
+pub(super) fn absolute(text: &str) -> Result<Url, &'static str> {
+    served(Url::parse(text).map_err(|_| "is no address, such as `https://example.com/items`")?)
+}
+
+fn served(url: Url) -> Result<Url, &'static str> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("is no address of `http` or `https`");
+    }
+    if url.host_str().is_none_or(str::is_empty) { Err("names no host") } else { Ok(url) }
+}
+
+/// Whether a text holds parts of an earlier answer.
+pub(super) fn is_template(text: &str) -> bool {
+    text.contains('{')
+}
+
+/// What is wrong with the form of a template; nothing if all is well.
+pub(super) fn template_problem(text: &str) -> Option<String> {
+    let nothing = Map::default();
+    match fill(text, &mut |name| if lookup(&nothing, name).is_some() { Some(("x".into(), false)) } else { None }) {
+        Ok(_) => None,
+        Err(message) => Some(message),
+    }
+}
+
+/// The address with the parts of an earlier answer in their places, and whether one of these was secret. An address without
+/// a host is taken relative to `base`.
+pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bool), String> {
+    let nothing = Map::default();
+    let fields = outputs.as_map().unwrap_or(&nothing);
+    let (text, secret) = fill(text, &mut |name| {
+        let value = lookup(fields, name)??;
+        let (bare, marked) = value.exposed();
+        match bare {
+            Value::Text(text) => Some((text.to_string(), marked)),
+            Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Decimal(_) => Some((bare.to_string(), marked)),
+            _ => None,
+        }
+    })?;
+    let url = base.join(&text).map_err(|_| "is no address".to_owned())?;
+    Ok((served(url)?, secret))
+}
+
+/// Puts values into a template. At the beginning a value is taken as it is, being an address or the front of one; elsewhere
+/// it is a part, and characters with a meaning in addresses are encoded.
+fn fill(text: &str, value: &mut dyn FnMut(&str) -> Option<(String, bool)>) -> Result<(String, bool), String> {
+    let mut filled = String::with_capacity(text.len());
+    let mut secret = false;
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').ok_or("holds a `{` without `}`")?;
+        filled.push_str(before);
+        let (found, marked) =
+            value(name).ok_or_else(|| format!("holds `{{{name}}}`, which is no scalar of the answer"))?;
+        secret |= marked;
+        if filled.is_empty() {
+            filled.push_str(&found);
+        } else {
+            filled.push_str(&percent_encoded(&found));
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok((filled, secret))
+}
+
+/// What `json.PATH` or `responseHeaders.NAME` stands for: `None` if it is neither, `Some(None)` if it is not there.
+fn lookup<'a>(fields: &'a Map, name: &str) -> Option<Option<&'a Value>> {
+    if let Some(header) = name.strip_prefix("responseHeaders.") {
+        let header = header.to_ascii_lowercase();
+        return Some(fields.get("responseHeaders").and_then(|headers| headers.get(&header)));
+    }
+    let path = name.strip_prefix("json.")?;
+    let mut found = fields.get("json");
+    for segment in path.split('.') {
+        let (key, positions) = segment.split_once('[').map_or((segment, ""), |(key, positions)| (key, positions));
+        found = found.and_then(|value| value.get(key));
+        for position in positions.split('[').filter(|position| !position.is_empty()) {
+            let position: usize = position.strip_suffix(']')?.parse().ok()?;
+            found = found.and_then(|value| value.as_list()?.get(position));
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outputs() -> Value {
+        Value::map([
+            (
+                "json",
+                Value::map([
+                    ("id", Value::from("a b/c")),
+                    ("items", Value::list([Value::map([("n", Value::Int(7))])])),
+                    ("token", Value::from("t0k").secret()),
+                ]),
+            ),
+            ("responseHeaders", Value::map([("location", Value::from("/items/9"))])),
+        ])
+    }
+
+    fn check(text: &str) -> Result<(String, bool), String> {
+        let base = absolute("http://host:81/items").unwrap();
+        filled(text, &outputs(), &base).map(|(url, secret)| (url.to_string(), secret))
+    }
+
+    #[test]
+    fn parts_of_the_answer_take_their_places() {
+        let url = |text: &str| check(text).unwrap().0;
+        assert_eq!(url("http://host/{json.id}/x"), "http://host/a%20b%2Fc/x");
+        assert_eq!(url("/items/{json.items[0].n}"), "http://host:81/items/7");
+        assert_eq!(url("{responseHeaders.Location}"), "http://host:81/items/9");
+        assert_eq!(url("{responseHeaders.location}/keys"), "http://host:81/items/9/keys");
+        assert_eq!(check("/x/{json.token}").unwrap(), ("http://host:81/x/t0k".into(), true));
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        for text in ["/{json.nothing}", "/{json.items}", "/{body}", "/{json.items[0}", "/{json.id"] {
+            assert!(check(text).is_err(), "{text}");
+        }
+        assert!(template_problem("/{json.any[3].x}/{responseHeaders.etag}").is_none());
+        assert!(template_problem("/{id}").unwrap().contains("{id}"));
+    }
+
+    #[test]
+    fn only_web_addresses_are_addresses() {
+        assert!(absolute("https://example.com").is_ok());
+        for text in ["example.com", "ftp://example.com", "/items", "file:///etc/passwd", "http://"] {
+            assert!(absolute(text).is_err(), "{text}");
+        }
+    }
+}

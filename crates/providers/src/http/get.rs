@@ -1,0 +1,48 @@
+//! The data source `http/get`: fetches what an address answers.
+
+use blueprint::{Map, Name, Value};
+use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError};
+use reqwest::Method;
+
+use super::client::Clients;
+use super::exchange::Exchange;
+use super::secrets::Secrets;
+use super::{address, answer};
+
+/// The one candidate that an address is. Its arguments come as filters.
+pub(super) async fn fetch(
+    call: &Call,
+    request: &FetchRequest<'_>,
+    clients: &Clients,
+) -> Result<Fetched, ProviderError> {
+    let arguments = arguments(request.filters)?;
+    let secrets = Secrets::of([&arguments, &call.settings]);
+    let refuse = |field: &str, message: &str| ProviderError::new(ErrorKind::Document, message).at(field);
+    let url = arguments.get("url").and_then(Value::as_text).ok_or_else(|| refuse("url", "must be written"))?;
+    let url = address::absolute(url).map_err(|message| refuse("url", message))?;
+    let mut exchange = Exchange::of(&arguments, url, Method::GET)?;
+    exchange.authorities = arguments.get("caCertificatePem").and_then(Value::as_text).map(Into::into);
+    let answer = exchange.send(call, clients, &secrets).await?;
+    if !exchange.expects(answer.status) {
+        return Err(exchange.refused(&answer, &secrets));
+    }
+    let fields = answer::exports(&answer, &secrets)
+        .map_err(|message| ProviderError::new(ErrorKind::Permanent, format!("`{}`: {message}", exchange.shown())))?;
+    let candidate = Candidate { filter_fields: arguments, fields };
+    Ok(Fetched { candidates: vec![candidate], applied: (0..request.filters.len()).collect() })
+}
+
+/// The arguments by name: each once, and with the operator `=`.
+fn arguments(filters: &[(Name, Name, Value)]) -> Result<Value, ProviderError> {
+    let mut arguments = Map::default();
+    for (field, operator, value) in filters {
+        let refuse = |message: String| Err(ProviderError::new(ErrorKind::Document, message).at(field.as_ref()));
+        if operator.as_ref() != "=" {
+            return refuse(format!("takes its value with `=`, not with `{operator}`"));
+        }
+        if arguments.insert(field.clone(), value.clone()).is_some() {
+            return refuse("is written twice".into());
+        }
+    }
+    Ok(Value::Map(arguments.into()))
+}

@@ -1,0 +1,303 @@
+//! `http/request`: what is sent when something is made, changed, looked for and taken away.
+//!
+//! `read`, `update` and `delete` take over `headers` and `timeout` from above where they have none of their own, and `url`;
+//! `update` takes over `body`, too.
+
+use std::sync::Arc;
+
+use blueprint::{Map, Value, parse_duration};
+use provider::{
+    Applied, ApplyRequest, Call, Checked, ErrorKind, PlanRequest, Planned, ProviderError, ReadRequest, Seen,
+};
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+
+use super::address;
+use super::answer;
+use super::client::{Clients, roots};
+use super::exchange::{self, Answer, Exchange};
+use super::secrets::Secrets;
+
+/// Fields whose change is a change of the thing itself.
+const SENT: [&str; 4] = ["url", "method", "headers", "body"];
+
+/// Fields whose change is only recorded: they matter when they are next used.
+const RECORDED: [&str; 6] = ["read", "update", "delete", "expectStatus", "timeout", "caCertificatePem"];
+
+/// The header under which servers recognise a request that comes again.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Which of the requests of a spec.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Make,
+    Read,
+    Update,
+    Delete,
+}
+
+impl Part {
+    fn key(self) -> &'static str {
+        match self {
+            Part::Make => "",
+            Part::Read => "read",
+            Part::Update => "update",
+            Part::Delete => "delete",
+        }
+    }
+
+    fn method(self) -> Method {
+        match self {
+            Part::Make => Method::POST,
+            Part::Read => Method::GET,
+            Part::Update => Method::PUT,
+            Part::Delete => Method::DELETE,
+        }
+    }
+
+    /// Fields that are taken from the spec itself where the part does not have them.
+    fn inherits(self) -> &'static [&'static str] {
+        match self {
+            Part::Make => &[],
+            Part::Update => &["url", "headers", "timeout", "body"],
+            Part::Read | Part::Delete => &["url", "headers", "timeout"],
+        }
+    }
+
+    fn path(self, field: &str) -> String {
+        if self == Part::Make { field.to_owned() } else { format!("{}.{field}", self.key()) }
+    }
+
+    /// Its fields in a spec, with those that it takes over. `None` if the spec has no such request.
+    fn fields(self, spec: &Value) -> Option<Value> {
+        let secret = spec.exposed().1;
+        if self == Part::Make {
+            return Some(spec.clone());
+        }
+        let (own, marked) = spec.get(self.key()).filter(|own| !own.is_null())?.exposed();
+        let mut fields: Map = own.as_map()?.clone();
+        for field in self.inherits() {
+            if fields.get(*field).is_none_or(Value::is_null)
+                && let Some(value) = spec.get(field)
+            {
+                fields.insert((*field).into(), value.clone());
+            }
+        }
+        Some(Value::Map(Arc::new(fields)).tainted(secret || marked))
+    }
+}
+
+/// Puts a request of a spec together. `None` if the spec has no such request.
+fn exchange(part: Part, spec: &Value, outputs: &Value) -> Result<Option<Exchange>, ProviderError> {
+    let Some(fields) = part.fields(spec) else { return Ok(None) };
+    let at = |error: ProviderError| match &error.field {
+        Some(field) => {
+            let path = part.path(field);
+            error.at(path)
+        }
+        None => error,
+    };
+    let refuse = |message: String| ProviderError::new(ErrorKind::Document, message).at(part.path("url"));
+    let text = |fields: &Value| fields.get("url").and_then(Value::as_text).unwrap_or_default().to_owned();
+    let main =
+        address::absolute(&text(spec)).map_err(|message| ProviderError::new(ErrorKind::Document, message).at("url"))?;
+    let (url, secret): (Url, bool) = match part {
+        Part::Make => (main, false),
+        _ => address::filled(&text(&fields), outputs, &main).map_err(refuse)?,
+    };
+    let mut exchange = Exchange::of(&fields, url, part.method()).map_err(at)?;
+    exchange.secret_url |= secret || spec.get("url").is_some_and(Value::has_secret);
+    exchange.authorities = spec.get("caCertificatePem").and_then(Value::as_text).map(Into::into);
+    Ok(Some(exchange))
+}
+
+/// Looks at every request of a spec, as far as it is known.
+pub(super) fn check(spec: &Value, found: &mut Checked) {
+    for part in [Part::Make, Part::Read, Part::Update, Part::Delete] {
+        let own = match part {
+            Part::Make => Some(spec),
+            _ => spec.get(part.key()),
+        };
+        if let Some(own) = own {
+            check_part(part, own, found);
+        }
+    }
+    if let Some(pem) = spec.get("caCertificatePem").and_then(Value::as_text)
+        && let Err(message) = roots(pem)
+    {
+        found.rejected.push(("caCertificatePem".into(), message));
+    }
+}
+
+fn check_part(part: Part, own: &Value, found: &mut Checked) {
+    let mut refuse = |field: &str, message: String| found.rejected.push((part.path(field), message));
+    let text = |field: &str| own.get(field).and_then(Value::as_text);
+    if let Some(url) = text("url") {
+        if part == Part::Make {
+            if let Err(message) = address::absolute(url) {
+                refuse("url", message.into());
+            }
+        } else if address::is_template(url)
+            && let Some(message) = address::template_problem(url)
+        {
+            refuse("url", message);
+        }
+    }
+    if let Some(Err(message)) = text("method").map(exchange::method) {
+        refuse("method", message.into());
+    }
+    if let Some(Err(error)) = text("timeout").map(parse_duration) {
+        refuse("timeout", format!("is {error}"));
+    }
+    for (name, value) in own.get("headers").map(exchange::header_list).unwrap_or_default() {
+        if value.is_unknown() {
+            continue;
+        }
+        if let Err((field, message)) = exchange::header(&name, &value) {
+            refuse(&field, message.into());
+        }
+    }
+}
+
+/// Which changes are only recorded.
+pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
+    if request.prior_inputs.is_null() {
+        return Planned::default();
+    }
+    let changed = |field: &&str| is_changed(field, request.prior_inputs, request.desired);
+    let only_recorded = RECORDED.iter().filter(|field| changed(field)).map(|field| (*field).to_owned()).collect();
+    Planned { only_recorded, ..Planned::default() }
+}
+
+fn is_changed(field: &str, before: &Value, after: &Value) -> bool {
+    let written = |spec: &Value| spec.get(field).filter(|value| !value.is_null()).map(Value::revealed);
+    written(before) != written(after)
+}
+
+/// What is secret about a call.
+fn secrets(call: &Call, values: [&Value; 3]) -> Secrets {
+    Secrets::of(values.into_iter().chain([&call.settings]))
+}
+
+/// Sends the request that makes the thing.
+pub(super) async fn create(
+    call: &Call,
+    request: &ApplyRequest<'_>,
+    clients: &Clients,
+) -> Result<Applied, ProviderError> {
+    let secrets = secrets(call, [request.desired, &Value::Null, &Value::Null]);
+    let mut exchange = exchange(Part::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?;
+    mark(&mut exchange, call);
+    let answer = exchange.send(call, clients, &secrets).await?;
+    accept(&exchange, &answer, &secrets, request.desired, call.token.clone())
+}
+
+/// Sends the request that changes the thing, if anything of it changes; where there is none, the one that makes it.
+pub(super) async fn update(
+    call: &Call,
+    request: &ApplyRequest<'_>,
+    clients: &Clients,
+) -> Result<Applied, ProviderError> {
+    let id = request.id.unwrap_or_default().into();
+    if !SENT.iter().any(|field| is_changed(field, request.prior_inputs, request.desired)) {
+        let mut fields = request.prior.as_map().cloned().unwrap_or_default();
+        // A part that is no longer written must not stay.
+        RECORDED.iter().for_each(|field| drop(fields.shift_remove(*field)));
+        fields.extend(request.desired.as_map().cloned().unwrap_or_default());
+        let fields = Value::Map(Arc::new(fields));
+        return Ok(Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() });
+    }
+    let secrets = secrets(call, [request.desired, request.prior_inputs, request.prior]);
+    let mut exchange = match exchange(Part::Update, request.desired, request.prior)? {
+        Some(exchange) => exchange,
+        None => exchange(Part::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?,
+    };
+    mark(&mut exchange, call);
+    let answer = exchange.send(call, clients, &secrets).await?;
+    let gone = is_gone(&exchange, &answer);
+    let result = accept(&exchange, &answer, &secrets, request.desired, id);
+    result.map_err(|error| if gone { ProviderError { kind: ErrorKind::NotFound, ..error } } else { error })
+}
+
+/// Sends the request that takes the thing away, if there is one.
+pub(super) async fn delete(
+    call: &Call,
+    request: &ApplyRequest<'_>,
+    clients: &Clients,
+) -> Result<Applied, ProviderError> {
+    let done = Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings: Vec::new() };
+    let secrets = secrets(call, [request.prior_inputs, request.prior, &Value::Null]);
+    let Some(mut exchange) = exchange(Part::Delete, request.prior_inputs, request.prior)? else { return Ok(done) };
+    mark(&mut exchange, call);
+    let answer = exchange.send(call, clients, &secrets).await?;
+    if exchange.expects(answer.status) || is_gone(&exchange, &answer) {
+        return Ok(done);
+    }
+    Err(exchange.refused(&answer, &secrets))
+}
+
+/// Asks whether the thing is there, if the spec says how; otherwise it is taken as recorded.
+pub(super) async fn read(call: &Call, request: &ReadRequest<'_>, clients: &Clients) -> Result<Seen, ProviderError> {
+    let Some(outputs) = request.outputs.as_map() else { return Ok(Seen::CannotTell) };
+    if let Some(exchange) = exchange(Part::Read, request.inputs, request.outputs)? {
+        let secrets = secrets(call, [request.inputs, request.outputs, &Value::Null]);
+        let answer = exchange.send(call, clients, &secrets).await?;
+        if is_gone(&exchange, &answer) {
+            return Ok(Seen::Gone);
+        }
+        if !exchange.expects(answer.status) {
+            return Err(exchange.refused(&answer, &secrets));
+        }
+    }
+    // What the answer holds is not compared: it need not be in the form of what was sent.
+    let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
+    fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
+    Ok(Seen::There {
+        id: request.id.unwrap_or_default().into(),
+        fields: Value::Map(Arc::new(fields)),
+        private: request.private.clone(),
+        expired: None,
+    })
+}
+
+/// Whether the answer says that there is nothing, and nobody expected just that.
+fn is_gone(exchange: &Exchange, answer: &Answer) -> bool {
+    matches!(answer.status.as_u16(), 404 | 410) && !exchange.expects(answer.status)
+}
+
+/// Lets a server that knows the header recognise a request that is sent again.
+fn mark(exchange: &mut Exchange, call: &Call) {
+    if matches!(exchange.method, Method::POST | Method::PATCH)
+        && let Ok(token) = HeaderValue::from_str(&call.token)
+    {
+        exchange.headers.entry(HeaderName::from_static(IDEMPOTENCY_KEY)).or_insert(token);
+    }
+}
+
+/// The thing as an answer tells it. What was done but answered too long is reported with the error.
+fn accept(
+    exchange: &Exchange,
+    answer: &Answer,
+    secrets: &Secrets,
+    spec: &Value,
+    id: blueprint::Name,
+) -> Result<Applied, ProviderError> {
+    if !exchange.expects(answer.status) {
+        return Err(exchange.refused(answer, secrets));
+    }
+    let (computed, warnings) = answer::fields(answer, secrets);
+    let mut fields = spec.as_map().cloned().unwrap_or_default();
+    fields.extend(computed);
+    let applied = Applied { id, fields: Value::Map(Arc::new(fields)), private: Value::Null, stable: true, warnings };
+    if answer.body.is_none() {
+        let mut error =
+            ProviderError::new(ErrorKind::Permanent, format!("`{}`: {}", exchange.shown(), answer::too_long()));
+        error.partial = Some(Box::new(applied));
+        return Err(error);
+    }
+    Ok(applied)
+}
+
+fn nothing_to_send() -> ProviderError {
+    ProviderError::new(ErrorKind::Document, "there is nothing to send")
+}
