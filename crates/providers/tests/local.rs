@@ -586,7 +586,7 @@ async fn faulty_archives_are_refused_at_their_fields() {
     assert_eq!(at(spec([("path", "a.rar".into()), ("root", ".".into())])).await, ["path"]);
     assert_eq!(at(spec([("path", "a.zip".into())])).await, [""]);
     assert_eq!(
-        at(spec([("path", "a.zip".into()), ("root", ".".into()), ("include", texts(&["ok", "a[".into()]))])).await,
+        at(spec([("path", "a.zip".into()), ("root", ".".into()), ("include", texts(&["ok", "a["]))])).await,
         ["include[1]"]
     );
 }
@@ -685,7 +685,27 @@ async fn read_says_there_gone_or_an_error() {
     world.write("bad", "");
     assert_eq!(world.see("local/command", &made, &inputs).await.unwrap_err().field.as_deref(), Some("read"));
     let without = spec([("create", "touch c".into())]);
+    let made = world.create("local/command", &without).await.unwrap();
     assert_eq!(world.fields("local/command", &made, &without).await, made.fields);
+}
+
+#[tokio::test]
+async fn a_command_that_was_cut_off_is_looked_at_where_it_can_be() {
+    let world = World::new();
+    let inputs = spec([("create", "touch c".into()), ("read", "test -f c || exit 3".into())]);
+    let without = spec([("create", "touch c".into())]);
+    let made = world.create("local/command", &inputs).await.unwrap();
+    let read = async |id: Option<&str>, inputs: &Value, outputs: &Value| {
+        let private = &Value::Null;
+        let request = ReadRequest { type_name: "local/command", id, inputs, outputs, private, token: Some("token") };
+        world.provider.read(&world.call(), request).await.unwrap()
+    };
+    let Seen::There { id, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
+    assert_eq!(id, made.id);
+    assert!(matches!(read(None, &without, &Value::Null).await, Seen::CannotTell));
+    fs::remove_file(world.path("c")).unwrap();
+    assert!(matches!(read(None, &inputs, &Value::Null).await, Seen::Gone), "a create");
+    assert!(matches!(read(Some(&made.id), &Value::Null, &made.fields).await, Seen::Gone), "a delete");
 }
 
 #[tokio::test]

@@ -176,22 +176,23 @@ fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
 pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, ProviderError> {
     let token = request.token.unwrap_or(&call.token);
     let id: Name = request.id.map_or_else(|| id_of(token), Into::into);
-    match words(request.inputs, "read") {
+    // A delete that was cut off sent nothing; the fields as last answered hold the same commands.
+    let spec = if request.inputs.is_null() { request.outputs } else { request.inputs };
+    match words(spec, "read") {
         Some(words) => {
-            let ended = act(call, request.inputs, words, "read", token).await?;
+            let ended = act(call, spec, words, "read", token).await?;
             match ended.code {
                 Some(0) => {}
                 Some(GONE) => return Ok(Seen::Gone),
                 _ => {
-                    return Err(failure("the command `read`", &ended, &Scrub::new(&[request.inputs, &call.settings]))
-                        .at("read"));
+                    return Err(failure("the command `read`", &ended, &Scrub::new(&[spec, &call.settings])).at("read"));
                 }
             }
         }
         None if request.id.is_none() => return Ok(Seen::CannotTell),
         None => {}
     }
-    let fields = if request.outputs.is_null() { fields(request.inputs, &id, None) } else { request.outputs.clone() };
+    let fields = if request.outputs.is_null() { fields(spec, &id, None) } else { request.outputs.clone() };
     Ok(Seen::There { id, fields, private: request.private.clone(), expired: None })
 }
 
