@@ -99,9 +99,9 @@ pub struct DataSource {
 /// One comparison that a candidate must meet.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Path of the field.
+    /// Path of the field; empty where none could be read, which was reported.
     pub field: Spanned<Name>,
-    /// The operator, as written; an unknown one was reported.
+    /// The operator, as written; an unknown or empty one was reported.
     pub operator: Spanned<Name>,
     /// What to compare with.
     pub search: Expr,
@@ -114,7 +114,7 @@ pub struct DataSourceExport {
     pub span: Span,
     /// The declared type.
     pub ty: Spanned<Type>,
-    /// The field it stands for, if not that of its own name.
+    /// The field it stands for, if not that of its own name; empty where none could be read, which was reported.
     pub alias_for: Option<Spanned<Name>>,
     /// For people.
     pub description: Option<Expr>,

@@ -136,3 +136,14 @@ fn what_was_reported_is_in_error_and_nothing_else_is() {
     assert_eq!(entries[1].1.as_literal(), Some(&Value::Int(1)));
     assert_eq!(blueprint.resources["s"].spec.kind, ExprKind::Error);
 }
+
+#[test]
+fn parts_of_a_data_source_in_error_are_empty() {
+    let blueprint = lower(
+        "version: 2023-04-20\ndatasources:\n  d:\n    type: a/b\n    filter: { field: '${x}', operator: [a], search: 1 }\n    exports: { e: { type: string, aliasFor: '${x}' }, f: { type: string } }\n",
+    );
+    let source = &blueprint.data_sources["d"];
+    assert_eq!((&*source.filters[0].field.item, &*source.filters[0].operator.item), ("", ""));
+    assert_eq!(source.exports["e"].alias_for.as_ref().map(|name| &*name.item), Some(""));
+    assert!(source.exports["f"].alias_for.is_none());
+}

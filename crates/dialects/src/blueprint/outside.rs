@@ -100,17 +100,18 @@ impl Lowering<'_> {
         null
     }
 
-    /// One filter; none if a part of it is missing, which is reported.
+    /// One filter; none if nothing is searched for, which is reported. A field or operator in error is empty.
     fn filter(&mut self, node: &Node, span: Span) -> Option<Filter> {
         let fields = self.fields(&shape::FILTER, node.as_map(), span);
+        let nothing = || Spanned::new(Name::from(""), span);
         let field = fields.get("field").and_then(|node| self.filled_name(node, "field", shape::FILTER.name, span));
         let operator = fields.get("operator").and_then(|node| {
             let operator = self.filled_name(node, "operator", shape::FILTER.name, span)?;
             self.operator(&operator.item, place(node));
             Some(operator)
         });
-        let search = fields.get("search").map(|node| self.search(node));
-        Some(Filter { field: field?, operator: operator?, search: search? })
+        let search = fields.get("search").map(|node| self.search(node))?;
+        Some(Filter { field: field.unwrap_or_else(nothing), operator: operator.unwrap_or_else(nothing), search })
     }
 
     /// A text that may be neither empty nor substituted.
@@ -169,7 +170,11 @@ impl Lowering<'_> {
                     self.name(name, span, "a data source export");
                     let fields = self.fields(&shape::DATA_SOURCE_EXPORT, map, span);
                     let ty = self.declared_type(&fields, "data source export", EXPORT_TYPES, span);
-                    let alias_for = fields.get("aliasFor").and_then(|node| self.fixed_name(node, "aliasFor"));
+                    // One that is in error stands for no field: not for that of the export's own name either.
+                    let alias_for = fields.is_written("aliasFor").then(|| {
+                        let alias = fields.get("aliasFor").and_then(|node| self.fixed_name(node, "aliasFor"));
+                        alias.unwrap_or_else(|| Spanned::new("".into(), span))
+                    });
                     let description = fields.get("description").and_then(|node| {
                         let text = self.fixed_text(node, "description")?;
                         Some(Expr::literal(::blueprint::Value::text(text), node.span))
