@@ -74,7 +74,7 @@ pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismat
     }
 }
 
-/// Whether a value of type `from` could be converted to `to`: false only if no value of `from` could.
+/// Whether a value of type `from` could be converted to `to`: false only if no value of `from` could, empty lists and maps aside.
 pub fn convert_type(from: &Type, to: &Type, source: Source) -> bool {
     if from.is_open() || to.is_open() {
         return true;

@@ -186,6 +186,14 @@ impl<'a> Machine<'a> {
     }
 
     pub(crate) fn eval(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        let depth = self.depth;
+        let result = self.eval_kind(expr);
+        // However it ended: what is evaluated next begins on the same level.
+        self.depth = depth;
+        result
+    }
+
+    fn eval_kind(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
         match &expr.kind {
             ExprKind::Literal(value) => Ok(value.clone()),
             ExprKind::List(items) => self.list(expr.span, items),

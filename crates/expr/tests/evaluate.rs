@@ -201,6 +201,8 @@ fn failures_stand_at_the_part_at_fault() {
         ("${filter(list(\"a\"), to_upper)}", "callback-result 20..28"),
         ("${map(list(\"a\"), replace)}", "callback-type 17..24"),
         ("${pipe(len, to_upper)}", "callback-type 12..20"),
+        ("${map(list(\"a\"), getattr)}", "function-as-value 17..24"),
+        ("${map(list(\"a\"), compose)}", "argument-type 17..24"),
         ("${nope(1)}", "unknown-function 2..6"),
         ("${object(1)}", "argument-type 9..10"),
     ] {

@@ -207,9 +207,8 @@ impl<'a> Machine<'a> {
         arguments: &Arguments<'a>,
         at: usize,
     ) -> Result<(), Stop> {
-        let (warnings, depth) = (self.found.len(), self.depth);
+        let warnings = self.found.len();
         let result = self.argument(def, site, arguments, at);
-        self.depth = depth;
         let mut kept = 0;
         self.found.retain(|_| {
             kept += 1;
@@ -281,7 +280,8 @@ impl<'a> Machine<'a> {
         mut arguments: Vec<Value>,
         item: usize,
     ) -> Result<Value, Stop> {
-        if is_composition(&function.name) {
+        let given = !function.bound.is_empty();
+        if given && is_composition(&function.name) {
             self.deeper(place)?;
             let mut order: Vec<&Value> = function.bound.iter().collect();
             if function.name.as_ref() == "compose" {
@@ -294,15 +294,11 @@ impl<'a> Machine<'a> {
             self.depth -= 1;
             return Ok(arguments.pop().unwrap_or_default());
         }
-        if function.name.as_ref() == "getattr" || function.name.as_ref() == "getelem" {
+        if given && matches!(function.name.as_ref(), "getattr" | "getelem") {
             return self.pick(place, function, arguments, item);
         }
         let functions = self.functions;
-        let name = if function.bound.is_empty() {
-            function.name.as_ref()
-        } else {
-            function.name.strip_suffix("_g").unwrap_or(&function.name)
-        };
+        let name = function.name.strip_suffix("_g").filter(|_| given).unwrap_or(&function.name);
         let Some(def) = functions.get(name) else {
             return Err(codes::UNKNOWN_FUNCTION
                 .new(format!("there is no function `{name}`"))
@@ -408,6 +404,11 @@ impl<'a> Machine<'a> {
 
     pub(crate) fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
         self.scope.link(a, b)
+    }
+
+    /// A function that came out where data is needed, at an argument.
+    pub(crate) fn refuse_function(&self, site: &Site<'a>, at: usize, function: &Function) -> Stop {
+        function_as_value(&function.name, site.place(At::Argument(at))).into()
     }
 
     /// The value, if it keeps to the limits (ruling A17).

@@ -119,6 +119,9 @@ fn map<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) ->
     let mut results = Vec::with_capacity(work.items.len());
     for (at, item) in work.items.iter().enumerate() {
         let result = machine.callback(site, 1, &work.function, vec![item.clone()], at)?;
+        if let Value::Function(function) = result.bare() {
+            return Err(machine.refuse_function(site, 1, function));
+        }
         if !result.is_null() {
             results.push(result);
         }
