@@ -784,9 +784,12 @@ async fn the_whole_group_ends_on_timeout_cancel_and_deadline() {
 async fn something_left_running_does_not_hold_the_step() {
     let world = World::new();
     let begin = Instant::now();
-    let made = world.create("local/command", &spec([("create", "echo up; sleep 4 & true".into())])).await.unwrap();
+    let inputs = spec([("create", "echo up; { sleep 1.5; echo late; sleep 3; } & true".into())]);
+    let made = world.create("local/command", &inputs).await.unwrap();
     assert_eq!(text(&made.fields, "stdout"), "up");
-    assert!(begin.elapsed() < Duration::from_secs(4));
+    assert!(begin.elapsed() < Duration::from_secs(3));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(world.said(), ["up"]);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -143,6 +144,16 @@ fn follow(
     if started.send(Ok(child.id())).is_err() {
         unix::end_group(child.id(), true);
     }
+    // What it left running may print for ever; once the step is over that is nobody's progress any more.
+    let over = Arc::new(AtomicBool::new(false));
+    let progress: Progress = {
+        let over = over.clone();
+        Arc::new(move |line: &str| {
+            if !over.load(Ordering::Relaxed) {
+                progress(line)
+            }
+        })
+    };
     let (done, all_done) = mpsc::channel();
     let out = Arc::new(Mutex::new(Kept::default()));
     let err = Arc::new(Mutex::new(Kept::default()));
@@ -159,6 +170,7 @@ fn follow(
             break;
         }
     }
+    over.store(true, Ordering::Relaxed);
     let (out, err) = (take(&out), take(&err));
     let cut = out.cut || err.cut;
     let _ = ended.send(Ended {
