@@ -119,11 +119,19 @@ fn add(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     sum.ok_or_else(|| Fault::new(&codes::ARGUMENT_RANGE, At::Call, "the sum is too large").label("beyond 64 bits"))
 }
 
+/// An address and a prefix length in plain digits.
+fn parse_network(text: &str) -> Option<IpNet> {
+    let (address, prefix) = text.split_once('/')?;
+    let digits = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_digit());
+    let prefix = prefix.parse().ok().filter(|_| digits)?;
+    IpNet::new(address.parse().ok()?, prefix).ok()
+}
+
 fn cidrsubnet(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let network = text(arguments, 0);
     let bits = arguments.get(1).and_then(Value::as_int).unwrap_or(0);
     let number = arguments.get(2).and_then(Value::as_int).unwrap_or(0);
-    let network: IpNet = network.parse().map_err(|_| {
+    let network = parse_network(network).ok_or_else(|| {
         Fault::new(&codes::ARGUMENT_FORMAT, At::Argument(0), format!("`{network}` is no network"))
             .label("an address and a prefix length are needed, such as `10.0.0.0/16`")
     })?;

@@ -190,8 +190,9 @@ fn replace(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
         return Err(Fault::new(&codes::ARGUMENT_RANGE, At::Argument(1), "there is nothing to search for")
             .label("an empty text is everywhere"));
     }
-    let grown = whole.matches(search).count().saturating_mul(with.len());
-    if grown.saturating_add(whole.len()) > LIMIT.saturating_add(whole.len()) {
+    let found = whole.matches(search).count();
+    let kept = whole.len() - found * search.len();
+    if found.saturating_mul(with.len()).saturating_add(kept) > LIMIT {
         return Err(too_large());
     }
     Ok(whole.replace(search, with).into())
