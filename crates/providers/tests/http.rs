@@ -1,5 +1,7 @@
 //! The provider `http` under its contract, against a small server on this machine.
 
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

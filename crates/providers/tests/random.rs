@@ -1,5 +1,7 @@
 //! The provider `random` under its contract, and what each type promises beyond it.
 
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! The provider `tls` under its contract; keys and certificates are read back by others.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops where something is not as it should be")]
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -359,13 +361,16 @@ async fn a_certificate_near_its_end_is_expired_and_nothing_else_is() {
     }
 }
 
+/// A type, a spec that is refused, and the field at fault.
+type Refusal<'a> = (&'a str, Vec<(&'a str, Value)>, &'a str);
+
 #[tokio::test]
 async fn what_is_no_key_or_certificate_is_refused_at_its_field_and_not_repeated() {
     let hidden = "-----BEGIN PRIVATE KEY-----\nTk9UQUtFWQ==\n-----END PRIVATE KEY-----";
     let bad = Value::from(hidden).secret();
     let (ca_key, ca) = authority("ecdsa-p256").await;
     let good_request = request(ca_key.clone()).await;
-    let cases: Vec<(&str, Vec<(&str, Value)>, &str)> = vec![
+    let cases: Vec<Refusal<'_>> = vec![
         (
             "tls/self-signed-certificate",
             vec![("privateKeyPem", bad.clone()), ("commonName", "a".into())],

@@ -28,10 +28,8 @@ pub(super) fn is_template(text: &str) -> bool {
 /// What is wrong with the form of a template; nothing if all is well.
 pub(super) fn template_problem(text: &str) -> Option<String> {
     let nothing = Map::default();
-    match fill(text, &mut |name| if lookup(&nothing, name).is_some() { Some(("x".into(), false)) } else { None }) {
-        Ok(_) => None,
-        Err(message) => Some(message),
-    }
+    let mut known = |name: &str| lookup(&nothing, name).map(|_| ("x".to_owned(), false));
+    fill(text, &mut known).err()
 }
 
 /// The address with the parts of an earlier answer in their places, and whether one of these was secret. An address without

@@ -170,7 +170,7 @@ impl Exchange {
             }
             // As browsers do: 307 and 308 repeat the request as it is, the others ask for what is there.
             let repeats = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
-            if !repeats && !(method == Method::HEAD || method == Method::GET) {
+            if !(repeats || matches!(method, Method::HEAD | Method::GET)) {
                 method = Method::GET;
                 body = None;
                 headers.remove(CONTENT_TYPE);
