@@ -8,6 +8,7 @@ use diag::{Diagnostic, Span};
 use super::access::{access, out_of_range};
 use super::{Ask, Machine, Stop, function_as_value, unknown_of, within_limits};
 use crate::codes;
+use crate::convert::{Source, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
 use crate::functions::{At, Body, Fault, body, is_composition, too_large};
 
@@ -472,7 +473,10 @@ fn count_message(def: &FunctionDef, count: usize) -> String {
 fn accepts(ty: &Type, value: &Value) -> bool {
     ty.alternatives().iter().any(|ty| match (ty, value.bare()) {
         (Type::Any | Type::Error, _) | (_, Value::Null) => true,
-        (ty, Value::Unknown(unknown)) => unknown.ty.as_ref().is_none_or(|from| from.overlaps(ty)),
+        (ty, Value::Unknown(unknown)) => unknown
+            .ty
+            .as_ref()
+            .is_none_or(|from| from.alternatives().contains(&Type::Null) || convert_type(from, ty, Source::Literal)),
         (Type::Bool, Value::Bool(_))
         | (Type::Int, Value::Int(_))
         | (Type::Float, Value::Float(_) | Value::Decimal(_) | Value::Int(_))

@@ -7,6 +7,7 @@ use blueprint::{Function, Type, Value};
 use super::define::{any_list, any_map, function, gives};
 use super::{At, Body, Fault};
 use crate::codes;
+use crate::convert::{Source, convert_type};
 use crate::evaluate::{Machine, Site, Stop, bind};
 use crate::function::{FunctionDef, Returns};
 
@@ -250,7 +251,7 @@ fn compose<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>
         );
         let (Some((_, result)), Some((parameters, _))) = signatures else { continue };
         let fits = match parameters.as_slice() {
-            [parameter, ..] => result == Type::Null || result.overlaps(parameter),
+            [parameter, ..] => result == Type::Null || convert_type(&result, parameter, Source::Literal),
             [] => false,
         };
         if !fits {
