@@ -3,7 +3,7 @@
 //! The file is opened by the first call that needs it, and made, with its folder, by the first that writes: reading
 //! never creates anything, and a file that is not there is a store without instances. One thread owns the connection
 //! that writes, another the one that reads; neither waits for the other (WAL), and a read sees one whole revision. A
-//! commit is one sync of the disk, shared by all that are ready. Several processes may use a file at once: leases are
+//! commit is one sync of the disk, shared by all that are ready; a lease alone needs none. Several processes may use a file at once: leases are
 //! rows, and every commit looks at its own inside its transaction.
 //!
 //! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clocks (times come with the calls).

@@ -94,7 +94,12 @@ CREATE VIEW journal AS
   ORDER BY i.name, e.id;
 ";
 
-/// Opens the file for writing; makes it and its folder if they are not there.
+/// Whether a transaction waits until it is on the disk, and all before it with it. A new connection does not.
+pub(super) fn set_syncs(connection: &Connection, syncs: bool) -> Result<(), rusqlite::Error> {
+    connection.pragma_update(None, "synchronous", if syncs { "FULL" } else { "NORMAL" })
+}
+
+/// Opens the file for writing, without syncs; makes it and its folder if they are not there.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         let made = fs::create_dir_all(folder);
@@ -108,7 +113,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     connection.set_prepared_statement_cache_capacity(64);
     let empty = recognise(&mut connection, path)?;
     to_wal(&connection).map_err(at)?;
-    connection.pragma_update(None, "synchronous", "FULL").map_err(at)?;
+    set_syncs(&connection, false).map_err(at)?;
     // 16 MiB of journal between two checkpoints: each costs two more syncs.
     connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
     connection.pragma_update(None, "cache_size", -8000).map_err(at)?;

@@ -60,11 +60,13 @@ pub(super) struct Writer {
     pub(super) sealer: Sealer,
     /// Where each instance's journal stands, valid as long as the file has that revision.
     known: HashMap<InstanceName, (Head, Journal)>,
+    /// Whether the connection waits for the disk at the end of a transaction.
+    syncs: bool,
 }
 
 impl Writer {
     pub(super) fn new(path: PathBuf, sealer: Sealer) -> Writer {
-        Writer { path, sealer, known: HashMap::new() }
+        Writer { path, sealer, known: HashMap::new(), syncs: false }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -122,6 +124,12 @@ impl Writer {
     ) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
+        // A lease need not outlive a power cut: its holder does not either, and what is committed under it takes it along.
+        let syncs = requests.iter().any(|request| matches!(request, Request::Commit { .. }));
+        if syncs != self.syncs {
+            schema::set_syncs(connection, syncs).map_err(at)?;
+            self.syncs = syncs;
+        }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {
