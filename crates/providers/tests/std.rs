@@ -109,7 +109,9 @@ async fn strict_names_what_is_not_defined_and_where() {
         error,
         "the template, line 2, column 6: `nmae` is not defined; add it to `variables`, or write `strict: false` to leave it empty"
     );
-    let lenient = spec([("template", "a{{ nmae }}b".into()), ("strict", false.into())]);
+    let error = refused(spec([("template", "{{ a.b.c }}".into()), ("variables", spec([("a", spec([]))]))])).await;
+    assert!(error.starts_with("the template, line 1, column 4: `a.b.c` is not defined;"), "{error}");
+    let lenient = spec([("template", "a{{ nmae }}{{ nmae.x.y }}b".into()), ("strict", false.into())]);
     assert_eq!(rendered(lenient).await.unwrap().as_text(), Some("ab"));
 }
 

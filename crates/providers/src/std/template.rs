@@ -143,7 +143,7 @@ fn environment<'a>(strict: bool) -> Environment<'a> {
         environment.set_syntax(syntax);
     }
     environment.set_formatter(as_the_dialects_do);
-    environment.set_undefined_behavior(if strict { UndefinedBehavior::Strict } else { UndefinedBehavior::Lenient });
+    environment.set_undefined_behavior(if strict { UndefinedBehavior::Strict } else { UndefinedBehavior::Chainable });
     environment.set_fuel(Some(FUEL));
     environment.set_debug(true);
     environment
@@ -165,17 +165,24 @@ fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &I
 fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_values: bool) -> String {
     use minijinja::ErrorKind as Kind;
     let mut place = place.to_owned();
+    let source = error.template_source().unwrap_or_default();
+    // The language points at the last part of `a.b.c`; what a person looks for is the whole.
+    let range = error.range().map(|range| {
+        let before = source.get(..range.start).unwrap_or_default();
+        let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+        let begins_a_name = source.get(range.start..).is_some_and(|rest| rest.starts_with('.'));
+        if begins_a_name { name.len()..range.end } else { range }
+    });
     if let Some(line) = error.line() {
         place.push_str(&format!(", line {line}"));
-        if let (Some(range), Some(source)) = (error.range(), error.template_source()) {
+        if let Some(range) = &range {
             let before = source.get(..range.start).unwrap_or_default();
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             place.push_str(&format!(", column {column}"));
         }
     }
-    let quoted = error
-        .range()
-        .and_then(|range| error.template_source()?.get(range))
+    let quoted = range
+        .and_then(|range| source.get(range))
         .filter(|quoted| !secret_template && !quoted.is_empty() && quoted.len() <= 80 && !quoted.contains('\n'));
     let detail = error
         .detail()
@@ -189,7 +196,7 @@ fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_
         (Kind::UndefinedError, None) => {
             "a variable is not defined; add it to `variables`, or write `strict: false` to leave it empty".into()
         }
-        (Kind::OutOfFuel, _) => "the template does not come to an end".into(),
+        (Kind::OutOfFuel, _) => "the template takes too many steps".into(),
         (Kind::TemplateNotFound, _) => "other templates cannot be included here".into(),
         (kind, Some(quoted)) => format!("{kind}{detail} (at `{quoted}`)"),
         (kind, None) => format!("{kind}{detail}"),
