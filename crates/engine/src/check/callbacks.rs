@@ -204,7 +204,7 @@ fn misfit(shape: &Shape, callback: &Callback, item: Option<&Type>) -> Option<(&'
     // The item is what is given last, before a position.
     let item = item?;
     let wanted = shape.parameters.get(offered.checked_sub(1)?)?;
-    if accepts(wanted, item, true) {
+    if accepts(wanted, item) {
         return None;
     }
     Some((

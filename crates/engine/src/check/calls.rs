@@ -3,8 +3,9 @@
 //! What a function takes is data; only those whose rule is about several arguments together are named here. Functions
 //! handed to functions are in `callbacks`.
 
-use blueprint::{Argument, Call, Type};
-use diag::{Diagnostic, Span};
+use blueprint::{Argument, Call, IndexMap, Name, Type};
+use diag::{Diagnostic, Span, Spanned};
+use dialects::codes as document;
 use expr::{FunctionDef, Returns, codes as language};
 
 use super::callbacks::is_chain;
@@ -37,7 +38,7 @@ impl Checker<'_> {
             return Type::Function;
         }
         let mut types = Vec::with_capacity(given);
-        let mut failed = false;
+        let (mut failed, mut refused) = (false, false);
         for (at, argument) in call.arguments.iter().enumerate() {
             let Some(parameter) = function.parameter(at) else { continue };
             if parameter.callback.is_some() || parameter.ty == Type::Function {
@@ -48,9 +49,12 @@ impl Checker<'_> {
             }
             let ty = self.infer(&argument.value, place.guarded(parameter.guards));
             failed |= ty == Type::Error;
-            if !accepts(&parameter.ty, &ty, function.spreads_none) {
-                failed = true;
-                self.found.push(wrong_argument(function, at, &ty, &argument.value));
+            if !accepts(&parameter.ty, &ty) {
+                // One call, one mistake of this kind: `lt("a", "b")` is a wrong choice of function.
+                if !refused {
+                    self.found.push(wrong_argument(function, at, &ty, &argument.value));
+                }
+                (failed, refused) = (true, true);
             }
             types.push(ty);
         }
@@ -76,12 +80,19 @@ impl Checker<'_> {
 
     /// Ruling S14: `object` takes entries with names.
     fn named_call(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) -> Type {
-        let mut fields = Vec::with_capacity(call.arguments.len());
+        let mut fields: IndexMap<Name, Type> =
+            IndexMap::with_capacity_and_hasher(call.arguments.len(), Default::default());
         let mut failed = false;
         for argument in &call.arguments {
             let ty = self.infer(&argument.value, place.guarded(false));
             match &argument.name {
-                Some(name) => fields.push((name.item.clone(), ty)),
+                Some(name) if fields.contains_key(&name.item) => {
+                    failed = true;
+                    self.found.push(self.twice(name, call));
+                }
+                Some(name) => {
+                    fields.insert(name.item.clone(), ty);
+                }
                 None => {
                     failed = true;
                     if ty != Type::Error {
@@ -96,6 +107,18 @@ impl Checker<'_> {
             }
         }
         if failed { Type::Error } else { Type::object(fields) }
+    }
+
+    /// An argument name that was written before.
+    fn twice(&self, name: &Spanned<Name>, call: &Call) -> Diagnostic {
+        let diagnostic = document::DUPLICATE_KEY
+            .new(format!("the entry `{}` is written twice", name.item))
+            .label(name.span, "does not count");
+        match call.arguments.iter().filter_map(|argument| argument.name.as_ref()).find(|first| first.item == name.item)
+        {
+            Some(first) => diagnostic.label(first.span, "counts, because it is the first"),
+            None => diagnostic,
+        }
     }
 
     /// Reports what is wrong inside the arguments of a call that is itself wrong; functions may be among them.
@@ -115,7 +138,7 @@ impl Checker<'_> {
 
     /// `if`: boolean or `none`.
     pub(super) fn choice_condition(&mut self, ty: &Type, span: Span) {
-        if !accepts(&Type::Bool, ty, true) {
+        if !accepts(&Type::Bool, ty) {
             self.found.push(
                 language::ARGUMENT_TYPE
                     .new("the condition of `if` must be a boolean")
@@ -134,17 +157,18 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a parameter takes an argument of a type: exactly, except integers for floats, and `none` where that spreads.
-pub(super) fn accepts(wanted: &Type, given: &Type, spreads_none: bool) -> bool {
+/// Whether a parameter takes an argument of a type: exactly, except integers for floats. `none` is taken everywhere: it
+/// spreads, or the function has its own rule for it.
+pub(super) fn accepts(wanted: &Type, given: &Type) -> bool {
     if wanted.is_open() || given.is_open() {
         return true;
     }
     given.alternatives().iter().any(|given| {
-        (spreads_none && *given == Type::Null)
+        *given == Type::Null
             || wanted.alternatives().iter().any(|wanted| match (wanted, given) {
                 (Type::Float, Type::Int) => true,
-                (Type::List(wanted), Type::List(given)) => accepts(wanted, given, true),
-                (Type::Map(wanted), Type::Map(given)) => accepts(wanted, given, true),
+                (Type::List(wanted), Type::List(given)) => accepts(wanted, given),
+                (Type::Map(wanted), Type::Map(given)) => accepts(wanted, given),
                 (wanted, given) => wanted.overlaps(given),
             })
     })
@@ -164,7 +188,7 @@ fn together(function: &FunctionDef, call: &Call, types: &[Type], span: Span) -> 
             )
         }),
         ("contains", [Type::Text, needle]) => {
-            (!accepts(&Type::Text, needle, true)).then(|| wrong_kind(call, 1, "text contains only text".into(), needle))
+            (!accepts(&Type::Text, needle)).then(|| wrong_kind(call, 1, "text contains only text".into(), needle))
         }
         _ => None,
     }
@@ -285,7 +309,7 @@ fn wrong_argument(function: &FunctionDef, at: usize, ty: &Type, expr: &blueprint
     if matches!(function.name.as_ref(), "and" | "or") {
         return diagnostic.help("use `coalesce(..)` for a fallback; `and` and `or` are about booleans");
     }
-    if is(|ty| matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_))) && accepts(&wanted, &Type::Text, false) {
+    if is(|ty| matches!(ty, Type::List(_) | Type::Map(_) | Type::Object(_))) && accepts(&wanted, &Type::Text) {
         return diagnostic.help("turn it into text with `jsonencode(..)`");
     }
     if is(|ty| *ty == Type::Text) {

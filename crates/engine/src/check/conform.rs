@@ -48,7 +48,7 @@ fn conform_at(
         let refused =
             spec.get(&rejection.field).is_some_and(|value| !value.is_null() && same(value, &rejection.equals));
         let written = entry(expr, &rejection.field);
-        if refused && !written.is_some_and(|value| value.inner().as_literal().is_some()) {
+        if refused && written.is_none_or(|value| value.inner().as_literal().is_none()) {
             conforming.found.push(rejected(&rejection.message, written.map_or(expr.span, |value| value.span)));
         }
     }

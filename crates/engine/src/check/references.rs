@@ -28,34 +28,38 @@ impl Checker<'_> {
         self.or_report(found)
     }
 
-    fn or_report(&mut self, found: Result<Type, Diagnostic>) -> Type {
-        found.unwrap_or_else(|diagnostic| {
-            self.found.push(diagnostic);
-            Type::Error
-        })
+    fn or_report(&mut self, found: Result<Type, Box<Diagnostic>>) -> Type {
+        found.unwrap_or_else(|diagnostic| self.fail(diagnostic))
+    }
+
+    fn fail(&mut self, diagnostic: impl Into<Box<Diagnostic>>) -> Type {
+        self.found.push(*diagnostic.into());
+        Type::Error
     }
 
     /// `variables.x`: a scalar, so nothing may follow it (ruling S24).
-    fn input(&self, name: &Name, reference: &Ref) -> Result<Type, Diagnostic> {
+    fn input(&self, name: &Name, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.inputs.get_index_of(name) else {
-            return Err(self.unknown_variable(name, reference.head_span));
+            return Err(Box::new(self.unknown_variable(name, reference.head_span)));
         };
         match reference.path.first() {
             None => Ok(self.input_types[at].clone()),
-            Some(accessor) => Err(language::WRONG_ACCESSOR
-                .new(format!("the variable `{name}` is a scalar and has no parts"))
-                .label(accessor.span, "nothing can follow a variable")
-                .help(format!("decode it if it holds JSON: `fromjson(variables.{name}, \"/pointer\")`"))),
+            Some(accessor) => Err(Box::new(
+                language::WRONG_ACCESSOR
+                    .new(format!("the variable `{name}` is a scalar and has no parts"))
+                    .label(accessor.span, "nothing can follow a variable")
+                    .help(format!("decode it if it holds JSON: `fromjson(variables.{name}, \"/pointer\")`")),
+            )),
         }
     }
 
     fn local_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
         let Some(at) = self.blueprint.locals.get_index_of(name) else {
             let diagnostic = self.unknown_value(name, reference.head_span);
-            return self.or_report(Err(diagnostic));
+            return self.fail(diagnostic);
         };
         if let Some(diagnostic) = self_reference(Node::Local(at as u32), reference, place) {
-            return self.or_report(Err(diagnostic));
+            return self.fail(diagnostic);
         }
         // In a circle the type may not be there yet; the circle has been reported.
         let ty = self.local_types[at].clone();
@@ -65,29 +69,31 @@ impl Checker<'_> {
     fn data_source_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
         match self.data_source_export(name, reference, place) {
             Ok(ty) => self.walk(ty, &reference.path[1..], place),
-            Err(diagnostic) => self.or_report(Err(diagnostic)),
+            Err(diagnostic) => self.fail(diagnostic),
         }
     }
 
     /// The export that the first accessor names (section 4.1); dotted names are one name (ruling C8).
-    fn data_source_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Diagnostic> {
+    fn data_source_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
         let Some((at, _, source)) = self.blueprint.data_sources.get_full(name) else {
-            return Err(self.unknown_data_source(name, reference.head_span));
+            return Err(Box::new(self.unknown_data_source(name, reference.head_span)));
         };
         if let Some(diagnostic) = self_reference(Node::DataSource(at as u32), reference, place) {
-            return Err(diagnostic);
+            return Err(diagnostic.into());
         }
         let Some(first) = reference.path.first() else {
-            return Err(codes::REFERENCE_NEEDS_FIELD
-                .new(format!("the data source `{name}` as a whole is no value"))
-                .label(reference.head_span, "an export of it must be named")
-                .help(format!(
-                    "name an export: `datasources.{name}.{}`",
-                    source.exports.keys().next().map_or("..", |name| name)
-                )));
+            return Err(Box::new(
+                codes::REFERENCE_NEEDS_FIELD
+                    .new(format!("the data source `{name}` as a whole is no value"))
+                    .label(reference.head_span, "an export of it must be named")
+                    .help(format!(
+                        "name an export: `datasources.{name}.{}`",
+                        source.exports.keys().next().map_or("..", |name| name)
+                    )),
+            ));
         };
         let AccessorKind::Name(export) = &first.kind else {
-            return Err(wrong_accessor(&Type::object([]), first));
+            return Err(Box::new(wrong_accessor(&Type::object([]), first)));
         };
         let ty = self.data_sources[at].as_ref();
         if let Some(declared) = source.exports.get(export) {
@@ -113,30 +119,32 @@ impl Checker<'_> {
             .new(format!("the data source `{name}` exports no `{export}`"))
             .label(first.span, "no such export");
         let dotted = dotted(&reference.path);
-        Err(match names().find(|name| name.contains('.') && dotted.starts_with(*name)) {
+        Err(Box::new(match names().find(|name| name.contains('.') && dotted.starts_with(*name)) {
             Some(dotted) => {
                 diagnostic.help(format!("write `datasources.{name}[\"{dotted}\"]`: the dots belong to the name"))
             }
             None => diagnostic.help_nearest(export, names()),
-        })
+        }))
     }
 
     /// `children.c.export`; what a child exports is known when it has been read.
-    fn child_reference(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Diagnostic> {
+    fn child_reference(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.children.get_index_of(name) else {
-            return Err(self.unknown_child(name, reference.head_span));
+            return Err(Box::new(self.unknown_child(name, reference.head_span)));
         };
         if let Some(diagnostic) = self_reference(Node::Child(at as u32), reference, place) {
-            return Err(diagnostic);
+            return Err(diagnostic.into());
         }
         match reference.path.first() {
-            None => Err(codes::REFERENCE_NEEDS_FIELD
-                .new(format!("the include `{name}` as a whole is no value"))
-                .label(reference.head_span, "an export of it must be named")
-                .help(format!("name an export: `children.{name}.EXPORT`"))),
+            None => Err(Box::new(
+                codes::REFERENCE_NEEDS_FIELD
+                    .new(format!("the include `{name}` as a whole is no value"))
+                    .label(reference.head_span, "an export of it must be named")
+                    .help(format!("name an export: `children.{name}.EXPORT`")),
+            )),
             Some(accessor) => match accessor.kind {
                 AccessorKind::Name(_) => Ok(Type::Any),
-                AccessorKind::Index(_) => Err(wrong_accessor(&Type::object([]), accessor)),
+                AccessorKind::Index(_) => Err(Box::new(wrong_accessor(&Type::object([]), accessor))),
             },
         }
     }
@@ -168,21 +176,21 @@ impl Checker<'_> {
             } else {
                 self.unknown_resource(name, bare, reference.head_span)
             };
-            return self.or_report(Err(diagnostic));
+            return self.fail(diagnostic);
         };
         if let Some(diagnostic) = self_reference(Node::Resource(at as u32), reference, place) {
-            return self.or_report(Err(diagnostic));
+            return self.fail(diagnostic);
         }
         let path = match instance_path(name, resource, reference) {
             Ok(path) => path,
-            Err(diagnostic) => return self.or_report(Err(diagnostic)),
+            Err(diagnostic) => return self.fail(diagnostic),
         };
         let Some((first, rest)) = path.split_first() else {
             let found = self.id_type(name, at, reference);
             return self.or_report(found);
         };
         let AccessorKind::Name(part) = &first.kind else {
-            return self.or_report(Err(wrong_accessor(&Type::object([]), first)));
+            return self.fail(wrong_accessor(&Type::object([]), first));
         };
         match part.as_ref() {
             "spec" => self.spec_path(at, rest, place),
@@ -209,7 +217,7 @@ impl Checker<'_> {
     }
 
     /// Ruling S21: the bare resource means the id field of its type.
-    fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Diagnostic> {
+    fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let TypeOf::Known(ty) = &self.resources[at] else { return Ok(Type::Any) };
         match ty.id_field.as_ref() {
             Some(id) => Ok(ty.schema.fields.get(id).map_or(Type::Any, Field::ty)),
@@ -220,10 +228,12 @@ impl Checker<'_> {
                     .iter()
                     .find(|(_, field)| field.computed)
                     .map_or("FIELD", |(name, _)| name.as_ref());
-                Err(codes::REFERENCE_NEEDS_FIELD
-                    .new(format!("the resource `{name}` as a whole is no value"))
-                    .label(reference.head_span, format!("`{}` has no field that stands for the whole", ty.name))
-                    .help(format!("name a field: `{name}.spec.{computed}`")))
+                Err(Box::new(
+                    codes::REFERENCE_NEEDS_FIELD
+                        .new(format!("the resource `{name}` as a whole is no value"))
+                        .label(reference.head_span, format!("`{}` has no field that stands for the whole", ty.name))
+                        .help(format!("name a field: `{name}.spec.{computed}`")),
+                ))
             }
         }
     }
@@ -240,14 +250,14 @@ impl Checker<'_> {
             Ok(field) => field,
             // What a transform makes of an abstract resource may have more fields.
             Err(_) if !complete => return Type::Any,
-            Err(diagnostic) => return self.or_report(Err(diagnostic)),
+            Err(diagnostic) => return self.fail(diagnostic),
         };
         while let Some((accessor, after)) = rest.split_first() {
             field = match (&field.kind, &accessor.kind) {
                 (Kind::Any, _) => return Type::Any,
                 (Kind::Object(schema), AccessorKind::Name(_)) => match field_of(schema, accessor) {
                     Ok(field) => field,
-                    Err(diagnostic) => return self.or_report(Err(diagnostic)),
+                    Err(diagnostic) => return self.fail(diagnostic),
                 },
                 (Kind::Array(item), AccessorKind::Index(_)) => item,
                 (Kind::Map(value), AccessorKind::Name(_)) => value,
@@ -274,7 +284,7 @@ impl Checker<'_> {
             return Type::Error;
         };
         let AccessorKind::Name(part) = &first.kind else {
-            return self.or_report(Err(wrong_accessor(&Type::object([]), first)));
+            return self.fail(wrong_accessor(&Type::object([]), first));
         };
         let known = match part.as_ref() {
             "displayName" if metadata.display_name.is_some() => Some(Type::Text),
@@ -307,20 +317,24 @@ impl Checker<'_> {
 }
 
 /// The path after the index of an instance; whether there must be one (rulings S27, S28).
-fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Result<&'r [Accessor], Diagnostic> {
+fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Result<&'r [Accessor], Box<Diagnostic>> {
     let indexed = reference.path.first().filter(|first| matches!(first.kind, AccessorKind::Index(_)));
     match (resource.each.is_some(), indexed) {
         (true, Some(_)) => Ok(&reference.path[1..]),
         (false, None) => Ok(&reference.path),
-        (true, None) => Err(codes::MISSING_EACH_INDEX
-            .new(format!("`{name}` has several instances, and none is chosen"))
-            .label(reference.head_span, "the resource has `each`")
-            .label(resource.span, "declared here")
-            .help(format!("choose an instance: `{name}[0]`"))),
-        (false, Some(index)) => Err(codes::INDEX_ON_SINGLE
-            .new(format!("`{name}` is a single resource and has no positions"))
-            .label(index.span, "the resource has no `each`")
-            .help("take the index away")),
+        (true, None) => Err(Box::new(
+            codes::MISSING_EACH_INDEX
+                .new(format!("`{name}` has several instances, and none is chosen"))
+                .label(reference.head_span, "the resource has `each`")
+                .label(resource.span, "declared here")
+                .help(format!("choose an instance: `{name}[0]`")),
+        )),
+        (false, Some(index)) => Err(Box::new(
+            codes::INDEX_ON_SINGLE
+                .new(format!("`{name}` is a single resource and has no positions"))
+                .label(index.span, "the resource has no `each`")
+                .help("take the index away"),
+        )),
     }
 }
 
@@ -345,15 +359,15 @@ fn self_reference(node: Node, reference: &Ref, place: Place<'_>) -> Option<Diagn
     })
 }
 
-fn field_of<'s>(schema: &'s Arc<Schema>, accessor: &Accessor) -> Result<&'s Field, Diagnostic> {
+fn field_of<'s>(schema: &'s Arc<Schema>, accessor: &Accessor) -> Result<&'s Field, Box<Diagnostic>> {
     let AccessorKind::Name(name) = &accessor.kind else {
-        return Err(wrong_accessor(&Type::object([]), accessor));
+        return Err(Box::new(wrong_accessor(&Type::object([]), accessor)));
     };
     schema.fields.get(name).ok_or_else(|| {
-        language::UNKNOWN_FIELD
+        let diagnostic = language::UNKNOWN_FIELD
             .new(format!("no field `{name}` here"))
-            .label(accessor.span, "the type has no such field")
-            .help_nearest(name, schema.fields.keys().map(|name| name.as_ref()))
+            .label(accessor.span, "the type has no such field");
+        Box::new(diagnostic.help_nearest(name, schema.fields.keys().map(|name| name.as_ref())))
     })
 }
 

@@ -9,26 +9,30 @@ use expr::codes as language;
 
 use super::types::{fits_declared, with_article};
 
+/// There is no value, and why has been reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reported;
+
 /// A named value as its declared type: text is parsed to scalars, an integer may stand for a float. `none` and what is
-/// unknown pass. An error is reported at the expression and gives `Err`.
-pub fn declared(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, ()> {
+/// unknown pass. What does not fit is reported at the expression.
+pub fn declared(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, true, found)
 }
 
 /// An export, or an input of an included document, as its declared type: the only tolerance is an integer for a float.
-/// `none` and what is unknown pass. An error is reported at the expression and gives `Err`.
-pub fn exported(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, ()> {
+/// `none` and what is unknown pass. What does not fit is reported at the expression.
+pub fn exported(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, false, found)
 }
 
-fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnostics) -> Result<Value, ()> {
+fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnostics) -> Result<Value, Reported> {
     let (bare, secret) = value.exposed();
     if ty.is_open() || bare.is_null() || bare.is_unknown() {
         return Ok(value);
     }
     if let Value::Function(_) = bare {
         found.push(super::types::function_as_value_at(span));
-        return Err(());
+        return Err(Reported);
     }
     let scalar = |ty: &Type| matches!(ty, Type::Bool | Type::Int | Type::Float);
     if let (Value::Text(text), true) = (bare, parse && ty.alternatives().iter().all(scalar)) {
@@ -41,7 +45,7 @@ fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnost
                 .new(format!("the text is no {ty}"))
                 .label(span, format!("{what} does not read as {}", with_article(ty))),
         );
-        return Err(());
+        return Err(Reported);
     }
     let of = Type::of(bare);
     if fits_declared(&of, ty) {
@@ -56,7 +60,7 @@ fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnost
         }
         _ => diagnostic,
     });
-    Err(())
+    Err(Reported)
 }
 
 /// Integers as floats where only those are declared.

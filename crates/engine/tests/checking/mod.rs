@@ -1,0 +1,63 @@
+//! What tests of the checks share: a text in, diagnostics out, with the catalogue of the conformance pack.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use diag::{Diagnostics, Files};
+use engine::check;
+use expr::FunctionTable;
+use provider::{Catalog, Catalogs};
+
+/// The folder of the conformance pack.
+pub(crate) fn conformance() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint")
+}
+
+fn catalogs() -> &'static (Catalogs, FunctionTable) {
+    static CATALOGS: OnceLock<(Catalogs, FunctionTable)> = OnceLock::new();
+    CATALOGS.get_or_init(|| {
+        let text = std::fs::read_to_string(conformance().join("catalog.json")).expect("the pack has a catalogue");
+        let catalog: Arc<Catalog> =
+            Arc::new(provider::read_catalog(&text).expect("the catalogue of the pack is sound"));
+        let (catalogs, functions, wrong) = provider::combine([catalog]);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        (catalogs, functions)
+    })
+}
+
+/// A checked document.
+pub(crate) struct Checked {
+    /// `code SEVERITY line:column` of each diagnostic.
+    pub(crate) found: Vec<String>,
+    /// The diagnostics.
+    pub(crate) diagnostics: Diagnostics,
+    /// What came of the check.
+    pub(crate) checked: engine::Checked,
+    /// The texts.
+    pub(crate) files: Files,
+}
+
+/// Reads, lowers and checks a document.
+pub(crate) fn check_text(name: &str, text: &str) -> Checked {
+    let (catalogs, functions) = catalogs();
+    let mut files = Files::new();
+    let file = files.add(name, text);
+    let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
+    let document = dialects::Document { file, name, text, tree: &tree };
+    let dialect = dialects::dialect_of(&document).unwrap_or(dialects::dialects()[0]);
+    let lowered = dialect.lower(&document, functions);
+    diagnostics.append(lowered.diagnostics);
+    let checked = check::check(Arc::new(lowered.blueprint), catalogs, functions, &mut diagnostics);
+    let found = diagnostics
+        .iter()
+        .map(|diagnostic| {
+            let severity = &diagnostic.severity.word()[..1].to_uppercase();
+            let span = diagnostic.span();
+            let position = files.get(span.file).map(|file| file.position(span.start));
+            let position = position.map_or(String::new(), |at| format!(" {}:{}", at.line, at.column));
+            format!("{} {severity}{position}", diagnostic.code.name)
+        })
+        .collect();
+    Checked { found, diagnostics, checked, files }
+}
