@@ -41,6 +41,7 @@ pub struct Code {
 
 impl Code {
     /// A diagnostic of this kind, not yet placed anywhere.
+    #[expect(clippy::new_ret_no_self, reason = "a code is what a diagnostic is made from")]
     pub fn new(&'static self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self, message)
     }

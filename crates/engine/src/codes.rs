@@ -5,7 +5,6 @@ diag::codes! {
     UNSUPPORTED_FEATURE = Error "unsupported-feature": "needs a part of cyan that is not built yet";
     MISSING_VARIABLE = Error "missing-variable": "required input not given";
     UNDECLARED_VARIABLE = Error "undeclared-variable": "input nobody declared";
-    ABSENT_ELEMENT = Error "absent-element": "reads something whose condition is false";
     ABSENT_EXPORT = Warning "absent-export": "export left out, source is absent";
     DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown unfilled";
     EACH_KEY_DUPLICATE = Error "each-key-duplicate": "two instances share a key";

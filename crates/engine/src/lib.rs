@@ -29,6 +29,7 @@ mod resolve;
 pub mod shell;
 mod world;
 
+pub use answers::Answers;
 pub use apply::{Apply, Effect, Happened};
 pub use check::{Checked, check};
 pub use event::Event;

@@ -1,1 +1,7 @@
-//! To be filled.
+//! What tests of several rooms share: a small world of its own in which documents are staged and deployed, the runner
+//! of the conformance pack, the runner of specification pages, the runner of scenarios.
+//!
+//! Not here: anything the product needs.
+
+pub mod conformance;
+pub mod lab;

@@ -192,7 +192,7 @@ impl Evaluation {
         let slot = match self.value(&owner, None, &local.value, found) {
             Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
                 Ok(value) => Slot::Value(value.tainted(local.secret)),
-                Err(()) => Slot::Failed,
+                Err(_) => Slot::Failed,
             },
             Err(Halt::Need(need)) => return Err(need),
             Err(Halt::Absent(diagnostic)) => {

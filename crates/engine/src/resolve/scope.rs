@@ -9,7 +9,6 @@ use provider::ResourceType;
 use state::Remembered;
 
 use super::{Evaluation, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
-use crate::codes;
 
 /// An evaluation, seen from one expression.
 pub(super) struct Frame<'a> {
@@ -27,7 +26,7 @@ fn whole(value: Value) -> Read {
 }
 
 fn absent(span: Span, message: String, why: String) -> Stop {
-    let diagnostic: Diagnostic = codes::ABSENT_ELEMENT
+    let diagnostic: Diagnostic = expr::codes::ABSENT_ELEMENT
         .new(message)
         .label(span, why)
         .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");

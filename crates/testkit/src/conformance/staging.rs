@@ -1,0 +1,219 @@
+//! Cases about plans.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use engine::plan_file::{hidden, hidden_export, hidden_step};
+use engine::shell::{Clock, Operated};
+use engine::{Action, Options, Staged, Step};
+use providers::fake::World;
+use serde_json::{Value as Json, json};
+use state::OperationOutcome;
+
+use super::values::{equal, from_json, given, to_json};
+use super::{Case, differences, folder, in_runtime, read};
+use crate::lab::{Lab, settings};
+
+pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    for (id, document, expect) in folder(pack, "stage")? {
+        let Some(document) = document else { return Err(format!("stage {id} has no document")) };
+        cases.push(Case { id, run: Box::new(move || stage(&document, &expect)) });
+    }
+    Ok(cases)
+}
+
+/// How a case wants a plan made; what this version cannot do is said.
+pub(super) fn options(json: &Json) -> Result<Options, String> {
+    let mut options = Options::default();
+    for (key, value) in json.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "refresh" => options.refresh = value.as_bool().unwrap_or(true),
+            "parallel" | "key" => {}
+            "onFailure" if value != "rollback" => {}
+            "drift" if value == "revert" => {}
+            other => return Err(format!("the option `{other}` cannot be carried out yet")),
+        }
+    }
+    Ok(options)
+}
+
+/// Changes outside.
+pub(super) fn change_world(lab: &Lab, changes: &Json, folder: &Path) -> Result<(), String> {
+    let catalog = providers::fake::catalog();
+    for change in changes.as_array().into_iter().flatten() {
+        if let (Some(file), Some(text)) = (change["file"].as_str(), change["text"].as_str()) {
+            std::fs::write(folder.join(file), text).map_err(|error| error.to_string())?;
+            continue;
+        }
+        let mut world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let world: &mut World = &mut world;
+        let at = change["at"].as_str().unwrap_or_default();
+        if change["vanish"] == true {
+            world.vanish("case", at).map_err(|error| error.to_string())?;
+        } else if let Some(make) = change["make"].as_str() {
+            let id = change["id"].as_str().unwrap_or_default();
+            world.make(&catalog, make, id, &from_json(&change["spec"])).map_err(|error| error.to_string())?;
+        } else {
+            for (field, value) in change["set"].as_object().into_iter().flatten() {
+                world.set("case", at, field, from_json(value)).map_err(|error| error.to_string())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn stage(document: &PathBuf, expect: &Json) -> Result<(), String> {
+    let folder = document.parent().map(Path::to_path_buf).unwrap_or_default();
+    let name = document.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let text = read(document)?;
+    in_runtime(async {
+        let mut lab = Lab::new(folder.clone(), Vec::new());
+        if let Some(before) = expect.get("before") {
+            let first = before["document"].as_str().unwrap_or_default();
+            let stage = lab.stage(first, &read(&folder.join(first))?, given(before.get("inputs"), None), Options::default()).await;
+            let Some(staged) = stage.staged else { return Err(format!("before: {:?}", codes_of(&stage.diagnostics))) };
+            let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+            match &run.operated {
+                Some(Operated::Done(outcome)) if outcome.outcome == Some(OperationOutcome::Ready) => {}
+                other => return Err(format!("before: {other:?}")),
+            }
+        }
+        change_world(&lab, &expect["world"], &folder)?;
+        if let Some(at) = expect["clock"].as_str() {
+            let at: jiff::Timestamp = at.parse().map_err(|error| format!("{error}"))?;
+            lab.clock = Clock::at(at.as_second());
+        }
+        let options = options(&expect["options"])?;
+        let stage = if expect["purpose"] == "destroy" {
+            lab.stage_destroy(options).await
+        } else {
+            lab.stage(&name, &text, given(expect.get("inputs"), None), options).await
+        };
+        let mut wrong = Vec::new();
+        let mut codes = codes_of(&stage.diagnostics);
+        codes.sort_unstable();
+        let mut wanted: Vec<&str> = expect["codes"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        wanted.sort_unstable();
+        if codes != wanted {
+            wrong.push(format!("expected codes {wanted:?}, got {codes:?}"));
+        }
+        match (&stage.staged, expect["refused"] == true) {
+            (Some(_), true) => wrong.push("a plan was made".to_owned()),
+            (None, false) => wrong.push("no plan was made".to_owned()),
+            (Some(staged), false) => compare(staged, expect, &mut wrong),
+            (None, true) => {}
+        }
+        differences(&wrong)
+    })?
+}
+
+pub(super) fn codes_of(diagnostics: &diag::Diagnostics) -> Vec<&'static str> {
+    diagnostics.iter().map(|it| it.code.name).collect()
+}
+
+fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
+    let steps: Vec<Step> = staged.plan.steps.iter().filter(|step| step.action != Action::None).map(hidden_step).collect();
+    let mut left: BTreeMap<String, &Step> = steps.iter().map(|step| (step.address.to_string(), step)).collect();
+    for wanted in expect["plan"].as_array().into_iter().flatten() {
+        let address = wanted["address"].as_str().unwrap_or_default();
+        let Some(step) = left.remove(address) else {
+            wrong.push(format!("no step for {address}"));
+            continue;
+        };
+        if wanted["action"] != step.action.word() {
+            wrong.push(format!("{address}: expected {}, got {}", wanted["action"], step.action.word()));
+        }
+        if let Some(reason) = wanted["reason"].as_str()
+            && !step.reasons.iter().any(|it| it.word() == reason)
+        {
+            wrong.push(format!("{address}: expected reason {reason}, got {:?}", step.reasons));
+        }
+        if let Some(order) = wanted.get("replaceOrder") {
+            let got = serde_json::to_value(step.replace_order).unwrap_or_default();
+            if got != *order {
+                wrong.push(format!("{address}: expected replace order {order}, got {got}"));
+            }
+        }
+        if let Some(known) = wanted["conditionKnown"].as_bool()
+            && known != step.condition_known
+        {
+            wrong.push(format!("{address}: condition known is {}", step.condition_known));
+        }
+        if let Some(changes) = wanted["changes"].as_array() {
+            compare_changes(address, changes, step, wrong);
+        }
+    }
+    wrong.extend(left.values().map(|step| format!("unexpected {} of {}", step.action.word(), step.address)));
+    for pair in expect["order"].as_array().into_iter().flatten() {
+        let position = |text: &Json| staged.plan.steps.iter().position(|step| text == step.address.to_string().as_str());
+        let (first, second) = (position(&pair[0]), position(&pair[1]));
+        if !first.zip(second).is_some_and(|(first, second)| is_before(&staged.plan.steps, first, second)) {
+            wrong.push(format!("{} does not come before {}", pair[0], pair[1]));
+        }
+    }
+    if let Some(exports) = expect["exports"].as_object() {
+        let planned: BTreeMap<&str, Json> = staged
+            .plan
+            .exports
+            .iter()
+            .filter_map(|export| Some((export.name.as_ref(), to_json(&hidden(export.after.as_ref()?)))))
+            .collect();
+        let same = planned.len() == exports.len()
+            && exports.iter().all(|(name, value)| planned.get(name.as_str()).is_some_and(|got| equal(got, value, false)));
+        if !same {
+            wrong.push(format!("expected exports {}, got {planned:?}", expect["exports"]));
+        }
+    }
+    if expect.get("links").and_then(Json::as_object).is_some_and(|links| !links.is_empty()) {
+        wrong.push("links cannot be planned yet".to_owned());
+    }
+    let exports: Vec<_> = staged.plan.exports.iter().map(hidden_export).collect();
+    let printed = format!("{} {}", json!(steps), json!(exports));
+    let file = engine::plan_file::write(&staged.plan, &state::seal::Sealer::with_key([7; 32])).unwrap_or_default();
+    for never in expect["never"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+        if printed.contains(never) || file.contains(never) {
+            wrong.push(format!("`{never}` shows"));
+        }
+    }
+}
+
+/// Whether the step at `first` comes before the one at `second` in the graph.
+fn is_before(steps: &[Step], first: usize, second: usize) -> bool {
+    let mut seen = vec![false; steps.len()];
+    let mut stack = vec![second];
+    while let Some(at) = stack.pop() {
+        for on in &steps[at].waits_on {
+            let on = *on as usize;
+            if on == first {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[on], true) {
+                stack.push(on);
+            }
+        }
+    }
+    false
+}
+
+fn compare_changes(address: &str, wanted: &[Json], step: &Step, wrong: &mut Vec<String>) {
+    let mut left: BTreeMap<&str, &engine::Change> = step.changes.iter().map(|change| (change.path.as_str(), change)).collect();
+    for change in wanted {
+        let path = change["path"].as_str().unwrap_or_default();
+        let Some(got) = left.remove(path) else {
+            wrong.push(format!("{address}: no change of {path}"));
+            continue;
+        };
+        for (side, value) in [("before", &got.before), ("after", &got.after)] {
+            let same = match (change.get(side), value) {
+                (None, None) => true,
+                (Some(wanted), Some(got)) => equal(wanted, &to_json(got), false),
+                _ => false,
+            };
+            if !same {
+                wrong.push(format!("{address} {path}: expected {side} {:?}, got {value:?}", change.get(side)));
+            }
+        }
+    }
+    wrong.extend(left.keys().map(|path| format!("{address}: unexpected change of {path}")));
+}

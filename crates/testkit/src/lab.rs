@@ -1,0 +1,261 @@
+//! A laboratory: one simulated cloud, one memory of instances, one virtual clock, and processes that come and go.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use blueprint::{IndexMap, Name, Value};
+use diag::{Diagnostics, Files};
+use engine::apply::{OnFailure, Outcome, Settings};
+use engine::shell::{Chance, Clock, Interrupt, Operated, Shell, operate};
+use engine::{Answers, Checked, Event, FrozenDocument, Given, Options, Request, Staged};
+use expr::FunctionTable;
+use provider::{Catalog, Catalogs, Provider};
+use providers::fake::{self, FakeOptions, FakeProvider, Fault, SharedWorld};
+use state::seal::Sealer;
+use state::{InstanceName, Lease, Snapshot, Store as _};
+use stores::memory::{MemoryState, MemoryStore};
+use tokio::sync::mpsc;
+
+/// 2023-01-02T15:04:05Z, at which every laboratory begins.
+pub const BEGINNING: i64 = 1_672_671_845;
+
+/// One simulated cloud with its memory and clock.
+pub struct Lab {
+    /// What providers offer.
+    pub catalogs: Arc<Catalogs>,
+    /// What expressions can call.
+    pub functions: Arc<FunctionTable>,
+    /// What contradicts itself between catalogues.
+    pub contradictions: Vec<String>,
+    /// The things in the cloud.
+    pub world: SharedWorld,
+    /// What is remembered.
+    pub memory: MemoryState,
+    /// The folder of the documents.
+    pub folder: PathBuf,
+    /// The caller's working directory.
+    pub working_directory: Option<Name>,
+    /// Whether there is a key to seal secrets with.
+    pub key: bool,
+    /// The clock.
+    pub clock: Clock,
+    chance: Chance,
+    more: Vec<Arc<Catalog>>,
+}
+
+/// A document that was read and checked.
+pub struct Read {
+    /// The texts.
+    pub files: Files,
+    /// Everything that is wrong with it.
+    pub diagnostics: Diagnostics,
+    /// Its meaning.
+    pub checked: Option<Arc<Checked>>,
+    /// Its text.
+    pub document: FrozenDocument,
+}
+
+/// A document that was staged.
+pub struct Stage {
+    /// The texts.
+    pub files: Files,
+    /// Everything that was reported.
+    pub diagnostics: Diagnostics,
+    /// The plan, if there is one.
+    pub staged: Option<Staged>,
+}
+
+/// How a plan was carried out.
+pub struct Run {
+    /// What became of it; none if the process crashed.
+    pub operated: Option<Operated>,
+    /// Everything that was told.
+    pub events: Vec<Event>,
+    /// What was asked of the cloud.
+    pub journal: fake::Journal,
+}
+
+impl Run {
+    /// The outcome, if it ran to an end.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.operated {
+            Some(Operated::Done(outcome)) => Some(outcome),
+            _ => None,
+        }
+    }
+}
+
+impl Lab {
+    /// A laboratory with the simulated provider `test`, and further ones of these catalogues. Must be made inside a runtime.
+    pub fn new(folder: PathBuf, more: Vec<Arc<Catalog>>) -> Lab {
+        let every = std::iter::once(fake::catalog()).chain(more.iter().cloned());
+        let (catalogs, functions, contradictions) = provider::combine(every);
+        Lab {
+            catalogs: Arc::new(catalogs),
+            functions: Arc::new(functions),
+            contradictions,
+            world: SharedWorld::default(),
+            memory: MemoryState::default(),
+            folder,
+            working_directory: Some("/w".into()),
+            key: true,
+            clock: Clock::at(BEGINNING),
+            chance: Chance::seeded(1),
+            more,
+        }
+    }
+
+    /// The store, as a new process opens it.
+    pub fn store(&self) -> MemoryStore {
+        let sealer = if self.key { Sealer::with_key([7; 32]) } else { Sealer::none() };
+        MemoryStore::open(&self.memory, sealer)
+    }
+
+    /// The name of the only instance.
+    pub fn instance() -> InstanceName {
+        InstanceName::from_free_text("case")
+    }
+
+    /// The state.
+    pub async fn snapshot(&self) -> Snapshot {
+        self.store().load(&Self::instance()).await.unwrap_or_default()
+    }
+
+    fn shell(&self, faults: Vec<Fault>, on_crash: Option<fake::OnCrash>) -> (Shell, Arc<FakeProvider>) {
+        let first = fake::provider(FakeOptions { catalog: None, world: Some(self.world.clone()), faults, on_crash });
+        let first = Arc::new(first);
+        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
+        providers.insert("test".into(), first.clone());
+        for catalog in &self.more {
+            let options = FakeOptions { catalog: Some(catalog.clone()), world: Some(self.world.clone()), ..FakeOptions::default() };
+            let provider: Arc<dyn Provider> = Arc::new(fake::provider(options));
+            for namespace in &catalog.namespaces {
+                providers.entry(namespace.clone()).or_insert_with(|| provider.clone());
+            }
+        }
+        let shell = Shell {
+            providers,
+            catalogs: self.catalogs.clone(),
+            settings: IndexMap::default(),
+            instance: "case".into(),
+            root: self.folder.clone(),
+            working_directory: self.working_directory.clone(),
+            clock: self.clock.clone(),
+            chance: self.chance.clone(),
+            http: None,
+            cancel: tokio_util::sync::CancellationToken::new(),
+        };
+        (shell, first)
+    }
+
+    /// Reads and checks a document.
+    pub fn read(&self, name: &str, text: &str) -> Read {
+        let mut files = Files::new();
+        let file = files.add(name, text);
+        let mut diagnostics = Diagnostics::new();
+        for contradiction in &self.contradictions {
+            diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
+        }
+        let loaded = engine::load(&files, file, &self.functions, &mut diagnostics);
+        let checked = loaded
+            .blueprint
+            .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));
+        Read { files, diagnostics, checked, document: FrozenDocument { path: name.into(), text: text.into() } }
+    }
+
+    /// Reads, checks and stages a document; one with errors gets no plan.
+    pub async fn stage(&self, name: &str, text: &str, given: Given, options: Options) -> Stage {
+        let Read { files, mut diagnostics, checked, document } = self.read(name, text);
+        let Some(checked) = checked.filter(|_| !diagnostics.has_errors()) else {
+            return Stage { files, diagnostics, staged: None };
+        };
+        let folder: Name = self.folder.to_string_lossy().as_ref().into();
+        let staged = self.plan(Some((checked, document, folder)), given, options, None, &mut diagnostics).await;
+        Stage { files, diagnostics, staged }
+    }
+
+    /// Stages the destruction of everything.
+    pub async fn stage_destroy(&self, options: Options) -> Stage {
+        let mut diagnostics = Diagnostics::new();
+        let staged = self.plan(None, Given::default(), options, None, &mut diagnostics).await;
+        Stage { files: Files::new(), diagnostics, staged }
+    }
+
+    /// Makes a plan.
+    pub async fn plan(
+        &self,
+        document: Option<(Arc<Checked>, FrozenDocument, Name)>,
+        given: Given,
+        options: Options,
+        answers: Option<Answers>,
+        found: &mut Diagnostics,
+    ) -> Option<Staged> {
+        let (shell, _) = self.shell(Vec::new(), None);
+        let request = Request {
+            instance: "case".into(),
+            document,
+            given,
+            options,
+            snapshot: self.snapshot().await,
+            catalogs: self.catalogs.clone(),
+            functions: self.functions.clone(),
+            answers,
+            world: &shell,
+        };
+        engine::plan(request, found).await
+    }
+
+    /// Carries a plan out in a process of its own, under faults.
+    pub async fn run(&self, staged: Staged, kept: bool, faults: Vec<Fault>, settings: Settings) -> Run {
+        let crashed = Arc::new(tokio::sync::Notify::new());
+        let has_crashed = Arc::new(AtomicBool::new(false));
+        let on_crash: fake::OnCrash = {
+            let (crashed, has_crashed) = (crashed.clone(), has_crashed.clone());
+            Arc::new(move || {
+                has_crashed.store(true, Ordering::SeqCst);
+                crashed.notify_one();
+            })
+        };
+        let (shell, provider) = self.shell(faults, Some(on_crash));
+        let store = self.store();
+        let instance = Self::instance();
+        let mut events = Vec::new();
+        let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
+        let operated = {
+            let running = operate(staged, kept, &shell, &store, &instance, "tester@lab", settings, interrupts, |event| events.push(event));
+            tokio::select! {
+                biased;
+                () = crashed.notified() => None,
+                operated = running => Some(operated).filter(|_| !has_crashed.load(Ordering::SeqCst)),
+            }
+        };
+        if operated.is_none() {
+            // What comes next runs in a new process, after the lease of this one has run out.
+            tokio::time::sleep(engine::shell::LEASE * 2).await;
+        }
+        Run { operated, events, journal: provider.journal() }
+    }
+
+    /// Another operation takes the instance and keeps it.
+    pub async fn hold(&self) -> Option<Lease> {
+        let long = std::time::Duration::from_secs(86_400);
+        self.store().lease(&Self::instance(), "other@lab", self.clock.now(), long).await.ok()
+    }
+
+    /// A function of the world outside: reads an expression of a staged document.
+    pub async fn evaluate(&self, staged: &mut Staged, expr: &blueprint::Expr, found: &mut Diagnostics) -> Option<Value> {
+        let (shell, _) = self.shell(Vec::new(), None);
+        staged.evaluate(expr, &shell, found).await
+    }
+}
+
+/// Settings for a run: so many calls at once, going on after a failure or not.
+pub fn settings(parallelism: Option<usize>, keep_going: bool) -> Settings {
+    let mut settings = Settings::default();
+    settings.parallelism = parallelism.unwrap_or(settings.parallelism);
+    if keep_going {
+        settings.on_failure = OnFailure::KeepGoing;
+    }
+    settings
+}
