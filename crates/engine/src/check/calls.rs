@@ -150,10 +150,10 @@ impl Checker<'_> {
 
     /// A name that no function has.
     pub(super) fn unknown_function(&self, name: &str, span: Span) -> Diagnostic {
-        language::UNKNOWN_FUNCTION
+        let diagnostic = language::UNKNOWN_FUNCTION
             .new(format!("unknown function `{name}`"))
-            .label(span, "no function has this name")
-            .help_nearest(name, self.functions.names())
+            .label(span, "no function has this name");
+        self.suggest(diagnostic, name, self.functions.names().count(), self.functions.names())
     }
 }
 

@@ -98,14 +98,6 @@ impl<'e> At<'e> {
             _ => None,
         }
     }
-
-    /// Where the entry of a key came from.
-    fn entry(self, key: &str) -> At<'e> {
-        match self.entries().and_then(|entries| entries.iter().find(|(name, _)| name.item.as_ref() == key)) {
-            Some((name, value)) => At::of(value, name.span),
-            None => At { expr: None, ..self },
-        }
-    }
 }
 
 impl Conforming<'_> {
@@ -174,8 +166,17 @@ impl Conforming<'_> {
             (Kind::Any, _) => bare.clone(),
             (Kind::Object(schema), Value::Map(map)) => Value::Map(Arc::new(self.object(map, schema, at))),
             (Kind::Map(values), Value::Map(map)) => {
-                let entries = map.iter().map(|(key, value)| (key.clone(), self.field(value, values, at.entry(key))));
-                Value::Map(Arc::new(entries.collect()))
+                // Both are in document order; what was `none` is missing in the evaluated one.
+                let mut written = at.entries().unwrap_or_default().iter();
+                let mut entries = Map::with_capacity_and_hasher(map.len(), Default::default());
+                for (key, value) in map.iter() {
+                    let at = match written.find(|(name, _)| name.item == *key) {
+                        Some((name, expr)) => At::of(expr, name.span),
+                        None => At { expr: None, ..at },
+                    };
+                    entries.insert(key.clone(), self.field(value, values, at));
+                }
+                Value::Map(Arc::new(entries))
             }
             (Kind::Array(item), Value::List(items) | Value::Set(items)) => self.items(items, item, field, at),
             (Kind::Union(branches), _) => self.branch(bare, field, branches, at),

@@ -36,7 +36,8 @@ impl Checker<'_> {
                 self.required_filters(name, source, ty);
                 self.source_exports(source, ty);
             }
-            self.resource_metadata(&source.metadata, place);
+            let annotations = ty.as_ref().map_or(&[][..], |ty| &ty.annotations);
+            self.resource_metadata(&source.metadata, annotations, source.span, place);
             self.description(source.description.as_ref(), place);
             for export in source.exports.values() {
                 self.description(export.description.as_ref(), place);

@@ -9,6 +9,9 @@ use super::types::{joined, with_article, without_none};
 use super::{Checker, Place, codes};
 use crate::{Edge, EdgeKind, Graph, Node};
 
+/// So many elements of a path are shown.
+const MOST_SHOWN: usize = 32;
+
 /// For each value and data source, by position, the edge by which it leads to a resource or child, if it does.
 #[derive(Default)]
 pub(super) struct Leads {
@@ -90,6 +93,10 @@ impl Checker<'_> {
         let mut labels = vec![(first.span, format!("reads `{}`", self.node_name(first.to)))];
         let mut at = first.to;
         while let Some(edge) = leads.of(at) {
+            if path.len() == MOST_SHOWN {
+                path.push("..".into());
+                break;
+            }
             labels.push((edge.span, format!("`{}` reads `{}`", self.node_name(at), self.node_name(edge.to))));
             path.push(self.node_name(edge.to));
             at = edge.to;

@@ -35,6 +35,7 @@ pub mod spec;
 mod types;
 pub mod value;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use blueprint::{Blueprint, Type};
@@ -45,6 +46,9 @@ use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 use crate::{Graph, Node};
 use limits::Patterns;
 use providers::TypeOf;
+
+/// So many names are looked at for suggestions in one document.
+const MOST_SUGGESTIONS: usize = 200_000;
 
 /// A blueprint of which everything is known that the document alone shows.
 #[derive(Clone, Debug)]
@@ -114,6 +118,8 @@ struct Checker<'a> {
     /// A listed transform is unknown, so nobody can say which types it would have known.
     unknown_transform: bool,
     patterns: Patterns,
+    /// How many names may still be looked at for suggestions, so that a document full of unknown names stays linear.
+    suggestions: Cell<usize>,
 }
 
 /// Where an expression stands, as far as its meaning depends on that.
@@ -174,6 +180,7 @@ impl<'a> Checker<'a> {
             local_types: Vec::new(),
             unknown_transform: false,
             patterns: Patterns::default(),
+            suggestions: Cell::new(MOST_SUGGESTIONS),
         }
     }
 }

@@ -9,35 +9,59 @@ use super::{Checker, codes};
 
 impl Checker<'_> {
     pub(super) fn unknown_variable(&self, name: &str, span: Span) -> Diagnostic {
-        unknown(&codes::UNKNOWN_VARIABLE, "variable", name, span, &self.blueprint.inputs)
+        self.unknown(&codes::UNKNOWN_VARIABLE, "variable", name, span, &self.blueprint.inputs)
     }
 
     pub(super) fn unknown_value(&self, name: &str, span: Span) -> Diagnostic {
-        unknown(&codes::UNKNOWN_VALUE, "value", name, span, &self.blueprint.locals)
+        self.unknown(&codes::UNKNOWN_VALUE, "value", name, span, &self.blueprint.locals)
     }
 
     pub(super) fn unknown_data_source(&self, name: &str, span: Span) -> Diagnostic {
-        unknown(&codes::UNKNOWN_DATA_SOURCE, "data source", name, span, &self.blueprint.data_sources)
+        self.unknown(&codes::UNKNOWN_DATA_SOURCE, "data source", name, span, &self.blueprint.data_sources)
     }
 
     pub(super) fn unknown_child(&self, name: &str, span: Span) -> Diagnostic {
-        unknown(&codes::UNKNOWN_CHILD, "include", name, span, &self.blueprint.children)
+        self.unknown(&codes::UNKNOWN_CHILD, "include", name, span, &self.blueprint.children)
     }
 
     /// A name that is no resource; a bare one may have been meant as something else.
     pub(super) fn unknown_resource(&self, name: &str, bare: bool, span: Span) -> Diagnostic {
-        let diagnostic = unknown(&codes::UNKNOWN_RESOURCE, "resource", name, span, &self.blueprint.resources);
+        let diagnostic = self.unknown(&codes::UNKNOWN_RESOURCE, "resource", name, span, &self.blueprint.resources);
         match other_head(self.blueprint, name) {
             Some(head) if bare => diagnostic.help(format!("write `{head}.{name}` if that is meant")),
             _ => diagnostic,
         }
     }
-}
 
-fn unknown<T>(code: &'static Code, word: &str, name: &str, span: Span, declared: &IndexMap<Name, T>) -> Diagnostic {
-    code.new(format!("unknown {word} `{name}`"))
-        .label(span, format!("no {word} of this name is declared"))
-        .help_nearest(name, declared.keys().map(|name| name.as_ref()))
+    fn unknown<T>(
+        &self,
+        code: &'static Code,
+        word: &str,
+        name: &str,
+        span: Span,
+        declared: &IndexMap<Name, T>,
+    ) -> Diagnostic {
+        let diagnostic =
+            code.new(format!("unknown {word} `{name}`")).label(span, format!("no {word} of this name is declared"));
+        self.suggest(diagnostic, name, declared.len(), declared.keys().map(|name| name.as_ref()))
+    }
+
+    /// Adds the nearest of so many names, as long as a document has not asked for too many.
+    pub(super) fn suggest<'n>(
+        &self,
+        diagnostic: Diagnostic,
+        written: &str,
+        count: usize,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Diagnostic {
+        match self.suggestions.get().checked_sub(count) {
+            Some(left) => {
+                self.suggestions.set(left);
+                diagnostic.help_nearest(written, names)
+            }
+            None => diagnostic,
+        }
+    }
 }
 
 /// The head under which a name is declared that is no resource.

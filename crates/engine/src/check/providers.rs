@@ -111,7 +111,10 @@ impl Checker<'_> {
                     .label(name.span, "no provider offers this");
                 match self.catalogs.data_source_type(&name.item) {
                     TypeRef::Known(_) => diagnostic.help("declare it in `datasources`: it is a type of data source"),
-                    _ => diagnostic.help_nearest(&name.item, self.catalogs.resource_type_names()),
+                    _ => {
+                        let count = self.catalogs.iter().map(|catalog| catalog.resource_types.len()).sum();
+                        self.suggest(diagnostic, &name.item, count, self.catalogs.resource_type_names())
+                    }
                 }
             }
         };

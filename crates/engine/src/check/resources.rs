@@ -6,6 +6,7 @@ use blueprint::{Resource, Type};
 use diag::Spanned;
 
 use super::each::Leads;
+use super::providers::TypeOf;
 use super::{Checker, Place, Repetition, codes};
 use crate::{Graph, Node};
 
@@ -32,7 +33,12 @@ impl Checker<'_> {
             }
             self.names_in_lists(resource, at);
             self.spec(at, resource, place);
-            self.resource_metadata(&resource.metadata, place);
+            let known = match &self.resources[at] {
+                TypeOf::Known(ty) if !ty.annotations.is_empty() => Some(ty.clone()),
+                _ => None,
+            };
+            let annotations = known.as_ref().map_or(&[][..], |ty| &ty.annotations);
+            self.resource_metadata(&resource.metadata, annotations, resource.span, place);
             if let Some(key) = resource.each.as_ref().and_then(|each| each.key.as_ref()) {
                 self.infer(key, place);
             }
