@@ -455,7 +455,7 @@ async fn lengths_of_time_are_checked() {
 
 #[tokio::test]
 async fn making_a_key_ends_with_its_call() {
-    let spec = map(&[("algorithm", "rsa-4096".into())]);
+    let spec = map(&[("algorithm", "rsa-2048".into())]);
     let provider = providers::tls::provider();
     let call_in_time = Call { deadline: Some(Duration::ZERO), ..call() };
     let error = provider.apply(&call_in_time, create_request("tls/private-key", &spec)).await.unwrap_err();

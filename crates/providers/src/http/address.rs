@@ -8,9 +8,11 @@ use reqwest::Url;
 
 use super::secrets::percent_encoded;
 
+const NO_ADDRESS: &str = "is no address, such as `https://example.com/items`";
+
 /// The address that a text is; what is wrong with it is the error.
 pub(super) fn absolute(text: &str) -> Result<Url, &'static str> {
-    served(Url::parse(text).map_err(|_| "is no address, such as `https://example.com/items`")?)
+    served(Url::parse(text).map_err(|_| NO_ADDRESS)?)
 }
 
 fn served(url: Url) -> Result<Url, &'static str> {
@@ -20,16 +22,16 @@ fn served(url: Url) -> Result<Url, &'static str> {
     if url.host_str().is_none_or(str::is_empty) { Err("names no host") } else { Ok(url) }
 }
 
-/// Whether a text holds parts of an earlier answer.
-pub(super) fn is_template(text: &str) -> bool {
-    text.contains('{')
-}
-
-/// What is wrong with the form of a template; nothing if all is well.
-pub(super) fn template_problem(text: &str) -> Option<String> {
+/// What is wrong with the form of an address that may hold parts of an answer; nothing if all is well.
+pub(super) fn problem(text: &str) -> Option<String> {
     let nothing = Map::default();
-    let mut known = |name: &str| lookup(&nothing, name).map(|_| ("x".to_owned(), false));
-    fill(text, &mut known).err()
+    let mut known = |name: &str| lookup(&nothing, name).map(|_| ("http://host/".to_owned(), false));
+    let checked = fill(text, &mut known).and_then(|(text, _)| {
+        // Where it is relative to is known later; any base shows whether it can be an address.
+        let base = Url::parse("http://host/").map_err(|_| NO_ADDRESS.to_owned())?;
+        served(base.join(&text).map_err(|_| NO_ADDRESS.to_owned())?).map_err(str::to_owned)
+    });
+    checked.err()
 }
 
 /// The address with the parts of an earlier answer in their places, and whether one of these was secret. An address without
@@ -46,7 +48,7 @@ pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bo
             _ => None,
         }
     })?;
-    let url = base.join(&text).map_err(|_| "is no address".to_owned())?;
+    let url = base.join(&text).map_err(|_| NO_ADDRESS.to_owned())?;
     Ok((served(url)?, secret))
 }
 
@@ -130,8 +132,11 @@ mod tests {
         for text in ["/{json.nothing}", "/{json.items}", "/{body}", "/{json.items[0}", "/{json.id"] {
             assert!(check(text).is_err(), "{text}");
         }
-        assert!(template_problem("/{json.any[3].x}/{responseHeaders.etag}").is_none());
-        assert!(template_problem("/{id}").unwrap().contains("{id}"));
+        for text in ["/{json.any[3].x}/{responseHeaders.etag}", "{json.url}/x", "items", "https://other/{json.id}"] {
+            assert_eq!(problem(text), None, "{text}");
+        }
+        assert!(problem("/{id}").unwrap().contains("{id}"));
+        assert!(problem("ftp://host/{json.id}").is_some());
     }
 
     #[test]

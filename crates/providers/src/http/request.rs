@@ -137,9 +137,7 @@ fn check_part(part: Part, own: &Value, found: &mut Checked) {
             if let Err(message) = address::absolute(url) {
                 refuse("url", message.into());
             }
-        } else if address::is_template(url)
-            && let Some(message) = address::template_problem(url)
-        {
+        } else if let Some(message) = address::problem(url) {
             refuse("url", message);
         }
     }
