@@ -50,13 +50,13 @@ pub(super) fn change_world(lab: &Lab, changes: &Json, folder: &Path) -> Result<(
         let world: &mut World = &mut world;
         let at = change["at"].as_str().unwrap_or_default();
         if change["vanish"] == true {
-            world.vanish("case", at).map_err(|error| error.to_string())?;
+            world.vanish("case", at).map_err(|refusal| format!("{refusal:?}"))?;
         } else if let Some(make) = change["make"].as_str() {
             let id = change["id"].as_str().unwrap_or_default();
-            world.make(&catalog, make, id, &from_json(&change["spec"])).map_err(|error| error.to_string())?;
+            world.make(&catalog, make, id, &from_json(&change["spec"])).map_err(|refusal| format!("{refusal:?}"))?;
         } else {
             for (field, value) in change["set"].as_object().into_iter().flatten() {
-                world.set("case", at, field, from_json(value)).map_err(|error| error.to_string())?;
+                world.set("case", at, field, from_json(value)).map_err(|refusal| format!("{refusal:?}"))?;
             }
         }
     }

@@ -89,9 +89,9 @@ fn equal_spread(a: &Json, b: &Json, exact: bool) -> bool {
 pub(crate) fn given(typed: Option<&Json>, text: Option<&Json>) -> Given {
     let entries = |json: Option<&Json>| json.and_then(Json::as_object).cloned().unwrap_or_default();
     let typed: IndexMap<Name, Value> = entries(typed).iter().map(|(name, value)| (name.as_str().into(), from_json(value).revealed())).collect();
-    let text = entries(text).iter().map(|(name, value)| {
+    let text = entries(text).into_iter().map(|(name, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        (Name::from(name.as_str()), Name::from(text))
+        (Name::from(name), Name::from(text))
     });
     Given { typed, text: text.collect() }
 }
