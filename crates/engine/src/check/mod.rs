@@ -39,7 +39,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use blueprint::{Blueprint, Type};
-use diag::Diagnostics;
+use diag::{Diagnostics, Span};
 use expr::FunctionTable;
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
@@ -92,6 +92,7 @@ pub fn check(
     checker.secrets();
     let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, .. } = checker;
     mine.sort();
+    once(&mut mine);
     found.append(mine);
     Checked {
         graph,
@@ -102,6 +103,22 @@ pub fn check(
         data_source_types: data_sources,
         blueprint,
     }
+}
+
+/// Takes away what is said twice of one place, which aliases of YAML make two of.
+fn once(found: &mut Diagnostics) {
+    let mut place = Span::NONE;
+    let mut said: Vec<(&'static str, String)> = Vec::new();
+    found.retain(|diagnostic| {
+        if diagnostic.span() != place {
+            place = diagnostic.span();
+            said.clear();
+        }
+        let this = (diagnostic.code.name, diagnostic.message.clone());
+        let new = !said.contains(&this);
+        said.push(this);
+        new
+    });
 }
 
 /// What the checks share: what was declared, what its types are, and what is wrong so far.

@@ -87,7 +87,8 @@ pub(super) async fn draft(
         decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
     }
     draft.decisions = decided.into_iter().flatten().collect();
-    remove_what_is_gone(&mut draft, evaluation, snapshot, found);
+    ignored_dependencies(evaluation, found);
+    remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs, found);
     draft
 }
 
@@ -775,8 +776,34 @@ fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
     diagnostic.help("take `cyan.protect` away first and deploy that")
 }
 
+/// `dependsOn` names that stand for something absent are ignored, and that is said (ruling A11).
+fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
+    let blueprint = evaluation.blueprint();
+    for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+        if matches!(evaluation.resources[at], Members::Absent) {
+            continue;
+        }
+        for needed in &resource.depends_on {
+            let absent = blueprint.resources.get_index_of(&needed.item).map(|index| &evaluation.resources[index]);
+            if matches!(absent, Some(Members::Absent)) {
+                found.push(
+                    crate::check::codes::DEPENDENCY_IGNORED
+                        .new(format!("`{name}` does not wait for `{}`, which is not there", needed.item))
+                        .label(needed.span, "its condition is false"),
+                );
+            }
+        }
+    }
+}
+
 /// Records that nobody wants any more.
-fn remove_what_is_gone(draft: &mut Draft, evaluation: &Evaluation, snapshot: &Snapshot, found: &mut Diagnostics) {
+fn remove_what_is_gone(
+    draft: &mut Draft,
+    evaluation: &Evaluation,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) {
     let wanted: HashSet<&Address> = draft.decisions.iter().map(|decision| &decision.address).collect();
     let blueprint = evaluation.blueprint();
     let mut removals = Vec::new();
@@ -801,7 +828,7 @@ fn remove_what_is_gone(draft: &mut Draft, evaluation: &Evaluation, snapshot: &Sn
                 (reason, resource.span)
             }
         };
-        removals.push(removal(address, record, reason, &evaluation.answers, &Catalogs::default(), span, found));
+        removals.push(removal(address, record, reason, &evaluation.answers, catalogs, span, found));
     }
     draft.decisions.append(&mut removals);
 }

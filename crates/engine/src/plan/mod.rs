@@ -373,7 +373,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         answers.remembered = evaluation.remembered();
         evaluation.answers.remembered = answers.remembered.clone();
     }
-    let ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), &catalogs);
+    let ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), found);
     let secret = ordered.secret
         || exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
         || metadata.has_secret()

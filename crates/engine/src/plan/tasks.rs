@@ -7,11 +7,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
-use provider::Catalogs;
+use diag::Diagnostics;
 use state::Snapshot;
 
 use super::draft::{Decision, Draft};
 use super::{Action, LeftAlone, Reason, Step};
+use crate::codes;
 use crate::graph::{EdgeKind, Node};
 use crate::resolve::Evaluation;
 
@@ -165,10 +166,10 @@ impl Builder<'_> {
 }
 
 /// Puts decisions in order.
-pub(super) fn order(draft: Draft, snapshot: &Snapshot, evaluation: Option<&Evaluation>, catalogs: &Catalogs) -> Ordered {
-    let mut draft = draft;
+pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&Evaluation>, found: &mut Diagnostics) -> Ordered {
     let mut left_alone = LeftAlone { absent: std::mem::take(&mut draft.absent), ..LeftAlone::default() };
     prefer_create_first(&mut draft);
+    refuse_create_first(&mut draft, found);
     let mut secret = false;
     let mut builder = Builder { tasks: Vec::new(), of: IndexMap::default(), gathers: IndexMap::default(), releases: IndexMap::default(), draft: &draft };
     let mut shared: Vec<std::sync::Arc<Decided>> = Vec::with_capacity(draft.decisions.len());
@@ -216,7 +217,7 @@ pub(super) fn order(draft: Draft, snapshot: &Snapshot, evaluation: Option<&Evalu
     wait_for_users(&mut builder, &draft, snapshot, &freed);
     conditions(&mut builder, &shared);
     let order = topological(&builder.tasks);
-    let (steps, tasks) = number(builder.tasks, order, &draft, catalogs);
+    let (steps, tasks) = number(builder.tasks, order, &draft);
     Ordered { steps, tasks, groups: draft.groups, left_alone, secret }
 }
 
@@ -270,6 +271,28 @@ fn prefer_create_first(draft: &mut Draft) {
                 decision.replace_order = ReplaceOrder::CreateFirst;
                 stack.push(*used);
             }
+        }
+    }
+}
+
+/// Two things cannot share a unique value even for a moment: then the old one goes first, and that is said.
+fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
+    for decision in &mut draft.decisions {
+        if decision.action != Action::Replace || decision.replace_order != ReplaceOrder::CreateFirst {
+            continue;
+        }
+        let (Some(ty), Some(prior)) = (&decision.ty, &decision.prior) else { continue };
+        let shared = ty.unique_fields().find(|field| {
+            let (old, new) = (prior.inputs.get(field), decision.desired.get(field));
+            old.zip(new).is_some_and(|(old, new)| super::diff::same(old, new) && !new.is_null())
+        });
+        if let Some(field) = shared {
+            found.push(
+                codes::REPLACE_ORDER_CHANGED
+                    .new(format!("`{}` is replaced delete-first", decision.address))
+                    .label(decision.span, format!("the old and the new one share the unique value of `{field}`")),
+            );
+            decision.replace_order = ReplaceOrder::DeleteFirst;
         }
     }
 }
@@ -491,7 +514,7 @@ fn topological(tasks: &[Task]) -> Vec<u32> {
 }
 
 /// Renumbers tasks in their order and makes the steps.
-fn number(tasks: Vec<Task>, order: Vec<u32>, draft: &Draft, _catalogs: &Catalogs) -> (Vec<Step>, Vec<Task>) {
+fn number(tasks: Vec<Task>, order: Vec<u32>, draft: &Draft) -> (Vec<Step>, Vec<Task>) {
     let mut position = vec![u32::MAX; tasks.len()];
     for (at, task) in order.iter().enumerate() {
         position[*task as usize] = at as u32;

@@ -35,7 +35,11 @@ fn text_of(case: &Json, key: &str) -> String {
 fn folder_with(files: Option<&Json>) -> Result<tempfile::TempDir, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     for (name, text) in files.and_then(Json::as_object).into_iter().flatten() {
-        std::fs::write(folder.path().join(name), text.as_str().unwrap_or_default()).map_err(|error| error.to_string())?;
+        let path = folder.path().join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|error| error.to_string())?;
+        }
+        std::fs::write(path, text.as_str().unwrap_or_default()).map_err(|error| error.to_string())?;
     }
     Ok(folder)
 }
