@@ -603,3 +603,73 @@ fn links_read_what_is_linked() {
         "#,
     );
 }
+
+#[test]
+fn annotations_that_a_type_knows() {
+    check(
+        r#"
+        variables:
+          n: { type: integer, default: 1 }
+        resources:
+          a: { type: acme/shop, metadata: { annotations: { acme.shop.size: 5, acme.shop.kind: mall, other.x: 1 } }, spec: { name: a } }
+          b: { type: acme/shop, metadata: { annotations: { acme.shop.size: "5" } }, spec: { name: a } } # invalid-annotation
+          c: { type: acme/shop, spec: { name: a } } # invalid-annotation
+          d: { type: acme/shop, metadata: { annotations: { acme.shop.size: "${variables.n}", acme.shop.kind: tent } }, spec: { name: a } } # invalid-annotation
+          e: { type: acme/shop, metadata: { annotations: { acme.shop.size: "${list(1)}" } }, spec: { name: a } } # type-mismatch
+        "#,
+    );
+}
+
+#[test]
+fn fields_that_must_be_filtered_on() {
+    check(
+        r#"
+        datasources:
+          a: { type: acme/file, filter: { field: kind, operator: "=", search: x }, exports: { text: { type: string } } } # missing-field
+          b: { type: acme/file, filter: { field: path, operator: "=", search: x }, exports: { text: { type: string } } }
+        resources:
+          r: { type: test/data, spec: { input: "${datasources.a.text}${datasources.b.text}" } }
+        "#,
+    );
+}
+
+#[test]
+fn what_is_offered_to_mend_a_kind() {
+    let help = |spec: &str| words(&format!("resources:\n  r: {{ type: test/record, spec: {{ title: t, {spec} }} }}\n"));
+    assert!(help("count: \"5\"").contains("write `5`, without quotes"));
+    assert!(help("enabled: yes").contains("write `true`, without quotes"));
+    assert!(help("zone: 5").contains("quote it"));
+    assert!(help("tags: a").contains("jsondecode"));
+    let dotted = words(
+        r#"
+        datasources:
+          d: { type: test/image, filter: { field: version, operator: "=", search: 3 }, exports: { meta.arch: { type: string } } }
+        resources:
+          r: { type: test/data, spec: { input: "${datasources.d.meta.arch}" } }
+        "#,
+    );
+    assert!(dotted.contains("datasources.d[\\\"meta.arch\\\"]"), "{dotted}");
+}
+
+#[test]
+fn an_alias_makes_no_second_mistake() {
+    check(
+        r#"
+        resources:
+          a: { type: test/queue, spec: &s { name: q, nope: 1 } } # unsupported-yaml unknown-spec-field
+          b: { type: test/queue, spec: *s } # unsupported-yaml
+        "#,
+    );
+}
+
+#[test]
+fn a_document_full_of_mistakes_stays_quick() {
+    let mut text = String::from("version: 2023-04-20\nresources:\n");
+    for at in 0..3000 {
+        text.push_str(&format!("  r{at}: {{ type: test/dat, spec: {{ input: \"${{q{at}.spec.id}}\" }} }}\n"));
+    }
+    let found = check_text("case.yaml", &text);
+    assert_eq!(found.found.len(), 6000);
+    let helped = found.diagnostics.iter().filter(|diagnostic| !diagnostic.help.is_empty()).count();
+    assert!(helped < 6000, "suggestions are bounded");
+}

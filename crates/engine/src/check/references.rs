@@ -86,10 +86,13 @@ impl Checker<'_> {
                 codes::REFERENCE_NEEDS_FIELD
                     .new(format!("the data source `{name}` as a whole is no value"))
                     .label(reference.head_span, "an export of it must be named")
-                    .help(format!(
-                        "name an export: `datasources.{name}.{}`",
-                        source.exports.keys().next().map_or("..", |name| name)
-                    )),
+                    .help(match source.exports.keys().next() {
+                        Some(export) if export.contains('.') => {
+                            format!("name an export: `datasources.{name}[\"{export}\"]`")
+                        }
+                        Some(export) => format!("name an export: `datasources.{name}.{export}`"),
+                        None => "name an export".to_owned(),
+                    }),
             ));
         };
         let AccessorKind::Name(export) = &first.kind else {
@@ -119,12 +122,21 @@ impl Checker<'_> {
             .new(format!("the data source `{name}` exports no `{export}`"))
             .label(first.span, "no such export");
         let dotted = dotted(&reference.path);
-        Err(Box::new(match names().find(|name| name.contains('.') && dotted.starts_with(*name)) {
-            Some(dotted) => {
-                diagnostic.help(format!("write `datasources.{name}[\"{dotted}\"]`: the dots belong to the name"))
-            }
-            None => diagnostic.help_nearest(export, names()),
-        }))
+        let Some(whole) = names().find(|name| {
+            let after = dotted.strip_prefix(*name);
+            name.contains('.') && after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
+        }) else {
+            return Err(Box::new(diagnostic.help_nearest(export, names())));
+        };
+        let last = &reference.path[whole.split('.').count().min(reference.path.len()) - 1];
+        let edit = (first.span.to(last.span), format!("[\"{whole}\"]"));
+        Err(Box::new(
+            diagnostic.help(format!("write `datasources.{name}[\"{whole}\"]`: the dots belong to the name")).fix(
+                "use brackets",
+                vec![edit],
+                false,
+            ),
+        ))
     }
 
     /// `children.c.export`; what a child exports is known when it has been read.

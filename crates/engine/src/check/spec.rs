@@ -132,8 +132,18 @@ impl Checker<'_> {
             Ok(converted) => self.found.extend(self.patterns.problem(&converted, field, span)),
             Err(Mismatch::NotUtf8) => self.found.push(not_utf8(span)),
             Err(Mismatch::Kind | Mismatch::NoBranch) => {
-                let ty = Type::of(written);
-                self.found.push(quoted(mismatch(&ty, field, span), written, &field.ty(), span));
+                let (ty, wanted) = (Type::of(written), field.ty());
+                let diagnostic = match (source, written) {
+                    // Text in quotes has its own help, that of results does not fit it.
+                    (Source::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
+                        wrong_kind(&ty, &wanted, span)
+                    }
+                    _ => mismatch(&ty, field, span),
+                };
+                self.found.push(match source {
+                    Source::Literal => quoted(diagnostic, written, &wanted, span),
+                    Source::Substitution => diagnostic,
+                });
             }
         }
     }
@@ -287,9 +297,7 @@ pub(super) fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
         return no_branch(found, field, span);
     }
     let wanted = field.ty();
-    let diagnostic = language::TYPE_MISMATCH
-        .new(format!("{} is needed here", with_article(&wanted)))
-        .label(span, format!("this is {}", with_article(found)));
+    let diagnostic = wrong_kind(found, &wanted, span);
     match (found, &wanted) {
         (Type::Null, _) => diagnostic.help("take the item away"),
         (Type::Text, Type::Int | Type::Float | Type::Bool | Type::List(_) | Type::Map(_) | Type::Object(_)) => {
@@ -302,6 +310,12 @@ pub(super) fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
         }
         _ => diagnostic,
     }
+}
+
+fn wrong_kind(found: &Type, wanted: &Type, span: Span) -> Diagnostic {
+    language::TYPE_MISMATCH
+        .new(format!("{} is needed here", with_article(wanted)))
+        .label(span, format!("this is {}", with_article(found)))
 }
 
 fn no_branch(found: &Type, field: &Field, span: Span) -> Diagnostic {
@@ -320,12 +334,35 @@ pub(super) fn rejected(message: &str, span: Span) -> Diagnostic {
     codes::REJECTED_BY_PROVIDER.new("the provider refuses this value").label(span, "refused").note(message)
 }
 
-/// Offers quotes where a written scalar stands for text (ruling S44).
+/// What to do about a written scalar of the wrong kind: offers quotes where text is wanted (ruling S44), or to take them
+/// away where the text inside them is what is wanted.
 pub(super) fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) -> Diagnostic {
-    let scalar = matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_));
-    if !scalar || !wanted.alternatives().contains(&Type::Text) {
-        return diagnostic;
+    match value {
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) if wanted.alternatives().contains(&Type::Text) => {
+            let end = Span { start: span.end, ..span };
+            diagnostic.help("quote it").fix(
+                "quote the value",
+                vec![(span.head(), "\"".into()), (end, "\"".into())],
+                false,
+            )
+        }
+        Value::Text(text) if matches!(wanted, Type::Bool | Type::Int | Type::Float) => {
+            let meant = match text.to_ascii_lowercase().as_str() {
+                "yes" | "on" | "y" if *wanted == Type::Bool => Some("true"),
+                "no" | "off" | "n" if *wanted == Type::Bool => Some("false"),
+                _ if expr::parse_as(text, wanted).is_some() => Some(text.trim()),
+                _ => None,
+            };
+            match meant {
+                Some(meant) => diagnostic.help(format!("write `{meant}`, without quotes")).fix(
+                    format!("write `{meant}`"),
+                    vec![(span, meant.to_owned())],
+                    false,
+                ),
+                None => diagnostic,
+            }
+        }
+        Value::Text(_) => diagnostic.help("write the structure itself, or decode text with `${jsondecode(..)}`"),
+        _ => diagnostic,
     }
-    let end = Span { start: span.end, ..span };
-    diagnostic.help("quote it").fix("quote the value", vec![(span.head(), "\"".into()), (end, "\"".into())], false)
 }

@@ -14,17 +14,45 @@ pub(crate) fn conformance() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint")
 }
 
+/// The catalogue of the pack with types of `acme` beside it.
 fn catalogs() -> &'static (Catalogs, FunctionTable) {
     static CATALOGS: OnceLock<(Catalogs, FunctionTable)> = OnceLock::new();
     CATALOGS.get_or_init(|| {
         let text = std::fs::read_to_string(conformance().join("catalog.json")).expect("the pack has a catalogue");
         let catalog: Arc<Catalog> =
             Arc::new(provider::read_catalog(&text).expect("the catalogue of the pack is sound"));
-        let (catalogs, functions, wrong) = provider::combine([catalog]);
+        let acme = provider::read_catalog(ACME).expect("the catalogue below is sound");
+        let (catalogs, functions, wrong) = provider::combine([catalog, Arc::new(acme)]);
         assert!(wrong.is_empty(), "{wrong:?}");
         (catalogs, functions)
     })
 }
+
+/// What the catalogue of the pack does not have.
+const ACME: &str = r#"{
+    "format": 1,
+    "namespace": "acme",
+    "resourceTypes": {
+        "acme/shop": {
+            "idField": "id",
+            "annotations": [
+                { "key": "acme.shop.size", "type": "integer", "required": true },
+                { "key": "acme.shop.kind", "type": "string", "allowed": ["corner", "mall"] }
+            ],
+            "fields": {
+                "name": { "kind": "string" },
+                "id": { "kind": "string", "computed": true, "value": "{hash}" }
+            }
+        }
+    },
+    "dataSourceTypes": {
+        "acme/file": {
+            "filter": { "path": { "type": "string" }, "kind": { "type": "string" } },
+            "required": ["path"],
+            "fields": { "text": { "kind": "string" } }
+        }
+    }
+}"#;
 
 /// A checked document.
 pub(crate) struct Checked {
