@@ -216,6 +216,21 @@ fn a_circle_is_one_mistake() {
 }
 
 #[test]
+fn a_circle_is_placed_at_its_first_edge() {
+    check(
+        r#"
+        resources:
+          a:
+            type: test/data
+            spec: { input: "${b.spec.id}" } # cycle
+            dependsOn: b
+            condition: ${eq(b.spec.id, "x")}
+          b: { type: test/data, dependsOn: a, spec: { input: 1 } }
+        "#,
+    );
+}
+
+#[test]
 fn metadata_orders_only_evaluation() {
     check(
         r#"
@@ -583,6 +598,8 @@ fn secrets_do_not_show() {
           e: { type: test/data, metadata: { displayName: "${r.spec.secretKey}" }, spec: { input: 1 } } # secret-exposed
           f: { type: test/data, metadata: { displayName: "${r.spec.title}" }, spec: { input: 1 } } # secret-exposed
           g: { type: test/data, metadata: { displayName: "${r.spec.id}" }, spec: { input: 1 } }
+          j: { type: test/data, each: "${split(variables.p, ',')}", spec: { input: 1 } } # secret-exposed
+          k: { type: test/data, each: "${variables.p}", spec: { input: 1 } } # each-not-list
           h: { type: test/data, metadata: { displayName: "${join(keys(values.o), '')}" }, spec: { input: 1 } }
           r: { type: test/record, spec: { title: "${variables.p}" } }
         "#,

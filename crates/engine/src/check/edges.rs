@@ -24,8 +24,14 @@ pub(super) struct Need<'e> {
 }
 
 impl<'a> Edges<'a> {
-    /// Everything that a node needs, except itself.
+    /// Everything that a node needs, except itself, in the order in which it is written.
     pub(super) fn of(self, node: Node, out: &mut Vec<Edge>) {
+        let before = out.len();
+        self.collect(node, out);
+        out[before..].sort_by_key(|edge| edge.span.start);
+    }
+
+    fn collect(self, node: Node, out: &mut Vec<Edge>) {
         let mut add = |edge: Edge| {
             if edge.to != node {
                 out.push(edge);

@@ -53,7 +53,17 @@ impl Checker<'_> {
             .filter(|(_, expr, _)| taint.of(expr, &[], 0))
             .map(|(span, _, what)| (span, what))
             .collect();
+        // A part in error gives no second diagnostic.
+        let mut errors: Vec<u32> =
+            self.found.iter().filter(|found| found.is_error()).map(|found| found.span().start).collect();
+        errors.sort_unstable();
         for (span, what) in exposed {
+            if errors
+                .get(errors.partition_point(|start| *start < span.start))
+                .is_some_and(|start| span.contains(*start))
+            {
+                continue;
+            }
             self.found.push(
                 codes::SECRET_EXPOSED
                     .new(format!("a secret would show in {what}"))
