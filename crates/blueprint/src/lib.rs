@@ -4,6 +4,7 @@
 //! immutable, free of any dialect. Everything carries the place where it was written.
 //!
 //! Not here: evaluating an expression (`expr`), reading a dialect (`dialects`), what providers offer (`provider`).
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod address;
 mod document;

@@ -4,6 +4,7 @@
 //! wrong there, why, and what to do. Every face (terminal, JSON, editor, HTTP) draws the same `Diagnostic`.
 //!
 //! Not here: any knowledge of documents, dialects or resources; reading files; deciding exit codes.
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod code;
 mod diagnostic;

@@ -4,6 +4,7 @@
 //! A dialect holds no state and awaits nothing: what it needs beyond the tree it says with [`Dialect::wants`].
 //!
 //! Not here: whether names, types and fields fit (`engine::check`); evaluating anything (`expr`).
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod blueprint;
 pub mod codes;

@@ -14,6 +14,7 @@
 //! * [`shell`] is the one place that names a runtime or a clock: it answers questions and carries effects out.
 //!
 //! Not here: providers, stores and sources themselves; words for people; exit codes.
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod answers;
 pub mod apply;

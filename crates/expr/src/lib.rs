@@ -6,6 +6,7 @@
 //!
 //! Not here: which names are declared and what their types are (`engine::check`), where substitutions may stand
 //! (`dialects`), putting questions to the world (`engine`).
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod codes;
 mod convert;

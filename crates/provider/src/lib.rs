@@ -4,6 +4,7 @@
 //! it sees values, never expressions. Every implementation passes [`conformance`]; `fake` is the strictest of them.
 //!
 //! Not here: any provider (`providers`); deciding what to call and when (`engine`).
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod catalog;
 mod catalog_file;

@@ -4,6 +4,7 @@
 //! [`Operation`] makes a [`Generation`]. Formats are versioned; older ones stay readable.
 //!
 //! Not here: any store (`stores`); what should happen to a resource (`engine`).
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod conformance;
 mod entry;

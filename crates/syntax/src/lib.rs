@@ -11,6 +11,7 @@
 //!
 //! Not here: what a scalar is (number, boolean, date: dialects read them differently), duplicate keys, merge keys,
 //! whether anchors and tags are welcome. They stand in the tree as they were written; dialects decide.
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod alias;
 mod codes;

@@ -1,2 +1,55 @@
-//! To be filled.
-fn main() {}
+//! The workshop: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`.
+//!
+//! Each command only starts other programs and reads what they say. The tidy checks themselves are ordinary tests
+//! (`tests/tidy`), so that plain `cargo test` runs them too.
+//!
+//! Not here: anything the product needs.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
+
+mod bench;
+mod counterparts;
+mod suite;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+The workshop of this repository.
+
+cargo xtask test [ARGUMENTS]    everything: tests, tidy checks, generated files, examples; ARGUMENTS go to `cargo test`
+cargo xtask tidy [--write]      the tidy checks alone; --write renews generated files
+cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next();
+    let rest: Vec<String> = arguments.collect();
+    let done = match command.as_deref() {
+        Some("test") => suite::test(&root(), &rest),
+        Some("tidy") => suite::tidy(&root(), rest.iter().any(|argument| argument == "--write")),
+        Some("bench") => bench::run(&root(), &rest),
+        Some("help" | "--help" | "-h") => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace: two above this crate's.
+fn root() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("crates/xtask"), PathBuf::from);
+    here.ancestors().nth(2).map_or_else(|| PathBuf::from("."), PathBuf::from)
+}

@@ -1,0 +1,72 @@
+//! Benchmarks of whole processes: `bench/bench.py` on a release build.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::suite::cargo;
+
+/// What is measured unless something else is asked for.
+const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each", "--n", "1000,10000", "--reps", "3"];
+
+/// Builds the binary, measures it, and writes the tables with the machine's description to `bench/latest.md`; whether
+/// every phase gave its expected result.
+///
+/// # Errors
+/// If a program cannot be started or the report cannot be written.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
+    let built = Command::new(cargo()).current_dir(root).args(["build", "--release", "--package", "cli"]).status()?;
+    if !built.success() {
+        return Ok(false);
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let bench = root.join("bench");
+    let results = target.join("bench.json");
+    let script = |with: &[&str]| {
+        let mut command = Command::new("python3");
+        command.current_dir(&bench).arg("bench.py").args(with);
+        command
+    };
+
+    let mut measure = script(&["--tool", "ours"]);
+    measure.arg("--bin").arg(format!("ours={}", target.join("release/cyan").display()));
+    measure.arg("--out").arg(&results);
+    if arguments.is_empty() {
+        measure.args(USUAL)
+    } else {
+        measure.args(arguments)
+    };
+    let measured = measure.status()?.success();
+
+    let mut report = format!("# Latest figures\n\n{}\n", machine());
+    for field in ["wall", "cpu", "rss_mb"] {
+        let table = script(&["--summary"]).arg(&results).args(["--field", field]).output()?;
+        report.push_str(&format!("\n## {field}\n\n{}\n", String::from_utf8_lossy(&table.stdout).trim_end()));
+    }
+    fs::write(bench.join("latest.md"), report)?;
+    println!("written: bench/latest.md");
+    let failed = fs::read_to_string(&results)?.contains("\"failed\":");
+    Ok(measured && !failed)
+}
+
+/// Processor, cores, memory, kernel: what a figure means nothing without.
+fn machine() -> String {
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let models: Vec<&str> = processor
+        .lines()
+        .filter_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim()))
+        .collect();
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let gib = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+        .map_or(0, |kib| kib.div_ceil(1 << 20));
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!(
+        "Machine: {} x {}, {gib} GiB, {} {}.",
+        models.len(),
+        models.first().unwrap_or(&"unknown processor"),
+        std::env::consts::OS,
+        kernel.trim(),
+    )
+}

@@ -1,0 +1,105 @@
+//! Running all tests, and counting them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::counterparts;
+
+/// What the summaries of the test programs add up to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Tally {
+    /// Adds a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; ...`; other lines count nothing.
+    fn add(&mut self, line: &str) {
+        let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) else {
+            return;
+        };
+        for part in counts.split(';') {
+            let Some((number, word)) = part.trim().split_once(' ') else { continue };
+            let Ok(number) = number.parse::<u64>() else { continue };
+            match word {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Runs every test of the workspace, documentation examples included; whether all passed. The last line on stdout is
+/// `N passed, N failed`.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
+    counterparts::prepare();
+    let mut child = Command::new(cargo())
+        .current_dir(root)
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut tally = Tally::default();
+    if let Some(stdout) = child.stdout.take() {
+        let mut here = std::io::stdout().lock();
+        // Output of tests need not be text; it is shown as it came.
+        let mut reader = BufReader::new(stdout);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line)? > 0 {
+            here.write_all(&line)?;
+            tally.add(String::from_utf8_lossy(&line).trim_end());
+            line.clear();
+        }
+        here.flush()?;
+    }
+    let status = child.wait()?;
+    // A test program that did not build, or that ended before its summary, has counted nothing.
+    if !status.success() && tally.failed == 0 {
+        tally.failed = 1;
+    }
+    if tally.ignored > 0 {
+        println!("{} ignored", tally.ignored);
+    }
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    Ok(tally.failed == 0)
+}
+
+/// Runs the tidy checks alone; with `write`, generated files are written anew instead of compared.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn tidy(root: &Path, write: bool) -> Result<bool, std::io::Error> {
+    let mut command = Command::new(cargo());
+    command.current_dir(root).args(["test", "--quiet", "--package", "xtask", "--test", "tidy"]);
+    if write {
+        command.env("CYAN_WRITE_GENERATED", "1");
+    }
+    Ok(command.status()?.success())
+}
+
+/// The cargo that runs this program.
+pub(crate) fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn summaries_add_up_and_other_lines_do_not() {
+        let mut tally = Tally::default();
+        tally.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s");
+        tally.add("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s");
+        tally.add("test conformance ... ok");
+        tally.add("99 passed");
+        assert_eq!(tally, Tally { passed: 15, failed: 2, ignored: 1 });
+    }
+}

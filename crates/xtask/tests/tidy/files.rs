@@ -1,0 +1,64 @@
+//! Files: how they open, how long they are, what they may not contain.
+
+use std::process::Command;
+
+/// Lines beyond which a source file is asked to be two.
+const MOST_LINES: usize = 900;
+
+/// Longer files that are better in one piece, with the reason.
+const LONGER: [(&str, &str); 0] = [];
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    let findings: Vec<String> = crate::files_under("crates", ".rs")
+        .into_iter()
+        .filter(|path| !path.contains("/tests/data/") && !crate::read(path).starts_with("//!"))
+        .collect();
+    crate::none(&findings, "open the file with `//!`: what it is for, and what it deliberately does not do");
+}
+
+#[test]
+fn source_files_hold_one_idea() {
+    let mut findings = Vec::new();
+    for path in crate::files_under("crates", ".rs").into_iter().filter(|path| path.contains("/src/")) {
+        let lines = crate::read(&path).lines().count();
+        if lines > MOST_LINES && !LONGER.iter().any(|(file, _)| *file == path) {
+            findings.push(format!("{path} has {lines} lines"));
+        }
+    }
+    crate::none(&findings, "find the second idea in it and give that a file; or list it with the reason why not");
+}
+
+#[test]
+fn no_file_names_a_path_of_the_machine_it_was_written_on() {
+    let listed = Command::new("git").current_dir(crate::root()).args(["ls-files", "-z"]).output();
+    let Some(listed) = listed.ok().filter(|output| output.status.success()) else {
+        eprintln!("skipped: this is no checkout of git, so nothing says which files belong to the project");
+        return;
+    };
+    // Put together here, so that this file is not found itself.
+    let mut signs: Vec<String> = ["home", "root", "Users", "work"].iter().map(|folder| format!("/{folder}/")).collect();
+    let root = crate::root().to_string_lossy().into_owned();
+    // A checkout at the top of the file system has a name that could stand in any text.
+    if root.matches('/').count() > 1 {
+        signs.push(root);
+    }
+    let mut findings = Vec::new();
+    for path in String::from_utf8_lossy(&listed.stdout).split('\0').filter(|path| !path.is_empty()) {
+        let Ok(text) = std::fs::read_to_string(crate::root().join(path)) else { continue };
+        for (number, line) in (1..).zip(text.lines()) {
+            if let Some(sign) = signs.iter().find(|sign| starts_a_path(line, sign)) {
+                findings.push(format!("{path}:{number} names `{sign}`"));
+            }
+        }
+    }
+    crate::none(&findings, "write the path relative to the project, or to a temporary folder");
+}
+
+/// Whether the line has that text where a path begins, rather than in the midst of one.
+fn starts_a_path(line: &str, sign: &str) -> bool {
+    line.match_indices(sign).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        !before.is_some_and(|character| character.is_alphanumeric() || "./_-}~*)".contains(character))
+    })
+}

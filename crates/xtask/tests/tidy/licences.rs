@@ -1,0 +1,127 @@
+//! What may be depended on: where it comes from, and on which terms.
+
+use crate::metadata::{self, text};
+
+/// Terms that fit a binary given away under MIT or Apache-2.0. MPL-2.0 binds per file, which is kept by not changing
+/// the files. OpenSSL and bzip2-1.0.6 stand in for texts that bundled C code carries.
+const LICENCES: [&str; 16] = [
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "bzip2-1.0.6",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "OpenSSL",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Packages that may not be depended on, with the reason.
+const BANNED: [(&str, &str); 2] = [
+    ("ring", "a second crypto provider makes the process-wide default ambiguous; take the feature for aws-lc-rs"),
+    ("openssl-sys", "needs a library of the machine; TLS is rustls with aws-lc-rs"),
+];
+
+#[test]
+fn dependencies_come_from_the_registry_on_allowed_terms() {
+    let ours = crate::root().join("crates").to_string_lossy().into_owned();
+    let mut findings = Vec::new();
+    for package in metadata::all() {
+        let (name, version) = (text(&package, "name"), text(&package, "version"));
+        match package["source"].as_str() {
+            None if text(&package, "manifest_path").starts_with(&ours) => continue,
+            Some(source) if source.starts_with("registry+") => {}
+            other => findings.push(format!("{name} {version} comes from {}", other.unwrap_or("a folder"))),
+        }
+        let terms = text(&package, "license");
+        if !allowed(terms) {
+            findings.push(format!("{name} {version} is under `{terms}`"));
+        }
+    }
+    crate::none(&findings, "take another crate; or, if the terms fit, add them to the list with a word on why");
+}
+
+#[test]
+fn nothing_banned_is_built() {
+    let built = built_here();
+    let findings: Vec<String> = BANNED
+        .iter()
+        .filter(|(name, _)| built.iter().any(|one| one == name))
+        .map(|(name, why)| format!("{name}: {why}"))
+        .collect();
+    crate::none(&findings, "find the feature that brings it in with `cargo tree --invert NAME`");
+}
+
+/// What is built on this machine: a lock file also names what no feature asks for.
+fn built_here() -> Vec<String> {
+    let output = std::process::Command::new(env!("CARGO"))
+        .current_dir(crate::root())
+        .args(["tree", "--workspace", "--offline", "--prefix", "none", "--format", "{p}"])
+        .output()
+        .expect("cargo runs these tests, so it can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8_lossy(&output.stdout);
+    tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+/// Whether a licence expression can be met with the allowed terms.
+fn allowed(expression: &str) -> bool {
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
+    let mut words = spaced.split_whitespace().peekable();
+    let met = either(&mut words);
+    met && words.peek().is_none()
+}
+
+type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
+
+fn either(words: &mut Words<'_>) -> bool {
+    let mut met = all_of(words);
+    while words.next_if_eq(&"OR").is_some() {
+        met |= all_of(words);
+    }
+    met
+}
+
+fn all_of(words: &mut Words<'_>) -> bool {
+    let mut met = one(words);
+    while words.next_if_eq(&"AND").is_some() {
+        met &= one(words);
+    }
+    met
+}
+
+fn one(words: &mut Words<'_>) -> bool {
+    match words.next() {
+        Some("(") => {
+            let met = either(words);
+            words.next() == Some(")") && met
+        }
+        Some(word) => {
+            // An exception only permits more.
+            if words.next_if_eq(&"WITH").is_some() {
+                words.next();
+            }
+            LICENCES.contains(&word)
+        }
+        None => false,
+    }
+}
+
+#[test]
+fn licence_expressions_are_understood() {
+    assert!(allowed("MIT OR LGPL-2.1-or-later"));
+    assert!(allowed("MIT/Apache-2.0"));
+    assert!(allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
+    assert!(allowed("Apache-2.0 WITH LLVM-exception"));
+    assert!(!allowed("MIT AND GPL-3.0-only"));
+    assert!(!allowed("(MIT OR Apache-2.0) AND GPL-3.0-only"));
+    assert!(!allowed("GPL-3.0-only OR (MIT AND AGPL-3.0-only)"));
+    assert!(!allowed(""));
+}

@@ -1,0 +1,42 @@
+//! What `cargo metadata` says of the workspace and of what it depends on.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Our own packages, with their direct dependencies.
+pub(crate) fn ours() -> Vec<Value> {
+    packages(&["--no-deps"]).expect("`cargo metadata` describes this workspace")
+}
+
+/// Everything that is or may be built, ours included. All platforms where their packages are here; else this one.
+pub(crate) fn all() -> Vec<Value> {
+    let host = Command::new(env!("CARGO")).args(["-vV"]).output().expect("cargo says its version");
+    let host = String::from_utf8_lossy(&host.stdout);
+    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo knows its host");
+    packages(&[])
+        .or_else(|| packages(&["--filter-platform", host]))
+        .expect("`cargo metadata` describes what is built here")
+}
+
+fn packages(arguments: &[&str]) -> Option<Vec<Value>> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(crate::root())
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .args(arguments)
+        .output()
+        .expect("cargo runs these tests, so it can be started");
+    if !output.status.success() {
+        return None;
+    }
+    let mut answer: Value = serde_json::from_slice(&output.stdout).expect("the answer is JSON");
+    match answer["packages"].take() {
+        Value::Array(packages) => Some(packages),
+        _ => None,
+    }
+}
+
+/// A text of a package.
+pub(crate) fn text<'a>(package: &'a Value, key: &str) -> &'a str {
+    package[key].as_str().unwrap_or_default()
+}
