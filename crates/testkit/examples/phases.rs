@@ -1,0 +1,113 @@
+//! Times the phases of the engine in process on a document: `cargo run --release -p testkit --example phases -- FILE`.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use blueprint::{IndexMap, Name};
+use diag::{Diagnostics, Files};
+use engine::shell::{Chance, Clock, Shell, operate};
+use engine::{FrozenDocument, Given, Options, Request};
+use provider::Provider;
+use providers::fake::{self, FakeOptions};
+use state::seal::Sealer;
+use state::{InstanceName, Store};
+
+fn main() {
+    let path = std::env::args().nth(1).expect("a document");
+    let state = std::env::args().nth(2);
+    let text: Arc<str> = std::fs::read_to_string(&path).unwrap().into();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let begin = Instant::now();
+        let lap = |what: &str, since: Instant| println!("{what:<10} {:>8.2} ms", since.elapsed().as_secs_f64() * 1000.0);
+        let (catalogs, functions, _) = provider::combine([fake::catalog()]);
+        let (catalogs, functions) = (Arc::new(catalogs), Arc::new(functions));
+        lap("catalogs", begin);
+        let mut files = Files::new();
+        let file = files.add("main.yaml", text.clone());
+        let mut found = Diagnostics::new();
+        let since = Instant::now();
+        let (tree, _) = syntax::parse(file, &text, syntax::Format::Yaml);
+        lap("parse", since);
+        drop(tree);
+        let since = Instant::now();
+        let loaded = engine::load(&files, file, &functions, &mut found);
+        lap("load", since);
+        let since = Instant::now();
+        let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &catalogs, &functions, &mut found));
+        lap("check", since);
+        let provider: Arc<dyn Provider> = Arc::new(fake::provider(FakeOptions::default()));
+        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
+        providers.insert("test".into(), provider);
+        let shell = Shell {
+            providers,
+            catalogs: catalogs.clone(),
+            settings: IndexMap::default(),
+            instance: "bench".into(),
+            root: ".".into(),
+            working_directory: None,
+            clock: Clock::System,
+            chance: Chance::System,
+            http: None,
+            cancel: tokio_util::sync::CancellationToken::new(),
+        };
+        let store: Box<dyn Store> = match &state {
+            Some(path) => Box::new(stores::sqlite::SqliteStore::open(std::path::Path::new(path), Sealer::none(), stores::sqlite::Mode::ReadWrite)),
+            None => Box::new(stores::memory::MemoryStore::new(Sealer::none())),
+        };
+        let name = InstanceName::from_free_text("bench");
+        for round in ["first", "again"] {
+            let since = Instant::now();
+            let snapshot = store.load(&name).await.unwrap();
+            lap("load state", since);
+            let since = Instant::now();
+            let document = FrozenDocument { path: "main.yaml".into(), text: text.clone() };
+            let request = Request {
+                instance: "bench".into(),
+                document: Some((checked.clone(), document, ".".into())),
+                given: Given::default(),
+                options: Options::default(),
+                snapshot,
+                catalogs: catalogs.clone(),
+                functions: functions.clone(),
+                answers: None,
+                world: &shell,
+            };
+            let staged = engine::plan(request, &mut found).await.unwrap();
+            lap(&format!("plan {round}"), since);
+            let since = Instant::now();
+            let text = engine::plan_file::write(&staged.plan, &Sealer::none()).unwrap();
+            lap("plan file", since);
+            println!("           {} bytes, counts {:?}", text.len(), staged.plan.counts());
+            let since = Instant::now();
+            let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
+            let settings = engine::apply::Settings::default();
+            let mut events = 0_u64;
+            let operated = operate(staged, false, &shell, store.as_ref(), &name, "me@here", settings, interrupts, |_| events += 1).await;
+            lap("apply", since);
+            println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
+        }
+        let since = Instant::now();
+        let snapshot = store.load(&name).await.unwrap();
+        let request = Request {
+            instance: "bench".into(),
+            document: None,
+            given: Given::default(),
+            options: Options::default(),
+            snapshot,
+            catalogs: catalogs.clone(),
+            functions: functions.clone(),
+            answers: None,
+            world: &shell,
+        };
+        let staged = engine::plan(request, &mut found).await.unwrap();
+        lap("plan gone", since);
+        let since = Instant::now();
+        let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
+        let operated = operate(staged, false, &shell, store.as_ref(), &name, "me@here", Default::default(), interrupts, |_| {}).await;
+        lap("destroy", since);
+        println!("           {operated:?}");
+    });
+}
