@@ -1,0 +1,178 @@
+//! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents run.
+//!
+//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document. It is checked, and with the
+//! further word `stage` staged too, in a laboratory of its own. Its comments say what must come of it, and nothing else
+//! may:
+//!
+//! ```text
+//! port: "80"        # error: type-mismatch                 at this line, where the first label starts
+//! a: *b             # error: unsupported-yaml, note: x     several at one line
+//! # anywhere: missing-variable                             a line of its own: wherever it stands
+//! # input: region=eu                                       an input for the stage, as text
+//! ```
+//!
+//! Not here: prose around the blocks, which is for people; blocks of other kinds.
+
+use std::fmt;
+
+use blueprint::Name;
+use diag::{Diagnostic, Files};
+use engine::{Given, Options};
+
+use crate::conformance::in_runtime;
+use crate::lab::Lab;
+
+/// A document in a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Where its first line stands in the page, from 1.
+    pub line: usize,
+    /// What it is called: `page.yaml`, `page.json` or `page.jsonc`.
+    pub name: &'static str,
+    /// Whether it is staged too.
+    pub stage: bool,
+    /// The document.
+    pub text: String,
+}
+
+/// A diagnostic that is marked, or that was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// At which line of the block, from 1; none for anywhere.
+    pub line: Option<u32>,
+    /// `error`, `warning` or `note`; empty for one that may come anywhere.
+    pub severity: String,
+    /// Its code.
+    pub code: String,
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {} {}", self.severity, self.code),
+            None => write!(f, "anywhere: {}", self.code),
+        }
+    }
+}
+
+/// The documents of a page, in order.
+pub fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(Option<Block>, String)> = None;
+    for (number, line) in (1..).zip(page.lines()) {
+        let ticks: String = line.chars().take_while(|c| *c == '`').collect();
+        match &mut open {
+            None if ticks.len() >= 3 => {
+                let words: Vec<&str> = line[ticks.len()..].split_whitespace().collect();
+                let name = match words.first() {
+                    Some(&"yaml") => Some("page.yaml"),
+                    Some(&"json") => Some("page.json"),
+                    Some(&"jsonc") => Some("page.jsonc"),
+                    _ => None,
+                };
+                let block = name.filter(|_| words.get(1) == Some(&"blueprint")).map(|name| Block {
+                    line: number + 1,
+                    name,
+                    stage: words.get(2) == Some(&"stage"),
+                    text: String::new(),
+                });
+                open = Some((block, ticks));
+            }
+            None => {}
+            Some((block, fence)) if line.trim_end() == fence => {
+                blocks.extend(block.take());
+                open = None;
+            }
+            Some((Some(block), _)) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            Some((None, _)) => {}
+        }
+    }
+    blocks
+}
+
+impl Block {
+    /// What its comments say must come of it, in order.
+    pub fn marks(&self) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        for (number, line) in (1..).zip(self.text.lines()) {
+            if let Some(codes) = self.directive(line, "anywhere") {
+                let mark = |code: &str| Mark { line: None, severity: String::new(), code: code.trim().to_owned() };
+                marks.extend(codes.split(',').map(mark));
+                continue;
+            }
+            let Some((_, comment)) = line.rsplit_once(self.opener()) else { continue };
+            let mut severity = "";
+            for part in comment.split(',') {
+                let code = match part.split_once(": ") {
+                    Some((word, code)) => {
+                        severity = word.trim();
+                        code.trim()
+                    }
+                    None => part.trim(),
+                };
+                if !["error", "warning", "note"].contains(&severity) {
+                    break;
+                }
+                marks.push(Mark { line: Some(number), severity: severity.to_owned(), code: code.to_owned() });
+            }
+        }
+        marks.sort();
+        marks
+    }
+
+    /// The inputs that its comments give, as text.
+    pub fn given(&self) -> Given {
+        let given = self.text.lines().filter_map(|line| self.directive(line, "input")?.split_once('='));
+        let text = given.map(|(name, value)| (Name::from(name.trim()), Name::from(value.trim()))).collect();
+        Given { text, ..Given::default() }
+    }
+
+    fn opener(&self) -> &'static str {
+        if self.name == "page.yaml" { "# " } else { "// " }
+    }
+
+    fn directive<'a>(&self, line: &'a str, word: &str) -> Option<&'a str> {
+        line.trim_start().strip_prefix(self.opener())?.strip_prefix(word)?.strip_prefix(": ")
+    }
+
+    /// Checks or stages it, and says how what comes of it differs from its marks; `Ok` if it does not.
+    pub fn run(&self) -> Result<(), String> {
+        let (files, diagnostics) = in_runtime(async {
+            let lab = Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new());
+            if self.stage {
+                let stage = lab.stage(self.name, &self.text, self.given(), Options::default()).await;
+                (stage.files, stage.diagnostics)
+            } else {
+                let read = lab.read(self.name, &self.text);
+                (read.files, read.diagnostics)
+            }
+        })?;
+        let mut found: Vec<(Mark, &Diagnostic)> = diagnostics.iter().map(|it| (placed(it, &files), it)).collect();
+        let mut missing = Vec::new();
+        // Those with a line first, so that one for anywhere takes only what is left.
+        let mut marks = self.marks();
+        marks.sort_by_key(|mark| mark.line.is_none());
+        for mark in marks {
+            let fits =
+                |it: &(Mark, &Diagnostic)| if mark.line.is_some() { it.0 == mark } else { it.0.code == mark.code };
+            match found.iter().position(fits) {
+                Some(at) => {
+                    found.remove(at);
+                }
+                None => missing.push(format!("  did not come: {mark}")),
+            }
+        }
+        missing.extend(found.iter().map(|(mark, it)| format!("  not marked: {mark} ({})", it.message)));
+        if missing.is_empty() { Ok(()) } else { Err(format!("{}\n{}", missing.join("\n"), self.text)) }
+    }
+}
+
+/// Where a diagnostic came, as a mark would say it.
+fn placed(diagnostic: &Diagnostic, files: &Files) -> Mark {
+    let span = diagnostic.span();
+    let line = files.get(span.file).filter(|_| span.is_some()).map(|file| file.position(span.start).line);
+    Mark { line, severity: diagnostic.severity.word().to_owned(), code: diagnostic.code.name.to_owned() }
+}
