@@ -70,6 +70,7 @@ impl Chance {
     }
 
     /// 16 bytes.
+    #[expect(clippy::disallowed_methods, reason = "the shell is where chance comes from")]
     pub fn bytes(&self) -> [u8; 16] {
         match self {
             Chance::System => uuid::Uuid::new_v4().into_bytes(),
