@@ -281,18 +281,22 @@ impl Apply {
         &self.snapshot
     }
 
-    /// Takes in what happened and says what should be done next, in order.
-    pub fn step(&mut self, happened: Happened, effects: &mut Vec<Effect>) {
-        match happened {
-            Happened::Began(now) => self.begin(now, effects),
-            Happened::Committed(now) => self.committed(now, effects),
-            Happened::CommitFailed(why) => self.commit_failed(why, effects),
-            Happened::Applied(task, answer) => self.applied(task, answer, effects),
-            Happened::Looked(task, answer) => self.looked(task, answer, effects),
-            Happened::Woke(number) => self.woke(number, effects),
-            Happened::Interrupt => {
-                self.interrupted = true;
-                self.stop(effects);
+    /// Takes in everything that happened since the last turn and says what should be done next, in order.
+    ///
+    /// What happened at once is taken in at once, so that one commit serves it all.
+    pub fn step(&mut self, happened: impl IntoIterator<Item = Happened>, effects: &mut Vec<Effect>) {
+        for happened in happened {
+            match happened {
+                Happened::Began(now) => self.begin(now, effects),
+                Happened::Committed(now) => self.committed(now, effects),
+                Happened::CommitFailed(why) => self.commit_failed(why, effects),
+                Happened::Applied(task, answer) => self.applied(task, answer, effects),
+                Happened::Looked(task, answer) => self.looked(task, answer, effects),
+                Happened::Woke(number) => self.woke(number, effects),
+                Happened::Interrupt => {
+                    self.interrupted = true;
+                    self.stop(effects);
+                }
             }
         }
         if self.broken {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use futures::stream::FuturesUnordered;
 use provider::{Applied, ApplyRequest, BoxFuture, ProviderError, ReadRequest, Stability};
 use state::{Lease, Revision, Store, StoreError};
@@ -59,8 +59,9 @@ pub async fn run(
     let mut effects = Vec::new();
     let mut refused: Option<StoreError> = None;
     let mut may_interrupt = true;
-    apply.step(Happened::Began(shell.clock.now()), &mut effects);
+    let mut happened = vec![Happened::Began(shell.clock.now())];
     loop {
+        apply.step(happened.drain(..), &mut effects);
         for effect in effects.drain(..) {
             match effect {
                 Effect::Commit(entries) => {
@@ -85,51 +86,51 @@ pub async fn run(
                 }
             }
         }
-        let happened = tokio::select! {
-            biased;
-            Some(event) = told.recv() => {
-                tell(event);
-                continue;
-            }
-            interrupt = interrupts.recv(), if may_interrupt => match interrupt {
-                Some(Interrupt::Gently) => Happened::Interrupt,
-                Some(Interrupt::AtOnce) => return Err(Lost { store: None }),
-                None => {
-                    may_interrupt = false;
-                    continue;
-                }
-            },
-            Some(answer) = under_way.next() => match answer {
-                Answer::Committed(Ok(now)) => {
-                    revision = now;
-                    Happened::Committed(shell.clock.now())
-                }
-                Answer::Committed(Err(error)) => {
-                    let why = words(&error);
-                    refused = Some(error);
-                    Happened::CommitFailed(why)
-                }
-                Answer::Applied(task, answer) => Happened::Applied(task, answer),
-                Answer::Looked(task, answer) => Happened::Looked(task, answer),
-                Answer::Woke(number) => Happened::Woke(number),
-            },
-            _ = alive.tick() => {
-                if let Err(error) = store.renew(lease, shell.clock.now(), LEASE).await {
-                    if matches!(error, StoreError::Busy { .. }) {
-                        let why = words(&error);
-                        refused = Some(error);
-                        Happened::CommitFailed(why)
-                    } else {
-                        continue;
+        while happened.is_empty() {
+            tokio::select! {
+                biased;
+                Some(event) = told.recv() => tell(event),
+                interrupt = interrupts.recv(), if may_interrupt => match interrupt {
+                    Some(Interrupt::Gently) => happened.push(Happened::Interrupt),
+                    Some(Interrupt::AtOnce) => return Err(Lost { store: None }),
+                    None => may_interrupt = false,
+                },
+                Some(answer) = under_way.next() => {
+                    take_in(answer, shell, &mut revision, &mut refused, &mut happened);
+                    // Whatever else has been answered by now is taken in with it: one commit serves all.
+                    while let Some(Some(answer)) = under_way.next().now_or_never() {
+                        take_in(answer, shell, &mut revision, &mut refused, &mut happened);
                     }
-                } else {
-                    continue;
                 }
+                _ = alive.tick() => {
+                    // Who has lost the lease cannot commit any more; any other trouble may be over at the next sign of life.
+                    if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, shell.clock.now(), LEASE).await {
+                        happened.push(Happened::CommitFailed(words(&error)));
+                        refused = Some(error);
+                    }
+                }
+                else => return Err(Lost { store: refused }),
             }
-            else => return Err(Lost { store: refused }),
-        };
-        apply.step(happened, &mut effects);
+        }
     }
+}
+
+/// What an answer means to the machine.
+fn take_in(answer: Answer, shell: &Shell, revision: &mut Revision, refused: &mut Option<StoreError>, happened: &mut Vec<Happened>) {
+    happened.push(match answer {
+        Answer::Committed(Ok(now)) => {
+            *revision = now;
+            Happened::Committed(shell.clock.now())
+        }
+        Answer::Committed(Err(error)) => {
+            let why = words(&error);
+            *refused = Some(error);
+            Happened::CommitFailed(why)
+        }
+        Answer::Applied(task, answer) => Happened::Applied(task, answer),
+        Answer::Looked(task, answer) => Happened::Looked(task, answer),
+        Answer::Woke(number) => Happened::Woke(number),
+    });
 }
 
 /// An error with its causes, in a line.
