@@ -466,11 +466,8 @@ impl Apply {
         let mut groups = self.snapshot.groups.clone();
         for (name, uses) in &self.plan.groups {
             let all = groups.entry(name.clone()).or_default();
-            for address in uses {
-                if !all.contains(address) {
-                    all.push(address.clone());
-                }
-            }
+            let known: indexmap::IndexSet<Address, foldhash::quality::FixedState> = all.drain(..).chain(uses.iter().cloned()).collect();
+            all.extend(known);
         }
         groups
     }

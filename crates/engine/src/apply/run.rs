@@ -12,7 +12,7 @@ use crate::codes;
 use crate::event::Event;
 use crate::plan::diff::differences;
 use crate::plan::{Action, Decided, TaskKind, Until};
-use crate::resolve::{Members, Outputs};
+use crate::resolve::{Members, Outputs, Slot};
 
 /// What a task turns out to be once everything it reads is known.
 enum Turn {
@@ -284,12 +284,7 @@ impl Apply {
             stack.push((node, true));
             for edge in checked.graph.edges(node) {
                 if let crate::Node::Local(local) = edge.to {
-                    let open = match &evaluation.locals[local as usize] {
-                        crate::resolve::Slot::Value(value) => value.has_unknown(),
-                        crate::resolve::Slot::Open => true,
-                        crate::resolve::Slot::Failed | crate::resolve::Slot::Absent => false,
-                    };
-                    if open {
+                    if matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open) {
                         stack.push((edge.to, false));
                     }
                 }

@@ -23,6 +23,9 @@ use crate::world::{PlanQuestion, World};
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
+/// Addresses, each once, in the order in which they were found.
+type AddressSet = indexmap::IndexSet<Address, foldhash::quality::FixedState>;
+
 /// A decision about one thing.
 #[derive(Clone, Debug)]
 pub(super) struct Decision {
@@ -217,12 +220,12 @@ async fn settle_level(
 /// What an intermediate value uses: resources, and other intermediate values that use some.
 fn group(blueprint: &Blueprint, graph: &Graph, index: u32, evaluation: &Evaluation, groups: &mut IndexMap<Name, Vec<Address>>) {
     let Some((name, local)) = blueprint.locals.get_index(index as usize) else { return };
-    let mut used = Vec::new();
+    let mut used = AddressSet::default();
     for edge in graph.edges(Node::Local(index)) {
         addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &[&local.value], &mut used);
     }
     if !used.is_empty() {
-        groups.insert(name.clone(), used);
+        groups.insert(name.clone(), used.into_iter().collect());
     }
 }
 
@@ -234,12 +237,10 @@ fn addresses_of(
     to: Node,
     kind: EdgeKind,
     readers: &[&Expr],
-    used: &mut Vec<Address>,
+    used: &mut AddressSet,
 ) {
     let mut add = |address: Address| {
-        if !used.contains(&address) {
-            used.push(address);
-        }
+        used.insert(address);
     };
     match to {
         Node::Local(index) => {
@@ -441,8 +442,7 @@ async fn redraw(
 ) -> bool {
     let Some(member) = evaluation.member(index, position) else { return false };
     let (address, item) = (member.address.clone(), member.item.clone());
-    let prefix = format!("{address}|");
-    let sites: Vec<Name> = evaluation.sites.iter().filter(|site| site.starts_with(&prefix)).cloned().collect();
+    let sites = evaluation.sites.get(address.to_string().as_str()).cloned().unwrap_or_default();
     let old: Vec<Name> = sites
         .into_iter()
         .filter(|site| snapshot.remembered.contains_key(site) && snapshot.remembered.get(site) == evaluation.answers.remembered.get(site))
@@ -484,13 +484,13 @@ fn common_dependencies(
 ) -> Vec<Address> {
     let mut readers: Vec<&Expr> = vec![&resource.spec];
     readers.extend(resource.condition.as_ref());
-    let mut used = Vec::new();
+    let mut used = AddressSet::default();
     for edge in graph.edges(Node::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &readers, &mut used);
         }
     }
-    used
+    used.into_iter().collect()
 }
 
 /// Compares what is wanted of a thing with what is remembered and seen of it.

@@ -122,6 +122,15 @@ impl Builder<'_> {
         self.tasks.len() as u32 - 1
     }
 
+    /// A task that does nothing but wait for many, so that many others need to wait for only one.
+    fn add_gather(&mut self, mut waits: Vec<u32>) -> u32 {
+        waits.sort_unstable();
+        waits.dedup();
+        let task = self.add(TaskKind::Gather, None);
+        self.tasks[task as usize].waits = waits.into_iter().map(|task| Wait { task, until: Until::Configured }).collect();
+        task
+    }
+
     fn wait(&mut self, task: u32, on: u32, until: Until) {
         if task == on {
             return;
@@ -154,11 +163,7 @@ impl Builder<'_> {
             let task = if waits.is_empty() {
                 None
             } else {
-                let task = self.add(TaskKind::Gather, None);
-                for on in waits {
-                    self.wait(task, on, Until::Configured);
-                }
-                Some(task)
+                Some(self.add_gather(waits))
             };
             self.gathers.insert(name.clone(), task);
         }
@@ -414,11 +419,17 @@ fn wait_for_users(
             waits.extend(builder.releases.get(*group));
         }
         if !waits.is_empty() {
-            let task = builder.add(TaskKind::Gather, None);
-            for on in waits {
-                builder.wait(task, on, Until::Configured);
-            }
+            let task = builder.add_gather(waits);
             builder.releases.insert(name.clone(), task);
+        }
+    }
+    // Users as the document has them now: they wait for the new thing, and the old half of a create-first for them.
+    let mut users_now: IndexMap<&Address, Vec<u32>> = IndexMap::default();
+    for decision in &draft.decisions {
+        if let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) {
+            for used in &decision.dependencies {
+                users_now.entry(used).or_default().push(forward);
+            }
         }
     }
     for decision in &draft.decisions {
@@ -453,14 +464,9 @@ fn wait_for_users(
                 }
             }
         }
-        // Users that are new or changed since wait for the new thing; the old half of a create-first waits for them.
         if decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst {
-            for other in &draft.decisions {
-                if other.dependencies.contains(&decision.address)
-                    && let Some(on) = builder.of.get(&other.address).and_then(|tasks| tasks.forward)
-                {
-                    builder.wait(backward, on, Until::Configured);
-                }
+            for on in users_now.get(&decision.address).into_iter().flatten() {
+                builder.wait(backward, *on, Until::Configured);
             }
         }
     }
@@ -473,18 +479,13 @@ fn conditions(builder: &mut Builder<'_>, shared: &[std::sync::Arc<Decided>]) {
         .iter()
         .filter(|decided| decided.condition_open && decided.prior.as_ref().is_some_and(|record| !record.id.is_empty()))
         .collect();
-    let before = builder.tasks.len() as u32;
+    if open.is_empty() {
+        return;
+    }
+    let everything = builder.add_gather((0..builder.tasks.len() as u32).collect());
     for decided in open {
         let task = builder.add(TaskKind::DeleteIfAbsent, Some(decided));
-        for on in 0..before {
-            builder.wait_unchecked(task, on);
-        }
-    }
-}
-
-impl Builder<'_> {
-    fn wait_unchecked(&mut self, task: u32, on: u32) {
-        self.tasks[task as usize].waits.push(Wait { task: on, until: Until::Configured });
+        builder.wait(task, everything, Until::Configured);
     }
 }
 
@@ -512,6 +513,9 @@ fn topological(tasks: &[Task]) -> Vec<u32> {
     debug_assert_eq!(order.len(), tasks.len(), "tasks wait for each other in a circle");
     order
 }
+
+/// How many of the things behind an intermediate value a step names among those that it waits for.
+const NAMED: usize = 64;
 
 /// Renumbers tasks in their order and makes the steps.
 fn number(tasks: Vec<Task>, order: Vec<u32>, draft: &Draft) -> (Vec<Step>, Vec<Task>) {
@@ -549,19 +553,22 @@ fn number(tasks: Vec<Task>, order: Vec<u32>, draft: &Draft) -> (Vec<Step>, Vec<T
     }
     for task in &sorted {
         let Some(step) = task.step else { continue };
+        if matches!(task.kind, TaskKind::DeleteOld | TaskKind::DeleteIfAbsent) {
+            continue;
+        }
+        let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);
         for wait in &task.waits {
-            let mut direct = Vec::new();
-            match sorted[wait.task as usize].step {
-                Some(on) => direct.push(on),
-                None => direct.extend(sorted[wait.task as usize].waits.iter().filter_map(|wait| sorted[wait.task as usize].step).take(64)),
-            }
-            for on in direct {
-                let waits_on = &mut steps[step as usize].waits_on;
-                if on != step && !waits_on.contains(&on) && task.kind != TaskKind::DeleteOld && task.kind != TaskKind::DeleteIfAbsent {
-                    waits_on.push(on);
-                }
+            let on = &sorted[wait.task as usize];
+            match on.step {
+                Some(on) => waits_on.push(on),
+                // What lies behind an intermediate value is named as far as a person reads; the tasks hold all of it.
+                None => waits_on.extend(on.waits.iter().filter_map(|wait| sorted[wait.task as usize].step).take(NAMED)),
             }
         }
+        waits_on.retain(|on| *on != step);
+        waits_on.sort_unstable();
+        waits_on.dedup();
+        steps[step as usize].waits_on = waits_on;
     }
     (steps, sorted)
 }

@@ -32,8 +32,10 @@ pub(crate) enum Slot {
     /// Not settled yet.
     #[default]
     Open,
-    /// A value; parts may be Unknown.
+    /// A value that is known.
     Value(Value),
+    /// A value of which parts are Unknown.
+    Partial(Value),
     /// It is in error, which has been reported.
     Failed,
     /// It reads something absent, which nobody guarded.
@@ -112,8 +114,8 @@ pub(crate) struct Evaluation {
     pub(crate) data: Vec<Slot>,
     pub(crate) resources: Vec<Members>,
     pub(crate) answers: Answers,
-    /// Call sites that were read in this stage, so that others can be forgotten.
-    pub(crate) sites: Vec<Name>,
+    /// Call sites that were read in this stage, by owner, so that others can be forgotten.
+    pub(crate) sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::quality::FixedState>>,
     /// The folder of the document.
     pub(crate) folder: Name,
     /// What the world refused, by question.
@@ -132,7 +134,7 @@ impl Evaluation {
             data: vec![Slot::Open; blueprint.data_sources.len()],
             resources: vec![Members::Open; blueprint.resources.len()],
             answers,
-            sites: Vec::new(),
+            sites: blueprint::IndexMap::default(),
             folder,
             refused: blueprint::IndexMap::default(),
         }
@@ -191,6 +193,7 @@ impl Evaluation {
         let owner = format!("values.{name}");
         let slot = match self.value(&owner, None, &local.value, found) {
             Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
+                Ok(value) if value.has_unknown() => Slot::Partial(value.tainted(local.secret)),
                 Ok(value) => Slot::Value(value.tainted(local.secret)),
                 Err(_) => Slot::Failed,
             },
@@ -417,7 +420,7 @@ impl Evaluation {
     /// Remembered values that were used in this stage, in the order of first use.
     pub(crate) fn remembered(&self) -> blueprint::IndexMap<Name, Remembered> {
         let mut used = blueprint::IndexMap::default();
-        for site in &self.sites {
+        for site in self.sites.values().flatten() {
             if let Some(remembered) = self.answers.remembered.get(site) {
                 used.insert(site.clone(), remembered.clone());
             }

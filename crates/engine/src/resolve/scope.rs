@@ -48,7 +48,7 @@ impl Scope for Frame<'_> {
             Head::Local(name) => {
                 let at = blueprint.locals.get_index_of(name).ok_or(Stop::Reported)?;
                 match &self.evaluation.locals[at] {
-                    Slot::Value(value) => Ok(whole(value.clone())),
+                    Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
                     Slot::Absent => Err(Stop::Reported),
                     Slot::Open | Slot::Failed => Err(Stop::Reported),
                 }
@@ -56,7 +56,7 @@ impl Scope for Frame<'_> {
             Head::DataSource(name) => {
                 let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)?;
                 match &self.evaluation.data[at] {
-                    Slot::Value(value) => self.data_field(value, reference),
+                    Slot::Value(value) | Slot::Partial(value) => self.data_field(value, reference),
                     Slot::Open => {
                         self.need = Some(Need::Fetch(at as u32));
                         Err(Stop::Reported)
@@ -128,7 +128,7 @@ impl Scope for Frame<'_> {
                 let value = known.map(|Remembered { value, .. }| value.clone());
                 let failed = refused.get(&site).cloned();
                 if value.is_some() {
-                    self.evaluation.sites.push(site);
+                    self.evaluation.sites.entry(self.owner.into()).or_default().insert(site);
                 }
                 value.map(Ok).or(failed.map(Err))
             }

@@ -2,7 +2,7 @@
 
 mod deploying;
 mod staging;
-mod values;
+pub(crate) mod values;
 mod written;
 
 use std::fmt::Write as _;
