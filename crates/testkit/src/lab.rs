@@ -36,6 +36,8 @@ pub struct Lab {
     pub folder: PathBuf,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
+    /// The instance that is staged and deployed; others may share cloud and store with it.
+    pub name: InstanceName,
     /// Whether there is a key to seal secrets with.
     pub key: bool,
     /// The clock.
@@ -99,6 +101,7 @@ impl Lab {
             memory: MemoryState::default(),
             folder,
             working_directory: Some("/w".into()),
+            name: Self::instance(),
             key: true,
             clock: Clock::at(BEGINNING),
             chance: Chance::seeded(1),
@@ -112,14 +115,14 @@ impl Lab {
         MemoryStore::open(&self.memory, sealer)
     }
 
-    /// The name of the only instance.
+    /// The name of the instance, unless another one is set.
     pub fn instance() -> InstanceName {
         InstanceName::from_free_text("case")
     }
 
     /// The state.
     pub async fn snapshot(&self) -> Snapshot {
-        self.store().load(&Self::instance()).await.unwrap_or_default()
+        self.store().load(&self.name).await.unwrap_or_default()
     }
 
     fn shell(&self, faults: Vec<Fault>, on_crash: Option<fake::OnCrash>) -> (Shell, Arc<FakeProvider>) {
@@ -138,7 +141,7 @@ impl Lab {
             providers,
             catalogs: self.catalogs.clone(),
             settings: IndexMap::default(),
-            instance: "case".into(),
+            instance: self.name.name().clone(),
             root: self.folder.clone(),
             working_directory: self.working_directory.clone(),
             clock: self.clock.clone(),
@@ -193,7 +196,7 @@ impl Lab {
     ) -> Option<Staged> {
         let (shell, _) = self.shell(Vec::new(), None);
         let request = Request {
-            instance: "case".into(),
+            instance: self.name.name().clone(),
             document,
             given,
             options,
@@ -219,7 +222,7 @@ impl Lab {
         };
         let (shell, provider) = self.shell(faults, Some(on_crash));
         let store = self.store();
-        let instance = Self::instance();
+        let instance = self.name.clone();
         let mut events = Vec::new();
         let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let operated = {
@@ -240,7 +243,7 @@ impl Lab {
     /// Another operation takes the instance and keeps it.
     pub async fn hold(&self) -> Option<Lease> {
         let long = std::time::Duration::from_secs(86_400);
-        self.store().lease(&Self::instance(), "other@lab", self.clock.now(), long).await.ok()
+        self.store().lease(&self.name, "other@lab", self.clock.now(), long).await.ok()
     }
 
     /// A function of the world outside: reads an expression of a staged document.

@@ -6,3 +6,4 @@
 pub mod conformance;
 pub mod lab;
 pub mod pages;
+pub mod scenario;

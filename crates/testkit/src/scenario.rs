@@ -1,0 +1,499 @@
+//! The runner of scenarios: scripts that tell what happens to instances on the simulated cloud, and what comes of it.
+//!
+//! One command a line; `#` begins a comment. What each command did is written beneath it, and the whole is compared
+//! with the recorded output beside the script.
+//!
+//! ```text
+//! document disks.yaml              the indented lines below are its text; `@sizes@` in them stands for what is written
+//! write sizes 10, 20               from now on `@sizes@` stands for `10, 20`
+//! input region eu                  from now on the variable `region` has this value
+//! stage disks.yaml as lab          what a deploy would do
+//! stage disks.yaml as lab keep monday      the same, and the plan is kept
+//! apply monday                     does what the kept plan says, or refuses
+//! deploy disks.yaml as lab         does it
+//! destroy as lab                   takes everything away
+//! drift-world disk[0] input 5 as lab       somebody else changes a field in the cloud
+//! vanish disk[0] as lab            somebody else takes a thing away
+//! hold as lab / release            another operation takes the instance, and gives it back
+//! world                            what is in the cloud
+//! state as lab                     what is remembered
+//! ```
+//!
+//! Behind `stage`, `deploy` and `destroy`: `no-refresh`. Behind `deploy` and `destroy` also `keep-going`, `parallel N`,
+//! and what goes wrong: `crash-after N` and `crash-before N` (the process ends after or before the call of the N-th step
+//! of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good), `trouble CALL N`
+//! (refused N times, may be tried again), `lose CALL` (done, but the answer is lost), `slow ADDRESS N` (stable at the
+//! check after N others), `never-stable ADDRESS`. A CALL is `create ADDRESS`, `update ADDRESS` or `delete ADDRESS`.
+//!
+//! Not here: what the engine does; how a person is told of it (that is the face's).
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use blueprint::{IndexMap, Name, Value};
+use diag::{Diagnostics, Files};
+use engine::plan_file::hidden;
+use engine::shell::Operated;
+use engine::{Action, Event, ExportAction, Given, Options, Staged, Step};
+use provider::Operation;
+use providers::fake::{Fault, FaultKind, When};
+use state::{InstanceName, Lease, Store as _};
+
+use crate::conformance::{in_runtime, values};
+use crate::lab::{Lab, Run, Stage, settings};
+
+/// Runs a script and gives what to record: each command with what it did beneath it. `Err` if the script itself cannot
+/// be understood.
+pub fn run(script: &str) -> Result<String, String> {
+    in_runtime(async {
+        let folder = std::path::PathBuf::from("/nowhere");
+        let mut told = Told {
+            lab: Lab::new(folder, Vec::new()),
+            documents: HashMap::new(),
+            written: Vec::new(),
+            inputs: IndexMap::default(),
+            kept: HashMap::new(),
+            held: Vec::new(),
+            text: String::new(),
+        };
+        let mut lines = script.lines().enumerate().peekable();
+        while let Some((number, line)) = lines.next() {
+            let command = line.split('#').next().unwrap_or_default().trim_end();
+            if command.is_empty() {
+                continue;
+            }
+            let mut block = String::new();
+            if command.starts_with("document ") {
+                while let Some((_, line)) = lines.next_if(|(_, line)| line.starts_with(' ') || line.is_empty()) {
+                    let _ = writeln!(block, "{}", line.strip_prefix("    ").unwrap_or(line));
+                }
+            }
+            told.command(command, block).await.map_err(|wrong| format!("line {}: {wrong}", number + 1))?;
+        }
+        Ok(told.text)
+    })?
+}
+
+struct Told {
+    lab: Lab,
+    documents: HashMap<String, String>,
+    written: Vec<(String, String)>,
+    inputs: IndexMap<Name, Name>,
+    kept: HashMap<String, (Staged, InstanceName)>,
+    held: Vec<Lease>,
+    text: String,
+}
+
+/// What stands behind a command.
+#[derive(Default)]
+struct Tail {
+    refresh: Options,
+    keep: Option<String>,
+    keep_going: bool,
+    parallel: Option<usize>,
+    faults: Vec<Fault>,
+    /// The process ends at the call of this step of the plan, from 1.
+    crash_at: Option<(usize, When)>,
+}
+
+/// The words of a command, one after another.
+struct Words<'a>(std::iter::Peekable<std::str::SplitWhitespace<'a>>);
+
+impl<'a> Words<'a> {
+    fn next(&mut self, what: &str) -> Result<&'a str, String> {
+        self.0.next().ok_or_else(|| format!("{what} is missing"))
+    }
+
+    fn number(&mut self, what: &str) -> Result<usize, String> {
+        let word = self.next(what)?;
+        word.parse().map_err(|_| format!("`{word}` is no number"))
+    }
+
+    fn operation(&mut self) -> Result<Operation, String> {
+        match self.next("what is called")? {
+            "create" => Ok(Operation::Create),
+            "update" => Ok(Operation::Update),
+            "delete" => Ok(Operation::Delete),
+            other => Err(format!("`{other}` is no call: create, update and delete are")),
+        }
+    }
+
+    /// `as NAME`.
+    fn instance(&mut self) -> Result<InstanceName, String> {
+        match self.next("`as INSTANCE`")? {
+            "as" => Ok(InstanceName::from_free_text(self.next("the instance")?)),
+            other => Err(format!("`as` is needed, not `{other}`")),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.0.next().map_or(Ok(()), |word| Err(format!("`{word}` is not understood here")))
+    }
+
+    fn tail(&mut self) -> Result<Tail, String> {
+        let mut tail = Tail::default();
+        while let Some(word) = self.0.next() {
+            let fault = |on, at: &str, times: u32, kind| Fault { on, at: at.into(), skip: 0, times, kind };
+            match word {
+                "no-refresh" => tail.refresh.refresh = false,
+                "keep" => tail.keep = Some(self.next("the name of the plan")?.to_owned()),
+                "keep-going" => tail.keep_going = true,
+                "parallel" => tail.parallel = Some(self.number("how many")?),
+                "crash-after" => tail.crash_at = Some((self.number("after which step")?, When::After)),
+                "crash-before" => tail.crash_at = Some((self.number("before which step")?, When::Before)),
+                "crash" => {
+                    let when = match self.next("`before` or `after`")? {
+                        "before" => When::Before,
+                        "after" => When::After,
+                        other => return Err(format!("`{other}` is neither `before` nor `after`")),
+                    };
+                    let on = self.operation()?;
+                    let at = self.next("the address")?;
+                    let untraceable = self.0.next_if_eq(&"untraceable").is_some();
+                    tail.faults.push(fault(Some(on), at, 1, FaultKind::Crash { when, untraceable }));
+                }
+                "fail" => {
+                    let on = self.operation()?;
+                    tail.faults.push(fault(Some(on), self.next("the address")?, 1, FaultKind::Permanent));
+                }
+                "trouble" => {
+                    let (on, at) = (self.operation()?, self.next("the address")?);
+                    let times = u32::try_from(self.number("how often")?).unwrap_or(u32::MAX);
+                    tail.faults.push(fault(Some(on), at, times, FaultKind::Transient));
+                }
+                "lose" => {
+                    let on = self.operation()?;
+                    tail.faults.push(fault(Some(on), self.next("the address")?, 1, FaultKind::Lost));
+                }
+                "slow" => {
+                    let at = self.next("the address")?;
+                    let checks = u32::try_from(self.number("how many checks")?).ok();
+                    tail.faults.push(fault(None, at, 1, FaultKind::Slow { checks }));
+                }
+                "never-stable" => {
+                    tail.faults.push(fault(None, self.next("the address")?, 1, FaultKind::Slow { checks: None }));
+                }
+                other => return Err(format!("`{other}` is not understood here")),
+            }
+        }
+        Ok(tail)
+    }
+}
+
+impl Told {
+    async fn command(&mut self, command: &str, block: String) -> Result<(), String> {
+        let _ = writeln!(self.text, "> {command}");
+        let mut words = Words(command.split_whitespace().peekable());
+        match words.next("the command")? {
+            "document" => {
+                self.documents.insert(words.next("the name of the document")?.to_owned(), block);
+                words.end()?;
+            }
+            "write" => {
+                let name = words.next("the name")?;
+                let value = command.splitn(3, char::is_whitespace).nth(2).unwrap_or_default().trim();
+                self.written.retain(|(other, _)| other != name);
+                self.written.push((name.to_owned(), value.to_owned()));
+            }
+            "input" => {
+                let name = words.next("the variable")?;
+                let value = command.splitn(3, char::is_whitespace).nth(2).unwrap_or_default().trim();
+                self.inputs.insert(name.into(), value.into());
+            }
+            "stage" => {
+                let document = words.next("the document")?;
+                self.lab.name = words.instance()?;
+                let tail = words.tail()?;
+                let stage = self.stage(document, &tail).await?;
+                if let Some(staged) = stage.staged {
+                    self.plan(&staged);
+                    if let Some(keep) = tail.keep {
+                        self.kept.insert(keep, (staged, self.lab.name.clone()));
+                    }
+                }
+            }
+            "apply" => {
+                let plan = words.next("the plan")?;
+                let tail = words.tail()?;
+                let (staged, name) = self.kept.remove(plan).ok_or_else(|| format!("no plan `{plan}` is kept"))?;
+                self.lab.name = name;
+                self.operate(staged, true, tail).await;
+            }
+            "deploy" => {
+                let document = words.next("the document")?;
+                self.lab.name = words.instance()?;
+                let tail = words.tail()?;
+                let stage = self.stage(document, &tail).await?;
+                if let Some(staged) = stage.staged {
+                    self.operate(staged, false, tail).await;
+                }
+            }
+            "destroy" => {
+                self.lab.name = words.instance()?;
+                let tail = words.tail()?;
+                let stage = self.lab.stage_destroy(tail.refresh.clone()).await;
+                self.diagnostics(&stage.diagnostics, &stage.files);
+                match stage.staged {
+                    Some(staged) => self.operate(staged, false, tail).await,
+                    None => self.line("no plan"),
+                }
+            }
+            "drift-world" => {
+                let (at, field) = (words.next("the address")?, words.next("the field")?);
+                let mut value = Vec::new();
+                while let Some(word) = words.0.next_if(|word| *word != "as") {
+                    value.push(word);
+                }
+                let value = value.join(" ");
+                let value = serde_json::from_str(&value).unwrap_or(serde_json::Value::String(value));
+                let instance = words.instance()?;
+                words.end()?;
+                let mut world = self.world();
+                world
+                    .set(instance.as_str(), at, field, values::from_json(&value))
+                    .map_err(|refusal| format!("{refusal:?}"))?;
+            }
+            "vanish" => {
+                let at = words.next("the address")?;
+                let instance = words.instance()?;
+                words.end()?;
+                self.world().vanish(instance.as_str(), at).map_err(|refusal| format!("{refusal:?}"))?;
+            }
+            "hold" => {
+                self.lab.name = words.instance()?;
+                words.end()?;
+                match self.lab.hold().await {
+                    Some(lease) => self.held.push(lease),
+                    None => self.line("it is held already"),
+                }
+            }
+            "release" => {
+                words.end()?;
+                for lease in std::mem::take(&mut self.held) {
+                    self.lab.store().release(&lease).await.map_err(|error| error.to_string())?;
+                }
+            }
+            "world" => {
+                words.end()?;
+                self.show_world();
+            }
+            "state" => {
+                self.lab.name = words.instance()?;
+                words.end()?;
+                self.show_state().await;
+            }
+            other => return Err(format!("there is no command `{other}`")),
+        }
+        Ok(())
+    }
+
+    fn world(&self) -> std::sync::MutexGuard<'_, providers::fake::World> {
+        self.lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn line(&mut self, text: impl AsRef<str>) {
+        let _ = writeln!(self.text, "    {}", text.as_ref());
+    }
+
+    async fn stage(&mut self, document: &str, tail: &Tail) -> Result<Stage, String> {
+        let mut text =
+            self.documents.get(document).cloned().ok_or_else(|| format!("there is no document `{document}`"))?;
+        for (name, value) in &self.written {
+            text = text.replace(&format!("@{name}@"), value);
+        }
+        let given = Given { text: self.inputs.clone(), ..Given::default() };
+        let stage = self.lab.stage(document, &text, given, tail.refresh.clone()).await;
+        self.diagnostics(&stage.diagnostics, &stage.files);
+        if stage.staged.is_none() {
+            self.line("no plan");
+        }
+        Ok(stage)
+    }
+
+    fn diagnostics(&mut self, diagnostics: &Diagnostics, files: &Files) {
+        for it in diagnostics {
+            let place = files.get(it.span().file).map(|file| file.position(it.span().start).line);
+            let place = place.map(|line| format!(" (line {line})")).unwrap_or_default();
+            self.line(format!("{} {}: {}{place}", it.severity.word(), it.code.name, it.message));
+            for note in &it.notes {
+                self.line(format!("    {note}"));
+            }
+        }
+    }
+
+    fn plan(&mut self, staged: &Staged) {
+        for step in staged.plan.steps.iter().filter(|step| step.action != Action::None) {
+            self.step(step);
+        }
+        for step in staged.plan.steps.iter().filter(|step| step.action == Action::None) {
+            let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
+            let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
+            self.line(format!("remember {}{why}", step.address));
+        }
+        let exports: Vec<String> = staged
+            .plan
+            .exports
+            .iter()
+            .filter(|export| export.action != ExportAction::Unchanged)
+            .map(|export| match (&export.before, &export.after) {
+                (Some(before), Some(after)) => format!("export {}: {} -> {}", export.name, shown(before), shown(after)),
+                (None, Some(after)) => format!("export {}: {}", export.name, shown(after)),
+                _ => format!("export {}: goes away", export.name),
+            })
+            .collect();
+        for export in exports {
+            self.line(export);
+        }
+        for address in &staged.plan.left_alone.absent {
+            self.line(format!("absent {address}"));
+        }
+        let [create, update, delete, replace] = staged.plan.counts();
+        let mut counts = format!("{create} to create, {update} to update, {delete} to delete");
+        if replace > 0 {
+            let _ = write!(counts, ", {replace} to replace");
+        }
+        let _ = write!(counts, "; {} unchanged", staged.plan.left_alone.unchanged);
+        self.line(counts);
+    }
+
+    fn step(&mut self, step: &Step) {
+        let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
+        let mut text = format!("{} {}: {}", step.action.word(), step.address, reasons.join(", "));
+        if let Some(order) = step.replace_order {
+            let order = serde_json::to_value(order).unwrap_or_default();
+            let may = if step.may_replace { "may replace, " } else { "" };
+            let _ = write!(text, " ({may}{})", order.as_str().unwrap_or_default());
+        }
+        if !step.condition_known {
+            text.push_str(" (decided on deploy)");
+        }
+        self.line(text);
+        if matches!(step.action, Action::Update | Action::Replace) {
+            for change in &step.changes {
+                let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), shown);
+                let forces = if change.forces { " (forces)" } else { "" };
+                self.line(format!("    {}: {} -> {}{forces}", change.path, side(&change.before), side(&change.after)));
+            }
+        }
+    }
+
+    async fn operate(&mut self, staged: Staged, kept: bool, mut tail: Tail) {
+        if let Some((number, when)) = tail.crash_at {
+            let acting = staged.plan.steps.iter().filter(|step| !matches!(step.action, Action::None | Action::Detach));
+            if let Some(step) = acting.into_iter().nth(number.wrapping_sub(1)) {
+                let on = match step.action {
+                    Action::Update => Operation::Update,
+                    Action::Delete => Operation::Delete,
+                    _ => Operation::Create,
+                };
+                let kind = FaultKind::Crash { when, untraceable: false };
+                let at = step.address.to_string().into();
+                tail.faults.push(Fault { on: Some(on), at, skip: 0, times: 1, kind });
+                tail.parallel = Some(1);
+            }
+        }
+        let run = self.lab.run(staged, kept, tail.faults, settings(tail.parallel, tail.keep_going)).await;
+        self.outcome(&run);
+    }
+
+    fn outcome(&mut self, run: &Run) {
+        for event in &run.events {
+            let half = |replacing: bool| if replacing { " (replacing)" } else { "" };
+            let line = match event {
+                Event::Configured { address } => format!("{address} is accepted, not ready yet"),
+                Event::Retrying { address, attempt, after_ms, .. } => {
+                    // How long exactly is drawn at random.
+                    let seconds = after_ms / 1000;
+                    format!("{address} is tried again ({attempt}. try) after some {seconds} s")
+                }
+                Event::Done { address, operation, replacing } => {
+                    format!("{} {address}{}: done", operation.word(), half(*replacing))
+                }
+                Event::Unneeded { address, reason } => format!("{address}: not needed, {reason}"),
+                Event::Failed { address, operation, message } => {
+                    format!("{} {address}: failed, {message}", operation.word())
+                }
+                Event::Skipped { address, reason } => format!("{address}: skipped, {reason}"),
+                _ => continue,
+            };
+            self.line(line);
+        }
+        match &run.operated {
+            None => self.line("the process ended"),
+            Some(Operated::Refused(found)) => {
+                self.diagnostics(found, &Files::new());
+                self.line("refused");
+            }
+            Some(Operated::Busy(found)) => {
+                self.diagnostics(found, &Files::new());
+                self.line("busy");
+            }
+            Some(Operated::Nothing) => self.line("nothing to do"),
+            Some(Operated::Done(outcome)) => {
+                self.diagnostics(&outcome.diagnostics, &Files::new());
+                let word = outcome.outcome.map_or("lost", |outcome| outcome.word());
+                let [created, updated, deleted, replaced] = outcome.counts;
+                let replaced = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };
+                self.line(format!("{word}: {created} created, {updated} updated, {deleted} deleted{replaced}"));
+            }
+            Some(Operated::Lost(lost)) => self.line(format!("lost: {lost:?}")),
+            Some(Operated::Store(error)) => self.line(format!("the store: {error}")),
+        }
+    }
+
+    fn show_world(&mut self) {
+        let mut lines = BTreeMap::new();
+        for thing in self.world().things() {
+            let fields = shown(&thing.fields);
+            lines.insert(
+                (thing.place.clone(), thing.id.clone()),
+                format!("{} {} {fields}", thing.place, thing.type_name),
+            );
+        }
+        if lines.is_empty() {
+            self.line("nothing");
+        }
+        for line in lines.into_values() {
+            self.line(line);
+        }
+    }
+
+    async fn show_state(&mut self) {
+        let snapshot = self.lab.snapshot().await;
+        if snapshot.records.is_empty() {
+            self.line("nothing");
+        }
+        for (address, record) in &snapshot.records {
+            let old = if record.deposed.is_some() { ", the old one is still there" } else { "" };
+            self.line(format!("{address} {}: {}{old}", record.type_name, record.status));
+        }
+        for address in snapshot.open.keys() {
+            self.line(format!("{address}: a call was cut off"));
+        }
+        for (name, value) in &snapshot.exports {
+            let old = if snapshot.exports_old { " (old)" } else { "" };
+            self.line(format!("export {name}: {}{old}", shown(value)));
+        }
+    }
+}
+
+/// A value as scripts show it: JSON, without quotes around names and texts that need none; `?` for what is not known.
+fn shown(value: &Value) -> String {
+    match &hidden(value) {
+        Value::Unknown(_) => "?".to_owned(),
+        Value::Null => "none".to_owned(),
+        Value::Map(entries) => {
+            let set = entries.iter().filter(|(_, value)| !value.is_null());
+            let parts: Vec<String> = set.map(|(key, value)| format!("{key}: {}", shown(value))).collect();
+            format!("{{{}}}", parts.join(", "))
+        }
+        Value::List(items) | Value::Set(items) => {
+            let parts: Vec<String> = items.iter().map(shown).collect();
+            format!("[{}]", parts.join(", "))
+        }
+        Value::Text(text) if !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_.:/()".contains(c)) => {
+            text.to_string()
+        }
+        other => values::to_json(other).to_string(),
+    }
+}
