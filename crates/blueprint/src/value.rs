@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{Address, Name, Type};
 
 /// An ordered map with a fixed hash, so that nothing depends on a random seed.
-pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::quality::FixedState>;
+pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::fast::FixedState>;
 
 /// The entries of a map value, in order.
 pub type Map = IndexMap<Name, Value>;

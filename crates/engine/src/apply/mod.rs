@@ -466,7 +466,7 @@ impl Apply {
         let mut groups = self.snapshot.groups.clone();
         for (name, uses) in &self.plan.groups {
             let all = groups.entry(name.clone()).or_default();
-            let known: indexmap::IndexSet<Address, foldhash::quality::FixedState> = all.drain(..).chain(uses.iter().cloned()).collect();
+            let known: indexmap::IndexSet<Address, foldhash::fast::FixedState> = all.drain(..).chain(uses.iter().cloned()).collect();
             all.extend(known);
         }
         groups

@@ -28,7 +28,8 @@ impl Apply {
                 self.snapshot.records.insert(decided.address.clone(), record.clone());
             }
             None => {
-                self.snapshot.records.shift_remove(&decided.address);
+                // Nobody looks at the order of the records while a plan is carried out.
+                self.snapshot.records.swap_remove(&decided.address);
             }
         }
         let outcome = state::Outcome { address: decided.address.clone(), record, error };

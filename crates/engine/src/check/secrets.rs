@@ -25,7 +25,7 @@ const MOST_DEPTH: usize = 128;
 /// A search for taint, which remembers whole values.
 struct Taint<'c, 'a> {
     checker: &'c Checker<'a>,
-    locals: HashMap<usize, bool, foldhash::quality::FixedState>,
+    locals: HashMap<usize, bool, foldhash::fast::FixedState>,
     steps: usize,
 }
 

@@ -24,7 +24,7 @@ use crate::world::{PlanQuestion, World};
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
 /// Addresses, each once, in the order in which they were found.
-type AddressSet = indexmap::IndexSet<Address, foldhash::quality::FixedState>;
+type AddressSet = indexmap::IndexSet<Address, foldhash::fast::FixedState>;
 
 /// A decision about one thing.
 #[derive(Clone, Debug)]

@@ -68,6 +68,8 @@ pub(crate) struct Task {
 /// What a task needs to know of the decision behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct Decided {
+    /// Its position among the decisions of the plan.
+    pub(crate) number: usize,
     pub(crate) address: Address,
     pub(crate) element: Option<(u32, Option<u32>)>,
     pub(crate) type_name: Name,
@@ -178,11 +180,11 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
     let mut secret = false;
     let mut builder = Builder { tasks: Vec::new(), of: IndexMap::default(), gathers: IndexMap::default(), releases: IndexMap::default(), draft: &draft };
     let mut shared: Vec<std::sync::Arc<Decided>> = Vec::with_capacity(draft.decisions.len());
-    for decision in &draft.decisions {
+    for (number, decision) in draft.decisions.iter().enumerate() {
         secret |= decision.desired.has_secret()
             || decision.metadata.has_secret()
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
-        let decided = std::sync::Arc::new(decided_of(decision));
+        let decided = std::sync::Arc::new(decided_of(number, decision));
         let mut tasks = Tasks::default();
         let leftover = decision.prior.as_ref().is_some_and(|record| record.deposed.is_some());
         match decision.action {
@@ -222,12 +224,15 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
     wait_for_users(&mut builder, &draft, snapshot, &freed);
     conditions(&mut builder, &shared);
     let order = topological(&builder.tasks);
-    let (steps, tasks) = number(builder.tasks, order, &draft);
-    Ordered { steps, tasks, groups: draft.groups, left_alone, secret }
+    let tasks = builder.tasks;
+    let groups = std::mem::take(&mut draft.groups);
+    let (steps, tasks) = number(tasks, &order, draft.decisions);
+    Ordered { steps, tasks, groups, left_alone, secret }
 }
 
-fn decided_of(decision: &Decision) -> Decided {
+fn decided_of(number: usize, decision: &Decision) -> Decided {
     Decided {
+        number,
         address: decision.address.clone(),
         element: decision.element,
         type_name: decision.type_name.clone(),
@@ -517,39 +522,34 @@ fn topological(tasks: &[Task]) -> Vec<u32> {
 /// How many of the things behind an intermediate value a step names among those that it waits for.
 const NAMED: usize = 64;
 
-/// Renumbers tasks in their order and makes the steps.
-fn number(tasks: Vec<Task>, order: Vec<u32>, draft: &Draft) -> (Vec<Step>, Vec<Task>) {
+/// Renumbers tasks in their order and makes the steps. A replacement stands where its create half stands, everything
+/// else where its only task does.
+fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Step>, Vec<Task>) {
     let mut position = vec![u32::MAX; tasks.len()];
     for (at, task) in order.iter().enumerate() {
         position[*task as usize] = at as u32;
     }
-    let by_address: IndexMap<&Address, &Decision> = draft.decisions.iter().map(|decision| (&decision.address, decision)).collect();
-    let mut sorted: Vec<Task> = order.iter().map(|task| tasks[*task as usize].clone()).collect();
-    let mut steps: Vec<Step> = Vec::new();
-    let mut step_of: IndexMap<Address, u32> = IndexMap::default();
-    // A replacement stands where its create half stands; everything else where its only task does.
+    let mut slots: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
+    let mut sorted: Vec<Task> = order.iter().filter_map(|task| slots[*task as usize].take()).collect();
+    let mut decisions: Vec<Option<Decision>> = decisions.into_iter().map(Some).collect();
+    let mut step_of = vec![None; decisions.len()];
+    let mut steps: Vec<Step> = Vec::with_capacity(decisions.len());
     for task in &mut sorted {
         for wait in &mut task.waits {
             wait.task = position[wait.task as usize];
         }
         task.waits.retain(|wait| wait.task != u32::MAX);
-    }
-    for task in &sorted {
         let Some(decided) = &task.decision else { continue };
-        let stands = match task.kind {
-            TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::Record | TaskKind::Forget | TaskKind::Condition => true,
-            TaskKind::DeleteOld | TaskKind::DeleteIfAbsent | TaskKind::Gather => false,
-        };
-        let Some(decision) = by_address.get(&decided.address).filter(|_| stands) else { continue };
-        if step_of.contains_key(&decided.address) {
+        if matches!(task.kind, TaskKind::DeleteOld | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
             continue;
         }
-        let id = steps.len() as u32;
-        step_of.insert(decided.address.clone(), id);
-        steps.push(step(id, decision));
+        if let Some(decision) = decisions[decided.number].take() {
+            step_of[decided.number] = Some(steps.len() as u32);
+            steps.push(step(steps.len() as u32, decision));
+        }
     }
     for task in &mut sorted {
-        task.step = task.decision.as_ref().and_then(|decided| step_of.get(&decided.address)).copied();
+        task.step = task.decision.as_ref().and_then(|decided| step_of[decided.number]);
     }
     for task in &sorted {
         let Some(step) = task.step else { continue };
@@ -573,23 +573,23 @@ fn number(tasks: Vec<Task>, order: Vec<u32>, draft: &Draft) -> (Vec<Step>, Vec<T
     (steps, sorted)
 }
 
-fn step(id: u32, decision: &Decision) -> Step {
+fn step(id: u32, decision: Decision) -> Step {
     let computed = decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
         let computed = ty.schema.fields.iter().filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
         computed.map(|(name, _)| name.clone()).collect()
     });
     Step {
         id,
-        address: decision.address.clone(),
-        type_name: decision.type_name.clone(),
+        address: decision.address,
+        type_name: decision.type_name,
         action: decision.action,
-        reasons: decision.reasons.clone(),
-        changes: decision.changes.clone(),
+        reasons: decision.reasons,
+        changes: decision.changes,
         replace_order: (decision.action == Action::Replace).then_some(decision.replace_order),
         may_replace: decision.may_replace,
         condition_known: !decision.condition_open,
         computed: computed.unwrap_or_default(),
-        expired: decision.expired.clone(),
+        expired: decision.expired,
         waits_on: Vec::new(),
         span: decision.span,
     }

@@ -115,7 +115,7 @@ pub(crate) struct Evaluation {
     pub(crate) resources: Vec<Members>,
     pub(crate) answers: Answers,
     /// Call sites that were read in this stage, by owner, so that others can be forgotten.
-    pub(crate) sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::quality::FixedState>>,
+    pub(crate) sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
     /// The folder of the document.
     pub(crate) folder: Name,
     /// What the world refused, by question.
