@@ -114,17 +114,25 @@ pub(crate) struct Settled {
 
 /// Puts the records right where calls were cut off (reference 5.3): taken over if done, as before if not. What nobody
 /// can tell is `needs-attention`.
-pub(crate) fn settle(snapshot: &mut Snapshot, catalogs: &Catalogs, answers: &Answers, found: &mut Diagnostics) -> Vec<Settled> {
+pub(crate) fn settle(
+    snapshot: &mut Snapshot,
+    catalogs: &Catalogs,
+    answers: &Answers,
+    undone: &[Address],
+    found: &mut Diagnostics,
+) -> Vec<Settled> {
     let mut settled = Vec::new();
     for (address, open) in std::mem::take(&mut snapshot.open) {
         let before = snapshot.records.get(&address).cloned();
         let seen = answers.seen.get(&address);
+        let said = undone.contains(&address);
+        let seen = seen.filter(|seen| !(said && matches!(seen, FrozenSeen::CannotTell)));
         if let Some(FrozenSeen::CannotTell) = seen {
             found.push(
                 codes::NEEDS_ATTENTION
                     .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
                     .note("an earlier operation was cut off while the call was in flight")
-                    .help("look whether it is there, then settle it with `cyan reconcile`"),
+                    .help(format!("look whether it was done; if it was not, or you have undone it, say so: `cyan reconcile --retry '{address}'`")),
             );
             snapshot.open.insert(address, open);
             continue;
@@ -132,7 +140,7 @@ pub(crate) fn settle(snapshot: &mut Snapshot, catalogs: &Catalogs, answers: &Ans
         let after = after_cut_off(&open, before.as_ref(), seen, catalogs);
         found.push(
             codes::INTERRUPTED
-                .new(format!("the {} of `{address}` was cut off; its outcome has been read back", open.intent.op.word())),
+                .new(format!("the {} of `{address}` was cut off; {}", open.intent.op.word(), if said { "it counts as not done" } else { "its outcome has been read back" })),
         );
         match &after {
             Some(record) => {

@@ -478,6 +478,9 @@ impl Apply {
             return (None, self.snapshot.metadata.clone());
         }
         match &mut self.evaluation {
+            None if self.plan.purpose == Purpose::Reconcile => {
+                (Some(self.snapshot.exports.clone()), self.snapshot.metadata.clone())
+            }
             None => (Some(blueprint::IndexMap::default()), Value::Null),
             Some(evaluation) => {
                 let mut mistakes = Diagnostics::new();

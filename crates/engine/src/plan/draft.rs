@@ -105,6 +105,11 @@ pub(super) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &C
     draft
 }
 
+/// Everything stays.
+pub(super) fn draft_nothing(snapshot: &Snapshot) -> Draft {
+    Draft { groups: snapshot.groups.clone(), ..Draft::default() }
+}
+
 /// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
 fn levels(graph: &Graph) -> Vec<Vec<Node>> {
     let mut level_of: std::collections::HashMap<Node, usize, foldhash::fast::FixedState> = Default::default();

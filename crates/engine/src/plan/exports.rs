@@ -117,6 +117,17 @@ pub(super) fn none(snapshot: &Snapshot) -> Vec<ExportChange> {
     snapshot.exports.iter().map(removed).collect()
 }
 
+/// All exports as they are.
+pub(super) fn unchanged(snapshot: &Snapshot) -> Vec<ExportChange> {
+    let same = |(name, value): (&Name, &Value)| ExportChange {
+        name: name.clone(),
+        action: ExportAction::Unchanged,
+        before: Some(value.clone()),
+        after: Some(value.clone()),
+    };
+    snapshot.exports.iter().map(same).collect()
+}
+
 /// The document's metadata, evaluated.
 pub(crate) fn metadata(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Value {
     let blueprint = evaluation.blueprint().clone();

@@ -48,6 +48,8 @@ pub enum Purpose {
     Deploy,
     /// Nothing is left.
     Destroy,
+    /// What was cut off is settled, nothing else.
+    Reconcile,
 }
 
 /// How a plan is made.
@@ -55,11 +57,17 @@ pub enum Purpose {
 pub struct Options {
     /// Ask the world what is there.
     pub refresh: bool,
+    /// Addresses of calls that were cut off and about which the provider cannot tell: a person says they were not done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<Address>,
+    /// Only settle what was cut off; there is no document then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reconcile: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { refresh: true }
+        Options { refresh: true, undone: Vec::new(), reconcile: false }
     }
 }
 
@@ -288,7 +296,8 @@ pub struct Staged {
 pub struct Request<'a> {
     /// The instance.
     pub instance: Name,
-    /// The checked document, its text, and the folder it stands in (as [`World::file`] takes it); none to destroy.
+    /// The checked document, its text, and the folder it stands in (as [`World::file`] takes it); none to destroy or
+    /// to reconcile.
     pub document: Option<(Arc<Checked>, FrozenDocument, Name)>,
     /// The inputs as given.
     pub given: Given,
@@ -323,15 +332,20 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         }
     };
     let mut mistakes = Diagnostics::new();
-    let settled = refresh::settle(&mut snapshot, &catalogs, &answers, &mut mistakes);
+    let settled = refresh::settle(&mut snapshot, &catalogs, &answers, &options.undone, &mut mistakes);
     if !options.refresh {
         answers.seen.clear();
     }
-    let purpose = if document.is_some() { Purpose::Deploy } else { Purpose::Destroy };
-    let kind = match (&document, snapshot.records.is_empty()) {
-        (None, _) => OperationKind::Destroy,
-        (Some(_), true) => OperationKind::Deploy,
-        (Some(_), false) => OperationKind::Update,
+    let purpose = match &document {
+        Some(_) => Purpose::Deploy,
+        None if options.reconcile => Purpose::Reconcile,
+        None => Purpose::Destroy,
+    };
+    let kind = match (purpose, snapshot.records.is_empty()) {
+        (Purpose::Reconcile, _) => OperationKind::Reconcile,
+        (Purpose::Destroy, _) => OperationKind::Destroy,
+        (Purpose::Deploy, true) => OperationKind::Deploy,
+        (Purpose::Deploy, false) => OperationKind::Update,
     };
     let mut frozen = None;
     let mut evaluation = None;
@@ -358,10 +372,12 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             evaluation = Some(evaluated);
             draft
         }
+        None if purpose == Purpose::Reconcile => draft::draft_nothing(&snapshot),
         None => draft::draft_destroy(&snapshot, &answers, &catalogs, &mut mistakes),
     };
     let (exports, metadata) = match &mut evaluation {
         Some(evaluation) if !mistakes.has_errors() => exports::exports(evaluation, &snapshot, &mut mistakes),
+        None if purpose == Purpose::Reconcile => (exports::unchanged(&snapshot), snapshot.metadata.clone()),
         _ => (exports::none(&snapshot), Value::Null),
     };
     let failed = mistakes.has_errors() || found.has_errors();
