@@ -1,0 +1,65 @@
+//! The commands, one file each: arguments in, a few calls, a view out.
+
+mod deploy;
+mod destroy;
+mod stage;
+mod validate;
+
+use clap::Parser as _;
+
+use crate::arguments::{Arguments, Command};
+use crate::exit::{CommandError, Exit};
+use crate::terminal::Terminal;
+use crate::view::report::Report;
+
+/// Does what the command line says.
+pub(crate) fn run() -> Exit {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help that nobody reads to its end is fine.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
+        }
+    };
+    let Arguments { global, command } = arguments;
+    let terminal = Terminal::new(global.color.unwrap_or_default(), global.json, global.quiet, global.verbose);
+    let mut report = Report::new(terminal, command.word(), command.is_operation());
+    let mut exit = match start(&global, command, &mut report) {
+        Ok(exit) => exit,
+        Err(error) => {
+            report.error(&error);
+            error.exit()
+        }
+    };
+    report.finish(exit);
+    if let Err(error) = report.terminal.finish() {
+        report.error(&error);
+        exit = if exit == Exit::Done { error.exit() } else { exit };
+    }
+    exit
+}
+
+fn start(global: &crate::arguments::Global, command: Command, report: &mut Report) -> Result<Exit, CommandError> {
+    global.refuse_missing()?;
+    if let Some(folder) = &global.start {
+        std::env::set_current_dir(folder)
+            .map_err(|source| CommandError::Unreadable { name: folder.display().to_string(), source })?;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
+    let result = runtime.block_on(async {
+        match command {
+            Command::Validate(arguments) => validate::run(arguments, global, report),
+            Command::Stage(arguments) => stage::run(arguments, global, report).await,
+            Command::Deploy(arguments) => deploy::run(arguments, global, report).await,
+            Command::Destroy(arguments) => destroy::run(arguments, global, report).await,
+            _ => Ok(Exit::Bug),
+        }
+    });
+    // A call that was cut off may sit on a thread of its own; nobody waits for it.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+    result
+}

@@ -1,0 +1,164 @@
+//! `cyan stage`, and what it shares with `deploy` and `eval`: a document with its inputs, staged.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use diag::Diagnostics;
+use engine::shell::Shell;
+use engine::{Options, Staged, plan_file};
+use provider::Catalogs;
+use serde_json::Value as Json;
+use state::seal::{SealError, Sealer};
+use state::{InstanceName, Snapshot};
+
+use crate::arguments::{Global, Inputs, Planning, Stage, Which};
+use crate::exit::{CommandError, Exit};
+use crate::operation::{self, Wanted};
+use crate::setup::{Document, Setup, Source, raise_warnings};
+use crate::view::report::Report;
+use crate::{inputs, json, key};
+
+pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    arguments.planning.refuse_missing()?;
+    let source = Source::find(arguments.file.as_deref())?;
+    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let ready = ready(setup, source, &arguments.which, &arguments.inputs, &arguments.planning, report).await?;
+    let Some(Ready { mut setup, staged, .. }) = ready else { return Ok(Exit::Unusable) };
+    if let Some(out) = &arguments.out {
+        keep(out, &staged, &mut setup, report)?;
+    }
+    operation::show(&staged, report, true);
+    report.set_result(Json::Object(json::plan(&staged.plan)));
+    let differs = arguments.exit_code && !staged.plan.is_empty();
+    Ok(if differs { Exit::Differences } else { Exit::Done })
+}
+
+/// A document that was staged, and everything to go on with.
+pub(crate) struct Ready {
+    pub(crate) setup: Setup,
+    pub(crate) document: Document,
+    pub(crate) instance: InstanceName,
+    pub(crate) shell: Shell,
+    pub(crate) staged: Staged,
+}
+
+/// Reads, checks and stages a document. None if it cannot be; why has been said.
+pub(crate) async fn ready(
+    setup: Setup,
+    source: Source,
+    which: &Which,
+    given: &Inputs,
+    planning: &Planning,
+    report: &mut Report,
+) -> Result<Option<Ready>, CommandError> {
+    let instance = setup.instance_of(which.instance.as_ref(), &source);
+    let mut document = Document::check(source, |_| false);
+    raise_warnings(setup.global.strict, &mut document.found);
+    report.diagnostics(&document.found, &document.files);
+    if document.found.has_errors() {
+        return Ok(None);
+    }
+    let snapshot = setup.store(false).load(&instance).await?;
+    let frozen = document.frozen(&setup.place);
+    if !setup.names_instance(which.instance.as_ref()) && belongs_elsewhere(&snapshot, &frozen.path, &instance, report) {
+        return Ok(None);
+    }
+    // Types that only the state knows have providers too.
+    let mut document = with_recorded(document, &snapshot);
+    let Some(checked) = document.checked.clone() else { return Ok(None) };
+    let mut found = Diagnostics::new();
+    let mut values = inputs::gather(&checked.blueprint, &setup.config.vars, given, &mut document.files, &mut found)?;
+    report.diagnostics(&found, &document.files);
+    if found.has_errors() {
+        return Ok(None);
+    }
+    inputs::ask(&checked.blueprint, &mut values, &report.terminal)?;
+    document.registry.open_world(&setup.place)?;
+    let folder = document.source.folder.clone();
+    let shell = setup.shell(&document.registry, &instance, folder.clone())?;
+    let options = Options { refresh: !planning.no_refresh && !setup.config.no_refresh, ..Options::default() };
+    let wanted = Wanted { document: Some((checked, frozen, folder)), given: values, options, snapshot, answers: None };
+    let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
+    Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }))
+}
+
+/// Says that the name belongs to another document, if it does.
+fn belongs_elsewhere(snapshot: &Snapshot, path: &str, instance: &InstanceName, report: &mut Report) -> bool {
+    let theirs = snapshot.document.as_ref();
+    let used = !snapshot.records.is_empty() || !snapshot.open.is_empty();
+    if !used || theirs.is_empty() || theirs == path {
+        return false;
+    }
+    let diagnostic = engine::codes::INSTANCE_DOCUMENT_DIFFERS
+        .new(format!("the name `{instance}` belongs to another document"))
+        .note(format!("it was deployed from `{theirs}`, this document is `{path}`"))
+        .help(format!(
+            "choose another name with `--instance`, or say `--instance {instance}` if it is meant to take over"
+        ));
+    report.diagnostics(&[diagnostic].into_iter().collect(), &diag::Files::new());
+    true
+}
+
+/// The document with the catalogues of everything that is recorded too.
+fn with_recorded(document: Document, snapshot: &Snapshot) -> Document {
+    let recorded = recorded_namespaces(snapshot);
+    if recorded.iter().all(|namespace| document.registry.providers.contains_key(namespace.as_str())) {
+        return document;
+    }
+    let Document { source, found, .. } = document;
+    let mut document = Document::check(source, |namespace| recorded.iter().any(|recorded| recorded == namespace));
+    document.found = found;
+    document
+}
+
+/// The namespaces of everything that is recorded.
+pub(crate) fn recorded_namespaces(snapshot: &Snapshot) -> Vec<String> {
+    let records = snapshot.records.values().map(|record| &record.type_name);
+    let open = snapshot.open.values().map(|open| &open.intent.type_name);
+    let mut namespaces: Vec<String> = Vec::new();
+    for name in records.chain(open) {
+        let namespace = Catalogs::namespace_of(name);
+        if namespaces.iter().all(|known| known != namespace) && crate::registry::is_known(namespace) {
+            namespaces.push(namespace.to_owned());
+        }
+    }
+    namespaces
+}
+
+/// Writes a plan to a file that only its owner can read.
+fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &Report) -> Result<(), CommandError> {
+    if staged.plan.secret
+        && !setup.sealer.can_seal()
+        && let Some(sealer) = key::make_if_watched(&report.terminal)?
+    {
+        setup.sealer = sealer;
+    }
+    let text = text_of(staged, &setup.sealer, out)?;
+    let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
+    let mut beside = out.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        std::fs::rename(&beside, out)
+    });
+    if let Err(source) = written {
+        // What is half written is of no use; if it cannot be removed either, the error to come says enough.
+        let _ = std::fs::remove_file(&beside);
+        return Err(unwritable(source));
+    }
+    Ok(())
+}
+
+fn text_of(staged: &Staged, sealer: &Sealer, out: &Path) -> Result<String, CommandError> {
+    plan_file::write(&staged.plan, sealer).map_err(|source| match source {
+        plan_file::PlanFileError::Sealed { source: SealError::NoKey, .. } => {
+            CommandError::State(state::StoreError::NoKey)
+        }
+        source => CommandError::Plan { name: out.display().to_string(), source },
+    })
+}

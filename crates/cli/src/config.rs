@@ -1,0 +1,175 @@
+//! The configuration file `cyan.toml`: defaults for flags, and settings of providers.
+//!
+//! ```toml
+//! parallelism = 8
+//! on-failure = "keep-going"
+//!
+//! [providers.http]
+//! token = "env:API_TOKEN"
+//!
+//! [instances.production.providers.http]
+//! token = "env:PRODUCTION_TOKEN"
+//! ```
+//!
+//! Unknown keys are errors. What a setting means is its provider's affair.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use blueprint::{IndexMap, Name, Value};
+use provider::Catalogs;
+use serde::Deserialize;
+use state::InstanceName;
+
+use crate::arguments::OnFailure;
+use crate::exit::CommandError;
+use crate::terminal::ColorChoice;
+
+/// The name of the file beside a document.
+const NAME: &str = "cyan.toml";
+
+type Providers = IndexMap<String, toml::Table>;
+
+/// What the file says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Config {
+    /// Default for `--state`; a path is relative to the file.
+    pub(crate) state: Option<String>,
+    /// Default for `--instance`.
+    pub(crate) instance: Option<InstanceName>,
+    /// Files of inputs, relative to the file; weaker than those of the command line.
+    #[serde(default)]
+    pub(crate) vars: Vec<PathBuf>,
+    /// Default for `--parallelism`.
+    pub(crate) parallelism: Option<std::num::NonZeroU16>,
+    /// Default for `--on-failure`.
+    pub(crate) on_failure: Option<OnFailure>,
+    /// Default for `--no-refresh`.
+    #[serde(default)]
+    pub(crate) no_refresh: bool,
+    /// Default for `--yes`.
+    #[serde(default)]
+    pub(crate) yes: bool,
+    /// Default for `--strict`.
+    #[serde(default)]
+    pub(crate) strict: bool,
+    /// Default for `--quiet`.
+    #[serde(default)]
+    pub(crate) quiet: bool,
+    /// Default for `--verbose`.
+    #[serde(default)]
+    pub(crate) verbose: bool,
+    /// Default for `--color`.
+    pub(crate) color: Option<ColorChoice>,
+    #[serde(default)]
+    providers: Providers,
+    #[serde(default)]
+    instances: IndexMap<InstanceName, InstanceConfig>,
+    /// The file, and the folder it stands in.
+    #[serde(skip)]
+    file: String,
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InstanceConfig {
+    #[serde(default)]
+    providers: Providers,
+}
+
+impl Config {
+    /// The file that was named, or the one in the folder; nothing set if there is none.
+    pub(crate) fn load(named: Option<&Path>, folder: &Path) -> Result<Config, CommandError> {
+        let path = named.map_or_else(|| folder.join(NAME), Path::to_owned);
+        let shown = named.map_or_else(|| NAME.to_owned(), |path| path.display().to_string());
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => {
+                return Ok(Config { folder: folder.to_owned(), ..Config::default() });
+            }
+            Err(source) => return Err(CommandError::Unreadable { name: shown, source }),
+        };
+        let mut config: Config = toml::from_str(&text)
+            .map_err(|error| CommandError::Config { name: shown.clone(), source: Box::new(error) })?;
+        config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
+        config.vars = config.vars.iter().map(|file| config.folder.join(file)).collect();
+        config.file = shown;
+        Ok(config)
+    }
+
+    /// The folder that paths in it are relative to.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn wrong(&self, what: String) -> CommandError {
+        CommandError::Config { name: self.file.clone(), source: what.into() }
+    }
+
+    /// Settings by namespace for an instance. Namespaces that nobody needs now are left alone, unknown ones are errors.
+    pub(crate) fn settings(
+        &self,
+        instance: &InstanceName,
+        catalogs: &Catalogs,
+        known: impl Fn(&str) -> bool,
+    ) -> Result<IndexMap<Name, Value>, CommandError> {
+        let mut settings: IndexMap<Name, Value> = IndexMap::default();
+        let own = self.instances.get(instance).map(|own| &own.providers);
+        for (namespace, table) in self.providers.iter().chain(own.into_iter().flatten()) {
+            if !known(namespace) {
+                return Err(self.wrong(format!("there is no provider `{namespace}`")));
+            }
+            let Some(catalog) = catalogs.of(namespace) else { continue };
+            let mut merged = settings.get(namespace.as_str()).and_then(Value::as_map).cloned().unwrap_or_default();
+            for (key, value) in table {
+                let Some(setting) = catalog.settings.iter().find(|setting| setting.name.as_ref() == key) else {
+                    let names: Vec<String> =
+                        catalog.settings.iter().map(|setting| format!("`{}`", setting.name)).collect();
+                    let those = if names.is_empty() {
+                        "it has none".to_owned()
+                    } else {
+                        format!("it has {}", names.join(", "))
+                    };
+                    return Err(self.wrong(format!("the provider `{namespace}` has no setting `{key}`; {those}")));
+                };
+                let value = self.value(value, &format!("{namespace}.{key}"))?;
+                merged.insert(key.as_str().into(), value.tainted(setting.field.sensitive));
+            }
+            settings.insert(namespace.as_str().into(), Value::Map(merged.into()));
+        }
+        Ok(settings)
+    }
+
+    fn value(&self, value: &toml::Value, path: &str) -> Result<Value, CommandError> {
+        Ok(match value {
+            toml::Value::String(text) => match text.strip_prefix("env:") {
+                // What comes from the environment is most often a secret.
+                Some(name) => match std::env::var(name) {
+                    Ok(text) => Value::from(text).secret(),
+                    Err(_) => {
+                        return Err(
+                            self.wrong(format!("`{path}` wants `{name}` from the environment, which does not have it"))
+                        );
+                    }
+                },
+                None => Value::from(text.as_str()),
+            },
+            toml::Value::Integer(number) => Value::Int(*number),
+            toml::Value::Float(number) if number.is_finite() => Value::Float(*number),
+            toml::Value::Float(_) => return Err(self.wrong(format!("`{path}` is no finite number"))),
+            toml::Value::Boolean(value) => Value::Bool(*value),
+            toml::Value::Datetime(time) => Value::from(time.to_string()),
+            toml::Value::Array(items) => {
+                Value::list(items.iter().map(|item| self.value(item, path)).collect::<Result<Vec<_>, _>>()?)
+            }
+            toml::Value::Table(entries) => {
+                let entries =
+                    entries.iter().map(|(key, value)| Ok((Name::from(key.as_str()), self.value(value, path)?)));
+                Value::map(entries.collect::<Result<Vec<_>, CommandError>>()?)
+            }
+        })
+    }
+}

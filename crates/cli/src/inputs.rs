@@ -1,0 +1,224 @@
+//! Values for a document's inputs, in order of strength: `CYAN_VAR_K`, then `--vars` and `--var` as they were written;
+//! what is still missing is asked for on a terminal.
+//!
+//! Not here: whether a value fits its input (the engine says).
+
+use std::path::PathBuf;
+
+use blueprint::{Blueprint, Input, Name, Type, Value};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use diag::{Diagnostics, Files};
+use engine::Given;
+use syntax::{Content, Format, Node, Scalar};
+
+use crate::arguments::Inputs;
+use crate::exit::CommandError;
+use crate::setup::read_text;
+use crate::terminal::Terminal;
+
+const PREFIX: &str = "CYAN_VAR_";
+
+/// One of the flags that give inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Written {
+    /// `--var K=V`.
+    Text(Name, Name),
+    /// `--vars FILE`.
+    File(PathBuf),
+}
+
+fn one(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("a value is written as NAME=VALUE".to_owned()),
+    }
+}
+
+// Derived arguments do not tell in which order two flags were written; it matters here.
+impl Args for Inputs {
+    fn augment_args(command: Command) -> Command {
+        let var = Arg::new("var")
+            .long("var")
+            .value_name("NAME=VALUE")
+            .action(ArgAction::Append)
+            .value_parser(one)
+            .help("Give an input; repeatable, the last one counts. `CYAN_VAR_NAME` gives one too, more weakly");
+        let vars = Arg::new("vars")
+            .long("vars")
+            .value_name("FILE")
+            .action(ArgAction::Append)
+            .value_parser(clap::value_parser!(PathBuf))
+            .help("Give the inputs in this file, a map in YAML or JSON; repeatable");
+        command.arg(var).arg(vars)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Inputs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Inputs, clap::Error> {
+        let mut written: Vec<(usize, Written)> = Vec::new();
+        if let (Some(values), Some(places)) = (matches.get_many::<(String, String)>("var"), matches.indices_of("var")) {
+            let texts = values.map(|(name, value)| Written::Text(name.as_str().into(), value.as_str().into()));
+            written.extend(places.zip(texts));
+        }
+        if let (Some(values), Some(places)) = (matches.get_many::<PathBuf>("vars"), matches.indices_of("vars")) {
+            written.extend(places.zip(values.map(|file| Written::File(file.clone()))));
+        }
+        written.sort_by_key(|(place, _)| *place);
+        Ok(Inputs { written: written.into_iter().map(|(_, written)| written).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Inputs::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Everything that was given. Files are read; what is wrong with their text goes to `found`.
+pub(crate) fn gather(
+    blueprint: &Blueprint,
+    defaults: &[PathBuf],
+    inputs: &Inputs,
+    files: &mut Files,
+    found: &mut Diagnostics,
+) -> Result<Given, CommandError> {
+    let mut given = Given::default();
+    for (name, value) in std::env::vars_os() {
+        // Other documents have inputs too: only those of this one are taken from the environment.
+        let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        if !blueprint.inputs.contains_key(name) {
+            continue;
+        }
+        let value =
+            value.into_string().map_err(|_| CommandError::usage(format!("`{PREFIX}{name}` is no UTF-8 text")))?;
+        given.text.insert(name.into(), value.into());
+    }
+    let defaults = defaults.iter().cloned().map(Written::File);
+    for written in defaults.chain(inputs.written.iter().cloned()) {
+        match written {
+            Written::Text(name, value) => {
+                given.text.insert(name, value);
+            }
+            Written::File(path) => {
+                for (name, value) in read_file(&path, files, found)? {
+                    given.text.shift_remove(&name);
+                    given.typed.insert(name, value);
+                }
+            }
+        }
+    }
+    Ok(given)
+}
+
+fn read_file(
+    path: &std::path::Path,
+    files: &mut Files,
+    found: &mut Diagnostics,
+) -> Result<Vec<(Name, Value)>, CommandError> {
+    let shown = path.display().to_string();
+    let text = read_text(path)?;
+    let file = files.add(shown.clone(), text.as_str());
+    let (tree, broken) = syntax::parse(file, &text, Format::of_name(&shown));
+    let failed = broken.has_errors();
+    found.append(broken);
+    if failed {
+        return Ok(Vec::new());
+    }
+    let Some(root) = &tree.root else { return Ok(Vec::new()) };
+    match &root.content {
+        Content::Map(entries) => {
+            Ok(entries.iter().filter_map(|entry| Some((entry.key.text()?.into(), value_of(&entry.value)))).collect())
+        }
+        _ => Err(CommandError::Unfit {
+            name: shown,
+            what: "is no map of inputs".to_owned(),
+            help: Some("write it as `name: value` lines, or as a JSON object".to_owned()),
+        }),
+    }
+}
+
+/// The value of a node, scalars as YAML 1.2 reads them.
+fn value_of(node: &Node) -> Value {
+    match &node.content {
+        Content::Map(entries) => {
+            Value::map(entries.iter().filter_map(|entry| Some((Name::from(entry.key.text()?), value_of(&entry.value)))))
+        }
+        Content::List(items) => Value::list(items.iter().map(value_of)),
+        Content::Scalar(scalar) => scalar_value(scalar),
+        Content::Missing => Value::Null,
+    }
+}
+
+fn scalar_value(scalar: &Scalar) -> Value {
+    let text = scalar.text.as_ref();
+    if scalar.style.is_text() {
+        return Value::from(text);
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => match blueprint::parse_integer(text) {
+            Some(number) => Value::Int(number),
+            None => blueprint::parse_float(text).map_or_else(|| Value::from(text), Value::Float),
+        },
+    }
+}
+
+/// Asks for what has no value yet, where somebody is there to answer. What stays missing is the engine's to report.
+pub(crate) fn ask(blueprint: &Blueprint, given: &mut Given, terminal: &Terminal) -> Result<(), CommandError> {
+    if !terminal.can_ask() {
+        return Ok(());
+    }
+    for (name, input) in &blueprint.inputs {
+        let is_given = given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
+        if is_given || input.default.is_some() || input.custom_type.is_some() {
+            continue;
+        }
+        match answer(name, input) {
+            Ok(text) => {
+                given.text.insert(name.clone(), text.into());
+            }
+            Err(inquire::InquireError::OperationCanceled | inquire::InquireError::OperationInterrupted) => {
+                return Err(CommandError::Refused);
+            }
+            Err(_) => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+fn answer(name: &str, input: &Input) -> Result<String, inquire::InquireError> {
+    let question = format!("{name} ({})", input.ty);
+    let help = input.description.as_deref();
+    if input.secret {
+        let mut asked = inquire::Password::new(&question).without_confirmation();
+        asked.help_message = help.or(asked.help_message);
+        return asked.prompt();
+    }
+    let options: Vec<String> = if input.ty == Type::Bool {
+        vec!["true".to_owned(), "false".to_owned()]
+    } else {
+        input
+            .allowed
+            .iter()
+            .map(|allowed| allowed.item.as_text().map_or_else(|| allowed.item.to_string(), str::to_owned))
+            .collect()
+    };
+    if !options.is_empty() {
+        let mut asked = inquire::Select::new(&question, options);
+        asked.help_message = help.or(asked.help_message);
+        return asked.prompt();
+    }
+    let ty = input.ty.clone();
+    let fits = move |text: &str| match expr::parse_as(text, &ty) {
+        Some(_) => Ok(inquire::validator::Validation::Valid),
+        None => Ok(inquire::validator::Validation::Invalid(format!("this is no {ty}").into())),
+    };
+    let mut asked = inquire::Text::new(&question).with_validator(fits);
+    asked.help_message = help;
+    asked.prompt()
+}

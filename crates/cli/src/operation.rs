@@ -1,0 +1,320 @@
+//! One operation as a person sees it: the plan is shown, a question asked, the plan carried out, its end told.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use diag::{Diagnostics, Files};
+use engine::apply::{OnFailure as EngineOnFailure, Settings};
+use engine::shell::{Interrupt, Operated, Shell, operate};
+use engine::{Answers, Checked, FrozenDocument, Given, Options, Request, Staged};
+use serde_json::json;
+use state::{InstanceName, OperationOutcome, Snapshot};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+use crate::arguments::{OnFailure, Running};
+use crate::exit::{CommandError, Exit};
+use crate::registry::Registry;
+use crate::setup::{Setup, raise_warnings};
+use crate::view::live::Live;
+use crate::view::plan as plan_view;
+use crate::view::report::Report;
+use crate::{json, key};
+
+/// How often a live view is drawn and waiting lines are written.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What a plan is made from, beside the world.
+pub(crate) struct Wanted {
+    /// The checked document, its text and its folder; none to destroy.
+    pub(crate) document: Option<(Arc<Checked>, FrozenDocument, PathBuf)>,
+    /// The inputs as given.
+    pub(crate) given: Given,
+    /// How.
+    pub(crate) options: Options,
+    /// The state.
+    pub(crate) snapshot: Snapshot,
+    /// Answers of a kept plan.
+    pub(crate) answers: Option<Answers>,
+}
+
+/// Makes a plan, and says what was found. None if anything stands in the way.
+pub(crate) async fn stage(
+    wanted: Wanted,
+    setup: &Setup,
+    shell: &Shell,
+    registry: &Registry,
+    files: &Files,
+    report: &mut Report,
+) -> Option<Staged> {
+    if let Some((checked, ..)) = &wanted.document
+        && wanted.answers.is_none()
+    {
+        announce(checked, report);
+    }
+    let Wanted { document, given, options, snapshot, answers, .. } = wanted;
+    let folder = |folder: PathBuf| blueprint::Name::from(folder.to_string_lossy().as_ref());
+    let request = Request {
+        instance: shell.instance.clone(),
+        document: document.map(|(checked, frozen, path)| (checked, frozen, folder(path))),
+        given,
+        options,
+        snapshot,
+        catalogs: registry.catalogs.clone(),
+        functions: registry.functions.clone(),
+        answers,
+        world: shell,
+    };
+    let mut found = Diagnostics::new();
+    let staged = engine::plan(request, &mut found).await;
+    raise_warnings(setup.global.strict, &mut found);
+    report.diagnostics(&found, files);
+    staged.filter(|_| !found.has_errors())
+}
+
+/// Says which data sources run something or send a request, before they do.
+fn announce(checked: &Checked, report: &Report) {
+    let types = checked.data_source_types.iter().zip(&checked.blueprint.data_sources);
+    for (ty, (name, source)) in types {
+        if ty.as_ref().is_some_and(|ty| ty.acts) {
+            report
+                .terminal
+                .say(format!("reading `{name}` ({}) runs a command or sends a request", source.type_name.item));
+        }
+    }
+}
+
+/// Shows a plan.
+pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
+    let plan = &staged.plan;
+    if report.is_json() {
+        return;
+    }
+    let verbose = report.terminal.verbose;
+    let mut text =
+        if report.terminal.quiet { String::new() } else { plan_view::plan(plan, verbose, report.terminal.out) };
+    if with_summary {
+        text.push_str(&plan_view::summary(plan.counts()));
+        text.push('\n');
+    }
+    report.terminal.data(&text);
+}
+
+/// Shows a plan, asks unless it was kept or somebody said yes, and carries it out.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller per kind of operation")]
+pub(crate) async fn carry_out(
+    staged: Staged,
+    kept: bool,
+    setup: &mut Setup,
+    shell: &Shell,
+    instance: &InstanceName,
+    running: &Running,
+    files: &Files,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    if report.is_json() {
+        let mut line = json!({"format": json::FORMAT, "event": "plan"});
+        if let Some(line) = line.as_object_mut() {
+            line.extend(json::plan(&staged.plan));
+        }
+        report.json_line(&line);
+        report.flush();
+    } else {
+        show(&staged, report, false);
+    }
+    let yes = kept || running.yes || setup.config.yes;
+    if !yes && !staged.plan.is_empty() {
+        ask(&staged, instance, report)?;
+    }
+    if staged.plan.secret
+        && !setup.sealer.can_seal()
+        && let Some(sealer) = key::make_if_watched(&report.terminal)?
+    {
+        setup.sealer = sealer;
+    }
+    let settings = settings(running, setup)?;
+    let has_exports = staged.plan.exports.iter().any(|export| export.after.is_some());
+    let store = setup.store(true);
+    let operated = run(staged, kept, shell, store.as_ref(), instance, settings, report).await;
+    let exit = match operated {
+        Operated::Refused(mut found) => {
+            raise_warnings(setup.global.strict, &mut found);
+            report.diagnostics(&found, files);
+            return Ok(Exit::Unusable);
+        }
+        Operated::Busy(found) => {
+            report.diagnostics(&found, files);
+            return Ok(Exit::Busy);
+        }
+        Operated::Store(error) => return Err(error.into()),
+        Operated::Nothing => Exit::Done,
+        Operated::Lost(lost) => {
+            let interrupted = lost.store.is_none();
+            if let Some(error) = lost.store {
+                report.error(&CommandError::State(error));
+            }
+            report
+                .terminal
+                .say("The operation was cut off. What was recorded is true; run the same command again to go on.");
+            if interrupted { Exit::Interrupted } else { Exit::Failed }
+        }
+        Operated::Done(outcome) => {
+            report.diagnostics(&outcome.diagnostics, files);
+            report.set_counts(outcome.counts);
+            for address in &outcome.left_in_flight {
+                report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
+            }
+            match outcome.outcome {
+                Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
+                Some(OperationOutcome::Interrupted) => Exit::Interrupted,
+                Some(OperationOutcome::Failed) | None => Exit::Failed,
+            }
+        }
+    };
+    if !report.is_json() {
+        let mut text = String::new();
+        if exit == Exit::Done
+            && has_exports
+            && report.terminal.verbose | report.terminal.is_watched()
+            && !report.terminal.quiet
+        {
+            let snapshot = store.load(instance).await?;
+            for (name, value) in &snapshot.exports {
+                text.push_str(&format!(
+                    "{} = {}\n",
+                    report.terminal.out.bold(name),
+                    crate::view::changes::short(value)
+                ));
+            }
+        }
+        let counts = report.counts();
+        text.push_str(&format!("{}\n", plan_view::done(counts)));
+        report.terminal.data(&text);
+    }
+    Ok(exit)
+}
+
+fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<(), CommandError> {
+    let summary = plan_view::summary(staged.plan.counts());
+    if !report.terminal.can_ask() {
+        return Err(CommandError::NobodyToAsk {
+            question: format!("`{instance}` would be changed ({summary})"),
+            help: "say `--yes` if that is what you want".to_owned(),
+        });
+    }
+    let question = match staged.plan.purpose {
+        engine::Purpose::Deploy | engine::Purpose::Reconcile => format!("{instance}: {summary}. Do it?"),
+        engine::Purpose::Destroy => format!("{instance}: everything goes ({summary}). Do it?"),
+    };
+    if report.terminal.confirm(&question) { Ok(()) } else { Err(CommandError::Refused) }
+}
+
+fn settings(running: &Running, setup: &Setup) -> Result<Settings, CommandError> {
+    let mut settings = Settings::default();
+    let configured = setup.config.parallelism.map(u16::from);
+    if let Some(parallelism) = running.parallelism.or(configured) {
+        settings.parallelism = usize::from(parallelism);
+    }
+    settings.on_failure = match running.on_failure.or(setup.config.on_failure) {
+        None | Some(OnFailure::Stop) => EngineOnFailure::Stop,
+        Some(OnFailure::KeepGoing) => EngineOnFailure::KeepGoing,
+        Some(OnFailure::Rollback) => return Err(CommandError::NotYet { flag: "--on-failure rollback".to_owned() }),
+    };
+    Ok(settings)
+}
+
+/// Carries a plan out, showing events as they come, and stopping when a person says so.
+async fn run(
+    staged: Staged,
+    kept: bool,
+    shell: &Shell,
+    store: &dyn state::Store,
+    instance: &InstanceName,
+    settings: Settings,
+    report: &mut Report,
+) -> Operated {
+    let (sender, interrupts) = mpsc::unbounded_channel();
+    let live = std::cell::RefCell::new(Live::new(&report.terminal));
+    let as_json = report.is_json();
+    let report = std::cell::RefCell::new(report);
+    let tell = |event: engine::Event| {
+        if as_json {
+            report.borrow_mut().event(&event);
+        } else {
+            live.borrow_mut().event(&event);
+        }
+    };
+    let who = who();
+    let operating = operate(staged, kept, shell, store, instance, &who, settings, interrupts, tell);
+    let ticking = async {
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if as_json {
+                report.borrow_mut().flush();
+            } else {
+                live.borrow_mut().tick();
+            }
+        }
+    };
+    let listening = async {
+        for (wish, words) in [
+            (Interrupt::Gently, "Stopping: nothing new starts, what runs may finish. Once more stops at once."),
+            (Interrupt::AtOnce, "Stopping at once."),
+        ] {
+            stop_signal().await;
+            if !as_json {
+                live.borrow_mut().say(words);
+            }
+            // Nobody listens any more once the operation has ended, which is as well.
+            let _ = sender.send(wish);
+        }
+        std::future::pending::<()>().await;
+    };
+    let operated = tokio::select! {
+        operated = operating => operated,
+        () = ticking => unreachable!("ticks have no end"),
+        () = listening => unreachable!("listening has no end"),
+    };
+    live.borrow_mut().end();
+    report.borrow_mut().flush();
+    operated
+}
+
+/// Waits until somebody wants the program to stop.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Who runs this, as `user@host (process N)`.
+fn who() -> String {
+    let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let user = user.unwrap_or_else(|| "somebody".to_owned());
+    format!("{user}@{} (process {})", host(), std::process::id())
+}
+
+#[cfg(unix)]
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn host() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_else(|_| "this machine".to_owned())
+}

@@ -1,0 +1,447 @@
+//! What a command works with: the document, the instance, the place of its state, the key, the providers.
+//!
+//! Not here: anything a command does with them.
+
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use blueprint::Name;
+use diag::{Diagnostics, FileId, Files, Severity};
+use engine::shell::{Chance, Clock, Shell};
+use engine::{Checked, FrozenDocument};
+use state::seal::Sealer;
+use state::{InstanceName, Snapshot, Store};
+
+use crate::arguments::{Global, Which};
+use crate::config::Config;
+use crate::exit::CommandError;
+use crate::registry::{self, Registry, mentions, registry};
+use crate::terminal::Terminal;
+use crate::{fetch, key};
+
+/// The folder that holds state beside a document.
+const STATE_FOLDER: &str = ".cyan";
+
+/// Where state lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StatePlace {
+    /// In this process alone.
+    Memory,
+    /// In this file.
+    Sqlite(PathBuf),
+}
+
+impl StatePlace {
+    /// From a URL; paths are relative to `base`.
+    fn parse(url: &str, base: &Path) -> Result<StatePlace, CommandError> {
+        match url.split_once(':') {
+            Some(("memory", "")) => Ok(StatePlace::Memory),
+            Some(("sqlite", path)) if !path.is_empty() => {
+                // As a URL it may be written with slashes in front: `sqlite:///var/state.db`.
+                let path = path.strip_prefix("//").unwrap_or(path);
+                Ok(StatePlace::Sqlite(base.join(path)))
+            }
+            _ => Err(CommandError::Usage {
+                message: format!("`{url}` is no place for state"),
+                help: Some("write `sqlite:PATH` or `memory:`".to_owned()),
+            }),
+        }
+    }
+
+    /// The folder that paths in the state are relative to: that of the file, or the one around `.cyan`.
+    pub(crate) fn base(&self) -> PathBuf {
+        let StatePlace::Sqlite(file) = self else { return whole(Path::new("")) };
+        let folder = whole(file.parent().unwrap_or(Path::new("")));
+        match folder.file_name() {
+            Some(name) if name == STATE_FOLDER => folder.parent().map(Path::to_owned).unwrap_or(folder),
+            _ => folder,
+        }
+    }
+
+    /// For people.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            StatePlace::Memory => "memory".to_owned(),
+            StatePlace::Sqlite(file) => format!("`{}`", file.display()),
+        }
+    }
+}
+
+/// An absolute path without links and dots, as far as it exists.
+pub(crate) fn whole(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let path = if path.as_os_str().is_empty() { std::env::current_dir().unwrap_or_default() } else { path };
+    let mut missing = Vec::new();
+    let mut there = path.as_path();
+    loop {
+        if let Ok(found) = there.canonicalize() {
+            return missing.iter().rev().fold(found, |whole, part| whole.join(part));
+        }
+        match (there.parent(), there.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name.to_owned());
+                there = parent;
+            }
+            _ => return path,
+        }
+    }
+}
+
+/// `path` as seen from `base`, both whole, with slashes.
+pub(crate) fn relative(base: &Path, path: &Path) -> String {
+    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
+        (base.components().collect(), path.components().collect());
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return path.to_string_lossy().into_owned();
+    }
+    let up = std::iter::repeat_n("..".to_owned(), from.len() - common);
+    let down = to[common..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+/// The whole text of a file that a person named; refused by its size before it is read.
+pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
+    let name = path.display().to_string();
+    let unreadable = |source| CommandError::Unreadable { name: name.clone(), source };
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if about.is_dir() {
+        let help = documents_in(path).ok().and_then(|names| {
+            names.first().map(|first| format!("name a file in it, as `{}`", path.join(first).display()))
+        });
+        return Err(CommandError::Unfit { name, what: "is a folder".to_owned(), help });
+    }
+    if about.len() > syntax::MAX_BYTES as u64 {
+        return Err(too_large(name, Some(about.len())));
+    }
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    text_of(file, name)
+}
+
+fn too_large(name: String, length: Option<u64>) -> CommandError {
+    let has = length.map_or_else(|| "has more".to_owned(), |length| format!("has {length} bytes"));
+    CommandError::Unfit {
+        name,
+        what: format!("is too large: a document may have 32 MiB of text, this one {has}"),
+        help: None,
+    }
+}
+
+fn text_of(from: impl io::Read, name: String) -> Result<String, CommandError> {
+    let mut bytes = Vec::new();
+    let most = syntax::MAX_BYTES as u64 + 1;
+    from.take(most)
+        .read_to_end(&mut bytes)
+        .map_err(|source| CommandError::Unreadable { name: name.clone(), source })?;
+    if bytes.len() as u64 == most {
+        return Err(too_large(name, None));
+    }
+    String::from_utf8(bytes).map_err(|error| CommandError::Unfit {
+        name,
+        what: format!("is no UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1),
+        help: Some("save it as UTF-8".to_owned()),
+    })
+}
+
+/// Names of the files in a folder that look like documents: by their names, else by what is in them.
+fn documents_in(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if entry.path().is_dir() || name.starts_with('.') {
+            continue;
+        }
+        let Some((stem, extension)) = name.rsplit_once('.') else { continue };
+        let is_text = ["yaml", "yml", "json", "jsonc"].contains(&extension.to_ascii_lowercase().as_str());
+        if extension == "blueprint" || is_text && (stem == "blueprint" || stem.ends_with(".blueprint")) {
+            names.push(name);
+        } else if is_text {
+            others.push(name);
+        }
+    }
+    if names.is_empty() {
+        others.retain(|name| is_recognised(&folder.join(name), name));
+        names = others;
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn is_recognised(path: &Path, name: &str) -> bool {
+    /// Larger files are no documents that somebody forgot to name.
+    const MOST: u64 = 4 << 20;
+    if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
+        return false;
+    }
+    let Ok(text) = std::fs::read_to_string(path) else { return false };
+    let file = FileId::new(0);
+    let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
+    dialects::dialect_of(&dialects::Document { file, name, text: &text, tree: &tree }).is_some()
+}
+
+/// A document as it was found.
+pub(crate) struct Source {
+    /// As the user named it.
+    pub(crate) shown: String,
+    /// The file, unless it is standard input.
+    pub(crate) path: Option<PathBuf>,
+    /// The folder it stands in, absolute.
+    pub(crate) folder: PathBuf,
+    /// Its text.
+    pub(crate) text: Arc<str>,
+}
+
+impl Source {
+    /// The document that was named, or the one in the current folder.
+    pub(crate) fn find(named: Option<&Path>) -> Result<Source, CommandError> {
+        match named {
+            Some(path) if path == Path::new("-") => {
+                let text = text_of(io::stdin().lock(), "standard input".to_owned())?;
+                let json = text.trim_start().starts_with('{');
+                let shown = if json { "stdin.jsonc" } else { "stdin" };
+                Ok(Source { shown: shown.to_owned(), path: None, folder: whole(Path::new("")), text: text.into() })
+            }
+            Some(path) => Source::read(path),
+            None => match Source::here()? {
+                Some(name) => Source::read(Path::new(&name)),
+                None => Err(CommandError::NoDocument { folder: whole(Path::new("")) }),
+            },
+        }
+    }
+
+    /// The name of the one document in the current folder, if there is one.
+    pub(crate) fn here() -> Result<Option<String>, CommandError> {
+        let folder = Path::new(".");
+        let names = documents_in(folder).map_err(|source| CommandError::Unreadable { name: ".".to_owned(), source })?;
+        match names.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one.clone())),
+            _ => Err(CommandError::SeveralDocuments { folder: whole(Path::new("")), names }),
+        }
+    }
+
+    fn read(path: &Path) -> Result<Source, CommandError> {
+        let text = read_text(path)?;
+        let folder = folder_of(path);
+        Ok(Source { shown: path.display().to_string(), path: Some(path.to_owned()), folder, text: text.into() })
+    }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    whole(path.parent().unwrap_or(Path::new("")))
+}
+
+/// The name that a document gives its instance: its own, or its folder's.
+fn name_of(path: Option<&Path>, folder: &Path) -> InstanceName {
+    let own = path.and_then(Path::file_name).and_then(|name| name.to_str()).and_then(|name| {
+        let stem = name.strip_suffix(".blueprint").or_else(|| name.rsplit_once('.')?.0.strip_suffix(".blueprint"))?;
+        Some(stem.to_owned()).filter(|stem| !stem.is_empty())
+    });
+    let folder = || folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    InstanceName::from_free_text(&own.unwrap_or_else(folder))
+}
+
+/// A document that was read and checked.
+pub(crate) struct Document {
+    /// All texts that diagnostics may show.
+    pub(crate) files: Files,
+    /// Where it came from.
+    pub(crate) source: Source,
+    /// Everything that is wrong with it.
+    pub(crate) found: Diagnostics,
+    /// Its meaning; none if no dialect recognises it.
+    pub(crate) checked: Option<Arc<Checked>>,
+    /// What the providers that it names offer.
+    pub(crate) registry: Registry,
+}
+
+impl Document {
+    /// Reads and checks. Only the catalogues that the text names are read, unless something is wrong: what could have
+    /// been meant instead is known only from all of them.
+    pub(crate) fn check(source: Source, also: impl Fn(&str) -> bool) -> Document {
+        let named = |namespace: &str| mentions(&source.text, namespace) || also(namespace);
+        let (files, found, checked, used) = check(&source, registry(named));
+        if !found.has_errors() {
+            return Document { files, source, found, checked, registry: used };
+        }
+        let all = |namespace: &str| namespace != registry::SIMULATED || source.text.contains(registry::SIMULATED);
+        let (files, found, checked, used) = check(&source, registry(all));
+        Document { files, source, found, checked, registry: used }
+    }
+
+    /// The document for a plan: its path relative to the state, its text.
+    pub(crate) fn frozen(&self, place: &StatePlace) -> FrozenDocument {
+        let path = match &self.source.path {
+            Some(path) => relative(&place.base(), &whole(path)),
+            None => "-".to_owned(),
+        };
+        FrozenDocument { path: path.into(), text: self.source.text.clone() }
+    }
+}
+
+type Read = (Files, Diagnostics, Option<Arc<Checked>>, Registry);
+
+fn check(source: &Source, registry: Registry) -> Read {
+    let mut files = Files::new();
+    let file = files.add(source.shown.clone(), source.text.clone());
+    let mut found = Diagnostics::new();
+    let loaded = engine::load(&files, file, &registry.functions, &mut found);
+    let checked = loaded
+        .blueprint
+        .map(|blueprint| Arc::new(engine::check(blueprint, &registry.catalogs, &registry.functions, &mut found)));
+    (files, found, checked, registry)
+}
+
+/// What every command starts from.
+pub(crate) struct Setup {
+    /// The flags that every command takes.
+    pub(crate) global: Global,
+    /// The configuration file's word.
+    pub(crate) config: Config,
+    /// Where the state is.
+    pub(crate) place: StatePlace,
+    /// What seals and opens secrets.
+    pub(crate) sealer: Sealer,
+}
+
+impl Setup {
+    /// For a command with a document.
+    pub(crate) fn beside(global: &Global, folder: &Path, terminal: &mut Terminal) -> Result<Setup, CommandError> {
+        Setup::new(global, folder, folder.join(STATE_FOLDER).join("state.db"), terminal)
+    }
+
+    /// For a command without a document: the nearest state upward.
+    pub(crate) fn nearest(global: &Global, terminal: &mut Terminal) -> Result<Setup, CommandError> {
+        let start = whole(Path::new(""));
+        let folder = start.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir()).unwrap_or(&start).to_owned();
+        Setup::new(global, &folder, folder.join(STATE_FOLDER).join("state.db"), terminal)
+    }
+
+    fn new(global: &Global, folder: &Path, usual: PathBuf, terminal: &mut Terminal) -> Result<Setup, CommandError> {
+        let config = Config::load(global.config.as_deref(), folder)?;
+        let place = match (&global.state, &config.state) {
+            (Some(url), _) => StatePlace::parse(url, Path::new(""))?,
+            (None, Some(url)) => StatePlace::parse(url, config.folder())?,
+            (None, None) => StatePlace::Sqlite(usual),
+        };
+        let mut global = global.clone();
+        global.strict |= config.strict;
+        terminal.quiet |= config.quiet && !terminal.verbose;
+        terminal.verbose |= config.verbose && !terminal.quiet;
+        if let (None, Some(color)) = (global.color, config.color) {
+            terminal.set_color(color);
+        }
+        Ok(Setup { global, config, place, sealer: key::sealer()? })
+    }
+
+    /// Opens the state.
+    pub(crate) fn store(&self, writes: bool) -> Box<dyn Store> {
+        registry::store(&self.place, self.sealer.clone(), writes)
+    }
+
+    /// The instance of a document, by its flag or by its name.
+    pub(crate) fn instance_of(&self, named: Option<&InstanceName>, source: &Source) -> InstanceName {
+        let chosen = named.or(self.config.instance.as_ref()).cloned();
+        chosen.unwrap_or_else(|| name_of(source.path.as_deref(), &source.folder))
+    }
+
+    /// Whether the flag or the configuration names an instance.
+    pub(crate) fn names_instance(&self, named: Option<&InstanceName>) -> bool {
+        named.or(self.config.instance.as_ref()).is_some()
+    }
+
+    /// Providers with their settings and folders.
+    pub(crate) fn shell(
+        &self,
+        registry: &Registry,
+        instance: &InstanceName,
+        root: PathBuf,
+    ) -> Result<Shell, CommandError> {
+        let settings = self.config.settings(instance, &registry.catalogs, registry::is_known)?;
+        Ok(Shell {
+            providers: registry.providers.clone(),
+            catalogs: registry.catalogs.clone(),
+            settings,
+            instance: instance.name().clone(),
+            root,
+            working_directory: std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from)),
+            clock: Clock::System,
+            chance: Chance::System,
+            http: Some(fetch::http_get()),
+            cancel: tokio_util::sync::CancellationToken::new(),
+        })
+    }
+
+    /// The folder of the document that an instance was last deployed from.
+    pub(crate) fn root_of(&self, snapshot: &Snapshot) -> PathBuf {
+        let base = self.place.base();
+        match snapshot.document.as_ref() {
+            "" | "-" => base,
+            document => whole(&base.join(document)).parent().map(Path::to_owned).unwrap_or(base),
+        }
+    }
+}
+
+/// Makes errors of warnings, where asked for.
+pub(crate) fn raise_warnings(strict: bool, found: &mut Diagnostics) {
+    if strict {
+        for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.severity == Severity::Warning) {
+            diagnostic.severity = Severity::Error;
+        }
+    }
+}
+
+/// The state and the instance that are meant, for a command that needs no document: by the flag, by the document that is
+/// named or lies here, or because there is only one.
+pub(crate) async fn chosen(
+    named: Option<&Path>,
+    which: &Which,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<(Setup, InstanceName), CommandError> {
+    let document = match named {
+        Some(path) => {
+            // Only its place counts, but a name that leads nowhere is a mistake.
+            std::fs::metadata(path)
+                .map_err(|source| CommandError::Unreadable { name: path.display().to_string(), source })?;
+            Some(path.to_owned())
+        }
+        // Several documents here leave the choice to the state.
+        None => Source::here().ok().flatten().map(PathBuf::from),
+    };
+    let setup = match &document {
+        Some(path) => Setup::beside(global, &folder_of(path), terminal)?,
+        None => Setup::nearest(global, terminal)?,
+    };
+    if let Some(instance) = which.instance.as_ref().or(setup.config.instance.as_ref()) {
+        let instance = instance.clone();
+        if setup.store(false).info(&instance).await?.is_none() {
+            return Err(CommandError::State(state::StoreError::Unknown { instance }));
+        }
+        return Ok((setup, instance));
+    }
+    let all = setup.store(false).instances().await?;
+    if let Some(path) = &document {
+        let own = name_of(Some(path), &folder_of(path));
+        if named.is_some() || all.iter().any(|info| info.name == own) {
+            return match all.iter().any(|info| info.name == own) {
+                true => Ok((setup, own)),
+                false => Err(CommandError::State(state::StoreError::Unknown { instance: own })),
+            };
+        }
+    }
+    let live = |info: &&state::InstanceInfo| !matches!(&info.last, Some((_, Some(state::OperationOutcome::Gone))));
+    let alive: Vec<&state::InstanceInfo> = all.iter().filter(live).collect();
+    let candidates = if alive.is_empty() { all.iter().collect() } else { alive };
+    match candidates.as_slice() {
+        [] => Err(CommandError::NoInstance { place: setup.place.shown() }),
+        [one] => {
+            let instance = one.name.clone();
+            Ok((setup, instance))
+        }
+        many => Err(CommandError::SeveralInstances { names: many.iter().map(|info| info.name.to_string()).collect() }),
+    }
+}

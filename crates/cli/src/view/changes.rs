@@ -1,0 +1,102 @@
+//! Fields before and after: scalars on a line, texts of several lines as a line diff.
+
+use blueprint::Value;
+use engine::Change;
+use similar::{ChangeTag, TextDiff};
+
+use crate::terminal::Paint;
+
+/// Lines of a text around a change that are shown with it.
+const CONTEXT: usize = 2;
+/// A value longer than this is cut where it is not compared.
+const LONGEST: usize = 120;
+
+/// A leaf that differs, each line after `indent`, ending in a line break.
+pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Paint) {
+    let forces = if change.forces { paint.magenta(" (makes it anew)") } else { String::new() };
+    let path = change.path.strip_prefix("spec.").unwrap_or(&change.path);
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => match (lines_of(before), lines_of(after)) {
+            (Some(old), Some(new)) => {
+                text.push_str(&format!("{indent}{path}:{forces}\n"));
+                diff(text, old, new, &format!("{indent}  "), paint);
+            }
+            _ => text.push_str(&format!("{indent}{path}: {} -> {}{forces}\n", short(before), short(after))),
+        },
+        (None, Some(after)) => text.push_str(&format!("{indent}{path}: {}{forces}\n", short(after))),
+        (Some(before), None) => {
+            text.push_str(&format!("{indent}{path}: {} -> {}{forces}\n", short(before), paint.dim("(nothing)")));
+        }
+        (None, None) => {}
+    }
+}
+
+/// The text, if it has several lines or is the counterpart of one that has.
+fn lines_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::Text(text) if text.contains('\n') => Some(text),
+        _ => None,
+    }
+}
+
+fn diff(text: &mut String, old: &str, new: &str, indent: &str, paint: Paint) {
+    let diff = TextDiff::from_lines(old, new);
+    for (number, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
+        if number > 0 {
+            text.push_str(&format!("{indent}{}\n", paint.dim("...")));
+        }
+        for line in group.iter().flat_map(|operation| diff.iter_changes(operation)) {
+            let end = if line.missing_newline() { paint.dim(" (no line end)") } else { String::new() };
+            let words = line.value().trim_end_matches(['\n', '\r']);
+            let line = match line.tag() {
+                ChangeTag::Delete => paint.red(format!("- {words}")),
+                ChangeTag::Insert => paint.green(format!("+ {words}")),
+                ChangeTag::Equal => format!("  {words}"),
+            };
+            text.push_str(&format!("{indent}{line}{end}\n"));
+        }
+    }
+}
+
+/// A value on one line, cut if it is long.
+pub(crate) fn short(value: &Value) -> String {
+    let shown = value.to_string();
+    match shown.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}.. ({} characters)", &shown[..cut], shown.chars().count()),
+        None => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(before: Option<Value>, after: Option<Value>) -> String {
+        let terminal = crate::terminal::Terminal::new(crate::terminal::ColorChoice::Never, false, false, false);
+        let mut text = String::new();
+        change(&mut text, &Change { path: "spec.content".into(), before, after, forces: false }, "  ", terminal.out);
+        text
+    }
+
+    #[test]
+    fn texts_are_compared_line_by_line() {
+        let old = Value::from("a\nb\nc\nd\ne\nf\n");
+        let new = Value::from("a\nb\nc\nd\nE\nf");
+        assert_eq!(
+            shown(Some(old), Some(new)),
+            "  content:\n      c\n      d\n    - e\n    - f\n    + E\n    + f (no line end)\n"
+        );
+    }
+
+    #[test]
+    fn a_secret_shows_neither_side() {
+        let text = shown(Some(Value::from("old\n").secret()), Some(Value::from("new\n").secret()));
+        assert_eq!(text, "  content: (secret) -> (secret)\n");
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let text = shown(None, Some(Value::from("x".repeat(500))));
+        assert!(text.len() < 200 && text.contains("(502 characters)"), "{text}");
+    }
+}

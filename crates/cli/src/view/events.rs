@@ -1,0 +1,56 @@
+//! Events as plain lines.
+
+use std::time::Duration;
+
+use blueprint::format_duration;
+use engine::Event;
+use provider::Operation;
+
+use crate::terminal::Paint;
+
+/// What is being done, as in `creating`.
+pub(crate) fn doing(operation: Operation, replacing: bool) -> &'static str {
+    match (operation, replacing) {
+        (Operation::Create, false) => "creating",
+        (Operation::Create, true) => "creating the new one",
+        (Operation::Update, _) => "updating",
+        (Operation::Delete, false) => "deleting",
+        (Operation::Delete, true) => "deleting the old one",
+    }
+}
+
+/// What was done, as in `created`.
+fn done(operation: Operation, replacing: bool) -> &'static str {
+    match (operation, replacing) {
+        (Operation::Create, false) => "created",
+        (Operation::Create, true) => "created anew",
+        (Operation::Update, _) => "updated",
+        (Operation::Delete, false) => "deleted",
+        (Operation::Delete, true) => "deleted the old one",
+    }
+}
+
+/// The line for an event, without its end; none for the beginning and the end, which are shown otherwise.
+pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Option<String> {
+    let took =
+        took.filter(|took| took.as_secs() > 0).map(|took| format!(" in {}", format_duration(took))).unwrap_or_default();
+    Some(match event {
+        Event::Began { .. } | Event::Finished { .. } => return None,
+        Event::Started { address, operation, replacing } => format!("{address}: {}", doing(*operation, *replacing)),
+        Event::Progress { address, text } => format!("{address}: {text}"),
+        Event::Configured { address } => format!("{address}: accepted, not ready yet"),
+        Event::Retrying { address, attempt, after_ms, reason } => {
+            let after = format_duration(Duration::from_millis(*after_ms));
+            format!("{address}: {} {reason}", paint.yellow(format!("try {attempt} follows in {after}:")))
+        }
+        Event::Done { address, operation, replacing } => {
+            format!("{address}: {}{took}", paint.green(done(*operation, *replacing)))
+        }
+        Event::Unneeded { address, reason } => format!("{address}: not needed, {reason}"),
+        Event::Failed { address, operation, message } => {
+            format!("{address}: {} {message}", paint.red(format!("{} failed{took}:", operation.word())))
+        }
+        Event::Skipped { address, reason } => format!("{address}: {} {reason}", paint.yellow("skipped:")),
+        Event::Draining { running } => format!("nothing new starts; {running} still running"),
+    })
+}

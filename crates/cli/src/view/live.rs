@@ -1,0 +1,176 @@
+//! An operation as it runs: on a terminal what is running with its age, a count and an estimate below the lines of what
+//! has happened; in a pipe these lines alone.
+
+use std::time::{Duration, Instant};
+
+use blueprint::{Address, IndexMap, format_duration};
+use engine::Event;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::events;
+use crate::terminal::{self, Paint, Terminal};
+
+/// At most so many running things are listed.
+const LISTED: usize = 8;
+/// No estimate before so many are done, and so much time has passed.
+const ENOUGH: (u64, Duration) = (3, Duration::from_secs(3));
+
+/// Shows the events of an operation.
+pub(crate) struct Live {
+    bar: Option<ProgressBar>,
+    paint: Paint,
+    quiet: bool,
+    running: IndexMap<Address, (&'static str, Instant)>,
+    calls: u64,
+    done: u64,
+    began: Instant,
+    waiting: String,
+}
+
+impl Live {
+    /// Nothing has happened yet.
+    pub(crate) fn new(terminal: &Terminal) -> Live {
+        let shown = terminal.is_watched() && !terminal.quiet && !terminal.json;
+        let bar = shown.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar
+        });
+        Live {
+            bar,
+            paint: terminal.err,
+            quiet: terminal.quiet || terminal.json,
+            running: IndexMap::default(),
+            calls: 0,
+            done: 0,
+            began: Instant::now(),
+            waiting: String::new(),
+        }
+    }
+
+    /// Something happened.
+    pub(crate) fn event(&mut self, event: &Event) {
+        let mut took = None;
+        match event {
+            Event::Began { calls, .. } => {
+                self.calls = *calls;
+                self.began = Instant::now();
+            }
+            Event::Started { address, operation, replacing } => {
+                self.running.insert(address.clone(), (events::doing(*operation, *replacing), Instant::now()));
+                // What runs is listed below anyway.
+                if self.bar.is_some() {
+                    return;
+                }
+            }
+            Event::Done { address, .. } | Event::Failed { address, .. } => {
+                took = self.running.shift_remove(address).map(|(_, since)| since.elapsed());
+                self.done += 1;
+            }
+            Event::Unneeded { .. } | Event::Skipped { .. } => self.done += 1,
+            _ => {}
+        }
+        if self.quiet {
+            return;
+        }
+        if let Some(line) = events::line(event, took, self.paint) {
+            self.waiting.push_str(&line);
+            self.waiting.push('\n');
+            if self.waiting.len() > 1 << 15 {
+                self.write();
+            }
+        }
+    }
+
+    /// Says something beside the events.
+    pub(crate) fn say(&mut self, line: &str) {
+        self.waiting.push_str(line);
+        self.waiting.push('\n');
+        self.write();
+    }
+
+    /// Time has passed.
+    pub(crate) fn tick(&mut self) {
+        self.write();
+        if let Some(bar) = &self.bar {
+            let width = terminal::width();
+            bar.set_message(self.lines(width));
+            bar.tick();
+        }
+    }
+
+    /// The operation is over.
+    pub(crate) fn end(&mut self) {
+        self.write();
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn write(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => bar.println(self.waiting.trim_end_matches('\n')),
+            // What cannot be written there is lost, for there is nowhere to say so.
+            None => drop(std::io::Write::write_all(&mut std::io::stderr(), self.waiting.as_bytes())),
+        }
+        self.waiting.clear();
+    }
+
+    fn lines(&self, width: usize) -> String {
+        let cut = |line: String| match line.char_indices().nth(width.saturating_sub(1)) {
+            Some((at, _)) => line[..at].to_owned(),
+            None => line,
+        };
+        let mut text = String::new();
+        for (address, (doing, since)) in self.running.iter().take(LISTED) {
+            let age = since.elapsed();
+            let age = if age.as_secs() > 0 { format!(" {}", format_duration(age)) } else { String::new() };
+            text.push_str(&cut(format!("  {address}: {doing}{age}")));
+            text.push('\n');
+        }
+        if self.running.len() > LISTED {
+            text.push_str(&format!("  and {} more\n", self.running.len() - LISTED));
+        }
+        text.push_str(&cut(self.count()));
+        text
+    }
+
+    fn count(&self) -> String {
+        let elapsed = self.began.elapsed();
+        let mut line = format!("{} of {} done, {} running", self.done, self.calls, self.running.len());
+        if elapsed.as_secs() > 0 {
+            line.push_str(&format!(", {}", format_duration(Duration::from_secs(elapsed.as_secs()))));
+        }
+        if let Some(left) = estimate(self.done, self.calls, elapsed) {
+            line.push_str(&format!(", about {} left", format_duration(left)));
+        }
+        line
+    }
+}
+
+/// How long it may still take, if what is done tells anything about what is not.
+fn estimate(done: u64, calls: u64, elapsed: Duration) -> Option<Duration> {
+    if done < ENOUGH.0 || elapsed < ENOUGH.1 || done >= calls {
+        return None;
+    }
+    let each = elapsed.as_secs_f64() / done as f64;
+    let left = each * (calls - done) as f64;
+    (left >= 1.0).then(|| Duration::from_secs(left.round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_needs_something_to_go_by() {
+        let seconds = Duration::from_secs;
+        assert_eq!(estimate(2, 100, seconds(60)), None);
+        assert_eq!(estimate(50, 100, seconds(1)), None);
+        assert_eq!(estimate(20, 100, seconds(10)), Some(seconds(40)));
+        assert_eq!(estimate(100, 100, seconds(10)), None);
+    }
+}

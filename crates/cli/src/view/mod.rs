@@ -1,0 +1,10 @@
+//! What people see: plans, events, tables, values.
+//!
+//! Each is text from data; `terminal` writes it. Everything is readable without colour.
+
+pub(crate) mod changes;
+pub(crate) mod events;
+pub(crate) mod live;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod table;

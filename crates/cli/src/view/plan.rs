@@ -1,0 +1,95 @@
+//! A plan for people: each step with its reasons and what changes, exports, what is left alone.
+
+use engine::{Action, ExportAction, Plan, Step};
+
+use super::changes;
+use crate::terminal::Paint;
+
+/// With more steps than this, fields of new things are shown only to those who want to know more.
+const MANY: usize = 100;
+
+/// The plan, without its last line.
+pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
+    let mut text = String::new();
+    let shown: Vec<&Step> = plan.steps.iter().filter(|step| step.action != Action::None || verbose).collect();
+    let fields = verbose || shown.len() <= MANY;
+    for step in shown {
+        one(&mut text, step, fields, paint);
+    }
+    let changed: Vec<_> = plan.exports.iter().filter(|export| export.action != ExportAction::Unchanged).collect();
+    if !changed.is_empty() {
+        text.push_str(&format!("{}\n", paint.bold("exports")));
+        for export in changed {
+            let after = export.after.as_ref().map(changes::short).unwrap_or_default();
+            let line = match export.action {
+                ExportAction::New => format!("{} {}: {after}", paint.green("+"), export.name),
+                ExportAction::Changed => {
+                    let before = export.before.as_ref().map(changes::short).unwrap_or_default();
+                    format!("{} {}: {before} -> {after}", paint.yellow("~"), export.name)
+                }
+                ExportAction::Removed => format!("{} {}", paint.red("-"), export.name),
+                ExportAction::Unchanged => continue,
+            };
+            text.push_str(&format!("  {line}\n"));
+        }
+        text.push('\n');
+    }
+    for address in &plan.left_alone.retained {
+        text.push_str(&format!("{address} stays in the world, no longer managed\n"));
+    }
+    if !plan.left_alone.absent.is_empty() && verbose {
+        let names: Vec<String> = plan.left_alone.absent.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("left out by their conditions: {}\n", names.join(", ")));
+    }
+    text
+}
+
+fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
+    let reasons: Vec<&str> = step.reasons.iter().map(|reason| reason.word()).collect();
+    let sign = match step.action {
+        Action::Create => paint.green("+"),
+        Action::Update => paint.yellow("~"),
+        Action::Replace => paint.magenta("±"),
+        Action::Delete => paint.red("-"),
+        Action::Detach | Action::None => paint.dim("="),
+    };
+    let action = match step.action {
+        Action::None => "only remembered",
+        Action::Replace if step.may_replace => "may replace",
+        other => other.word(),
+    };
+    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
+    let maybe = if step.condition_known { "" } else { ", if its condition holds (known on deploy)" };
+    let order = match step.replace_order {
+        Some(blueprint::ReplaceOrder::CreateFirst) if step.action == Action::Replace => ", the new one first",
+        _ => "",
+    };
+    text.push_str(&format!(
+        "{sign} {} {} {action}{why}{order}{maybe}\n",
+        paint.bold(&step.address),
+        paint.dim(&step.type_name),
+    ));
+    if let Some(expired) = &step.expired {
+        text.push_str(&format!("    {expired}\n"));
+    }
+    if fields || step.action != Action::Create {
+        for change in &step.changes {
+            changes::change(text, change, "    ", paint);
+        }
+        if !step.changes.is_empty() {
+            text.push('\n');
+        }
+    }
+}
+
+/// The last line of a stage.
+pub(crate) fn summary([create, update, delete, replace]: [u64; 4]) -> String {
+    let more = if replace > 0 { format!(", {replace} to replace") } else { String::new() };
+    format!("{create} to create, {update} to update, {delete} to delete{more}")
+}
+
+/// The last line of an operation.
+pub(crate) fn done([created, updated, deleted, replaced]: [u64; 4]) -> String {
+    let more = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };
+    format!("{created} created, {updated} updated, {deleted} deleted{more}")
+}

@@ -1,0 +1,180 @@
+//! What a command has to say: diagnostics and its result, as text or as machine output.
+
+use diag::{Diagnostics, Files, Severity};
+use engine::Event;
+use serde_json::{Value as Json, json};
+
+use crate::exit::{CommandError, Exit};
+use crate::json;
+use crate::terminal::Terminal;
+
+/// Collects and shows what a command says.
+pub(crate) struct Report {
+    /// Where it goes.
+    pub(crate) terminal: Terminal,
+    command: &'static str,
+    operation: bool,
+    diagnostics: Vec<Json>,
+    result: Json,
+    counts: [u64; 4],
+    errors: usize,
+    warnings: usize,
+    buffer: String,
+}
+
+impl Report {
+    /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its end.
+    pub(crate) fn new(terminal: Terminal, command: &'static str, operation: bool) -> Report {
+        Report {
+            terminal,
+            command,
+            operation,
+            diagnostics: Vec::new(),
+            result: Json::Null,
+            counts: [0; 4],
+            errors: 0,
+            warnings: 0,
+            buffer: String::new(),
+        }
+    }
+
+    /// Whether machine output was asked for.
+    pub(crate) fn is_json(&self) -> bool {
+        self.terminal.json
+    }
+
+    /// Says what was found. Notes about a place are for those who want to know more.
+    pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
+        let mut text = String::new();
+        for diagnostic in found {
+            match diagnostic.severity {
+                Severity::Error => self.errors += 1,
+                Severity::Warning => self.warnings += 1,
+                Severity::Note => {}
+            }
+            if self.is_json() {
+                let object = json::diagnostic(diagnostic, files);
+                self.push(object);
+                continue;
+            }
+            let shown = match diagnostic.severity {
+                Severity::Error => true,
+                Severity::Warning => !self.terminal.quiet,
+                Severity::Note => self.terminal.verbose || !self.terminal.quiet && !diagnostic.span().is_some(),
+            };
+            if shown {
+                text.push_str(&diag::draw(diagnostic, files, self.terminal.err.colors()));
+                text.push('\n');
+            }
+        }
+        self.terminal.aside(&text);
+    }
+
+    fn push(&mut self, diagnostic: Json) {
+        if self.operation {
+            let mut line = json!({"event": "diagnostic"});
+            if let (Some(line), Json::Object(fields)) = (line.as_object_mut(), diagnostic) {
+                line.extend(fields);
+            }
+            self.json_line(&line);
+        } else {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Says why the command could not do its work.
+    pub(crate) fn error(&mut self, error: &CommandError) {
+        self.errors += 1;
+        if self.is_json() {
+            return self.push(json::error(error));
+        }
+        let paint = self.terminal.err;
+        let mut text = format!("{}{}\n", paint.red(paint.bold("error")), paint.bold(format!(": {error}")));
+        for cause in error.causes() {
+            let cause = cause.trim_end().replace('\n', "\n    ");
+            text.push_str(&format!("  {} {cause}\n", paint.dim("because:")));
+        }
+        for help in error.help() {
+            text.push_str(&format!("  {} {help}\n", paint.cyan("help:")));
+        }
+        self.terminal.aside(&text);
+    }
+
+    /// How many errors and warnings there were.
+    pub(crate) fn counted(&self) -> (usize, usize) {
+        (self.errors, self.warnings)
+    }
+
+    /// The result of a command, for machines.
+    pub(crate) fn set_result(&mut self, result: Json) {
+        self.result = result;
+    }
+
+    /// A line of machine output of an operation; written with the next flush.
+    pub(crate) fn json_line(&mut self, line: &Json) {
+        self.buffer.push_str(&line.to_string());
+        self.buffer.push('\n');
+        self.flush_if_long();
+    }
+
+    /// An event of an operation, for machines.
+    pub(crate) fn event(&mut self, event: &Event) {
+        if let Ok(line) = serde_json::to_string(event) {
+            self.buffer.push_str(&line);
+            self.buffer.push('\n');
+        }
+        self.flush_if_long();
+    }
+
+    fn flush_if_long(&mut self) {
+        if self.buffer.len() > 1 << 16 {
+            self.flush();
+        }
+    }
+
+    /// Writes the lines that wait.
+    pub(crate) fn flush(&mut self) {
+        if !self.buffer.is_empty() {
+            self.terminal.data(&self.buffer);
+            self.buffer.clear();
+        }
+    }
+
+    /// What an operation did.
+    pub(crate) fn set_counts(&mut self, counts: [u64; 4]) {
+        self.counts = counts;
+    }
+
+    /// What an operation did, so far as it is known.
+    pub(crate) fn counts(&self) -> [u64; 4] {
+        self.counts
+    }
+
+    /// The end of machine output.
+    pub(crate) fn finish(&mut self, exit: Exit) {
+        if !self.is_json() {
+            return;
+        }
+        if self.operation {
+            let [created, updated, deleted, replaced] = self.counts;
+            let summary = json!({
+                "event": "summary",
+                "created": created,
+                "updated": updated,
+                "deleted": deleted,
+                "replaced": replaced,
+                "exit": exit as u8,
+            });
+            self.json_line(&summary);
+            self.flush();
+        } else {
+            let value = json!({
+                "format": json::FORMAT,
+                "command": self.command,
+                "diagnostics": std::mem::take(&mut self.diagnostics),
+                "result": std::mem::take(&mut self.result),
+            });
+            self.terminal.line(value);
+        }
+    }
+}

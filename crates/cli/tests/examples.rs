@@ -1,0 +1,269 @@
+//! The examples of the repository, run as their pages say: staged, deployed, deployed again with nothing to do, changed,
+//! touched by hand, destroyed. Each in a copy of its folder, with nothing but the binary.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A copy of an example, and a home of its own.
+struct Example {
+    place: TempDir,
+    folder: PathBuf,
+    /// What lay in it before anything was done.
+    begun_with: BTreeSet<String>,
+}
+
+/// What a run said.
+struct Said {
+    exit: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Said {
+    /// The last line on stdout of a run that ended with this exit code.
+    #[track_caller]
+    fn last(&self, exit: i32) -> &str {
+        assert_eq!(self.exit, exit, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self.stdout.lines().next_back().unwrap_or_default()
+    }
+}
+
+impl Example {
+    fn new(name: &str) -> Example {
+        let place = TempDir::new().expect("there is a place for temporary files");
+        let folder = place.path().join(name);
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+        copy(&from, &folder);
+        let begun_with = listing(&folder);
+        let example = Example { place, folder, begun_with };
+        let said = example.cyan("key new");
+        assert_eq!(said.exit, 0, "{}{}", said.stdout, said.stderr);
+        example
+    }
+
+    /// Runs `cyan` with these arguments in the folder, in a pipe, with a home of its own.
+    fn cyan(&self, arguments: &str) -> Said {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CYAN_")) {
+            command.env_remove(name);
+        }
+        let output = command
+            .current_dir(&self.folder)
+            .env("XDG_CONFIG_HOME", self.place.path().join("home"))
+            .args(arguments.split(' '))
+            .output()
+            .expect("the binary starts");
+        Said {
+            exit: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).expect("stdout is text"),
+            stderr: String::from_utf8(output.stderr).expect("stderr is text"),
+        }
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.folder.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.folder.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Staging says `counts` (in the words of a plan), deploying does it, and then there is nothing left to do.
+    #[track_caller]
+    fn deploys(&self, inputs: &str, created: u32, updated: u32, deleted: u32, replaced: u32) {
+        let inputs = if inputs.is_empty() { String::new() } else { format!(" {inputs}") };
+        let counts = |words: [&str; 3], replace: &str| {
+            let mut line = format!("{created} {}, {updated} {}, {deleted} {}", words[0], words[1], words[2]);
+            if replaced > 0 {
+                line.push_str(&format!(", {replaced} {replace}"));
+            }
+            line
+        };
+        let staged = self.cyan(&format!("stage{inputs}"));
+        assert_eq!(staged.last(0), counts(["to create", "to update", "to delete"], "to replace"), "{}", staged.stdout);
+        let deployed = self.cyan(&format!("deploy --yes{inputs}"));
+        assert_eq!(deployed.last(0), counts(["created", "updated", "deleted"], "replaced"), "{}", deployed.stdout);
+        let again = self.cyan(&format!("stage{inputs}"));
+        assert_eq!(again.last(0), "0 to create, 0 to update, 0 to delete", "{}", again.stdout);
+        let drift = self.cyan("drift --exit-code");
+        assert_eq!(drift.last(0), "0 drifted, 0 vanished", "{}", drift.stdout);
+    }
+
+    /// Destroying takes away what was made, and nothing else.
+    #[track_caller]
+    fn goes(&self, deleted: u32) {
+        let said = self.cyan("destroy --yes");
+        assert_eq!(said.last(0), format!("0 created, 0 updated, {deleted} deleted"), "{}", said.stdout);
+        assert_eq!(listing(&self.folder), self.begun_with);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the folder can be made");
+    for entry in fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
+        let entry = entry.expect("the folder can be read").path();
+        let name = entry.file_name().expect("it is in a folder");
+        // What a person tried in the example itself is not part of it.
+        if ["public", "private", "dev", "release", ".cyan", "site.tar.gz"].iter().any(|made| name == *made) {
+            continue;
+        }
+        if entry.is_dir() {
+            copy(&entry, &to.join(name));
+        } else {
+            fs::copy(&entry, to.join(name)).expect("the file can be copied");
+        }
+    }
+}
+
+/// Every file and folder below, without the state.
+fn listing(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("the folder can be read") {
+            let entry = entry.expect("the folder can be read").path();
+            let name = entry.strip_prefix(folder).expect("it lies below").to_string_lossy().into_owned();
+            if name == ".cyan" {
+                continue;
+            }
+            if entry.is_dir() && !entry.is_symlink() {
+                folders.push(entry);
+            }
+            found.insert(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_static_site() {
+    let site = Example::new("static-site");
+    assert_eq!(site.cyan("validate").exit, 0);
+    site.deploys("", 19, 0, 0, 0);
+    assert!(site.read("public/index.html").contains("<h1>Blue Prints</h1>"));
+    assert!(site.read("public/feed.xml").contains("<link>https://localhost/#white-lines</link>"));
+    assert!(site.read("private/certificate.pem").starts_with("-----BEGIN CERTIFICATE-----"));
+    assert!(site.read("private/server.conf").contains("server_name localhost;"));
+
+    // A title is a matter of pages and archive; key, certificate and password stay.
+    let certificate = site.read("private/certificate.pem");
+    let passwords = site.read("private/passwords");
+    site.deploys("--var title=Sun", 0, 7, 0, 0);
+    assert!(site.read("public/index.html").contains("<h1>Sun</h1>"));
+    assert_eq!((site.read("private/certificate.pem"), site.read("private/passwords")), (certificate, passwords));
+
+    site.goes(19);
+}
+
+#[test]
+fn secrets_of_the_site_lie_open_nowhere_but_where_they_were_asked_for() {
+    let site = Example::new("static-site");
+    let staged = site.cyan("stage");
+    let deployed = site.cyan("deploy --yes");
+    assert_eq!(deployed.exit, 0, "{}", deployed.stderr);
+
+    let hidden = site.cyan("exports password");
+    assert!(!hidden.stdout.contains("-----"), "{}", hidden.stdout);
+    let shown = site.cyan("exports password --reveal");
+    let password = shown.last(0).to_owned();
+    assert_eq!(password.chars().count(), 24);
+    let hash = site.read("private/passwords");
+    let hash = hash.strip_prefix("editor:").expect("the file is for this user").trim_end();
+    assert!(hash.starts_with("$2"), "a bcrypt hash: {hash}");
+    let key = site.read("private/key.pem");
+    let key = key.lines().nth(1).expect("a key has lines").to_owned();
+
+    let shown = site.cyan("show");
+    let json = site.cyan("show --json");
+    let mut texts = vec![hidden.stdout];
+    for said in [staged, deployed, shown, json, site.cyan("history")] {
+        texts.extend([said.stdout, said.stderr]);
+    }
+    for name in fs::read_dir(site.folder.join(".cyan")).expect("there is a state") {
+        let bytes = fs::read(name.expect("the folder can be read").path()).expect("the state can be read");
+        texts.push(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    for text in &texts {
+        for secret in [password.as_str(), hash, &key] {
+            assert!(!text.contains(secret), "a secret lies open in:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_same_site_gives_the_same_archive() {
+    let (one, other) = (Example::new("static-site"), Example::new("static-site"));
+    for site in [&one, &other] {
+        assert_eq!(site.cyan("deploy --yes").exit, 0);
+    }
+    let read = |site: &Example| fs::read(site.folder.join("site.tar.gz")).expect("the archive is there");
+    assert_eq!(read(&one), read(&other));
+}
+
+#[test]
+fn a_page_that_somebody_changed_is_said_and_written_again() {
+    let site = Example::new("static-site");
+    assert_eq!(site.cyan("deploy --yes").exit, 0);
+    let page = site.read("public/about.html");
+    fs::write(site.folder.join("public/about.html"), format!("{page}<!-- mine -->\n"))
+        .expect("the page can be written");
+    let drift = site.cyan("drift --exit-code");
+    let last = drift.last(3);
+    assert!(last.ends_with("drifted, 0 vanished") && !last.starts_with('0'), "{}", drift.stdout);
+    assert!(drift.stdout.contains("aboutPageFile"), "{}", drift.stdout);
+    assert_eq!(site.cyan("deploy --yes").exit, 0);
+    assert_eq!(site.read("public/about.html"), page);
+    assert_eq!(site.cyan("drift --exit-code").last(0), "0 drifted, 0 vanished");
+}
+
+#[test]
+fn a_development_environment() {
+    let dev = Example::new("dev-environment");
+    dev.deploys("", 12, 0, 0, 0);
+    assert!(dev.read("dev/basket/service.env").contains("LISTEN=127.0.0.1:7002\n"));
+    assert_eq!(dev.read("dev/data/customers.csv").lines().count(), 26);
+    assert_eq!(dev.cyan("exports rows").last(0), "25");
+    assert!(!dev.has("dev/tracing.conf"));
+
+    dev.deploys("--var tracing=true", 1, 3, 0, 0);
+    assert!(dev.has("dev/tracing.conf") && !dev.has("dev/NOTICE"));
+    dev.deploys("--var tracing=true --var mode=shared", 1, 3, 0, 0);
+    assert!(dev.has("dev/NOTICE"));
+    assert!(dev.read("dev/basket/service.env").contains("LISTEN=0.0.0.0:7002\n"));
+    dev.deploys("", 0, 3, 2, 0);
+
+    dev.deploys("--var customers=100", 0, 0, 0, 1);
+    assert_eq!(dev.cyan("exports rows").last(0), "100");
+
+    fs::remove_file(dev.folder.join("dev/data/customers.csv")).expect("it was there");
+    assert_eq!(dev.cyan("drift --exit-code").last(3), "0 drifted, 1 vanished");
+    assert_eq!(dev.cyan("deploy --yes --var customers=100").last(0), "1 created, 0 updated, 0 deleted");
+    assert_eq!(dev.read("dev/data/customers.csv").lines().count(), 101);
+
+    let refused = dev.cyan("deploy --yes --var mode=elsewhere");
+    assert_eq!(refused.exit, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("value-not-allowed"), "{}", refused.stderr);
+
+    dev.goes(12);
+}
+
+#[test]
+fn json_with_comments() {
+    let release = Example::new("json-with-comments");
+    assert_eq!(release.cyan("validate --strict").exit, 0);
+    release.deploys("", 6, 0, 0, 0);
+    let nickname = release.cyan("exports nickname").last(0).to_owned();
+    assert!(release.read("release/manifest.json").contains(&format!("\"nickname\":\"{nickname}\"")));
+    assert_eq!(fs::read_link(release.folder.join("release/current.json")).unwrap(), Path::new("manifest.json"));
+
+    release.deploys("--var release=1.5.0", 0, 2, 0, 2);
+    release.deploys("--var release=1.5.0 --var channel=preview", 0, 1, 1, 0);
+    assert!(!release.has("release/current.json"));
+    assert!(release.read("release/NOTES.txt").ends_with("Copies no longer fade in the first year.\n"));
+
+    release.goes(5);
+}
