@@ -2,17 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The codes that a crate's sources declare with `diag::codes!`: lines `NAME = Severity "code-name": "summary";`.
-fn declared(name: &str) -> Vec<String> {
+/// A line of `diag::codes!`.
+pub(crate) struct Declared {
+    pub(crate) code: String,
+    pub(crate) severity: String,
+    pub(crate) summary: String,
+}
+
+/// The codes that a crate's sources declare: lines `NAME = Severity "code-name": "summary";`.
+pub(crate) fn declared(name: &str) -> Vec<Declared> {
     let mut codes = Vec::new();
     for path in crate::files_under(&format!("crates/{name}/src"), "codes.rs") {
         for line in crate::read(&path).lines() {
             let Some((_, rest)) = line.trim().split_once(" = ") else { continue };
             let Some((severity, rest)) = rest.split_once(" \"") else { continue };
             if ["Error", "Warning", "Note"].contains(&severity)
-                && let Some((code, _)) = rest.split_once("\": \"")
+                && let Some((code, rest)) = rest.split_once("\": \"")
+                && let Some(summary) = rest.strip_suffix("\";")
             {
-                codes.push(code.to_owned());
+                let (code, severity, summary) = (code.to_owned(), severity.to_lowercase(), summary.to_owned());
+                codes.push(Declared { code, severity, summary });
             }
         }
     }
@@ -24,7 +33,7 @@ fn every_code_has_a_page_and_every_page_a_code() {
     let mut findings = Vec::new();
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     for name in crate::folders_in("crates") {
-        let codes = declared(&name);
+        let codes: Vec<String> = declared(&name).into_iter().map(|one| one.code).collect();
         for code in &codes {
             if let Some(other) = seen.insert(code.clone(), name.clone()) {
                 findings.push(format!("`{code}` is declared in `{other}` and again in `{name}`"));

@@ -6,6 +6,7 @@ mod arrows;
 mod codes;
 mod core;
 mod files;
+mod generated;
 mod implementations;
 mod licences;
 mod metadata;

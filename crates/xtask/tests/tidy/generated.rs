@@ -1,0 +1,154 @@
+//! Reference pages made from data: types from catalogues, functions from their table, codes from their declarations.
+//!
+//! The pages are kept in the repository, so that a change of them is seen in review. The test compares them with what
+//! the data gives now; with `CYAN_WRITE_GENERATED` set (`cargo xtask tidy --write`) it writes them.
+
+use serde_json::{Map, Value};
+
+use crate::codes::declared;
+
+const NOTE: &str = "<!-- Generated: `cargo xtask tidy --write` makes it anew. -->";
+
+#[test]
+fn reference_pages_are_what_the_data_gives() {
+    let mut findings = Vec::new();
+    for (path, page) in [
+        ("docs/reference/types.md", types()),
+        ("docs/reference/functions.md", functions()),
+        ("docs/reference/codes.md", codes()),
+    ] {
+        let whole = crate::root().join(path);
+        if std::env::var_os("CYAN_WRITE_GENERATED").is_some() {
+            std::fs::create_dir_all(whole.parent().expect("it lies in a folder")).expect("the folder can be made");
+            std::fs::write(&whole, page).expect("the page can be written");
+        } else if std::fs::read_to_string(&whole).ok().as_ref() != Some(&page) {
+            findings.push(path.to_owned());
+        }
+    }
+    crate::none(&findings, "run `cargo xtask tidy --write` and look at what changes");
+}
+
+fn types() -> String {
+    let mut page = format!(
+        "# Types\n\n{NOTE}\n\nWhat a document can declare. `cyan types TYPE` shows the same on a terminal. *Required* fields must be written, \
+         *computed* ones are filled in by the provider; a change of a field that *replaces* makes the thing anew; *secret* \
+         ones never show.\n"
+    );
+    for folder in crate::folders_in("crates/providers/src") {
+        let path = format!("crates/providers/src/{folder}/catalog.json");
+        let catalog: Value =
+            serde_json::from_str(&crate::read(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        // The simulated cloud is for tests.
+        if catalog["hidden"] == true || folder == "fake" {
+            continue;
+        }
+        page.push_str(&format!("\n## `{folder}`\n\n{}\n", text(&catalog, "docs")));
+        for (name, one) in object(&catalog, "resourceTypes") {
+            page.push_str(&format!("\n### `{name}`\n\n{}\n", text(one, "docs")));
+            fields(&mut page, one);
+            example(&mut page, one);
+        }
+        for (name, one) in object(&catalog, "dataSourceTypes") {
+            page.push_str(&format!(
+                "\n### Data source `{name}`\n\n{}\n\n| filter | kind | |\n|---|---|---|\n",
+                text(one, "docs")
+            ));
+            let required: Vec<&str> =
+                one["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            for (filter, about) in object(one, "filter") {
+                let must = if required.contains(&filter.as_str()) { "*required*. " } else { "" };
+                page.push_str(&format!("| `{filter}` | {} | {must}{} |\n", text(about, "type"), text(about, "docs")));
+            }
+            page.push_str("\n| export | kind | |\n|---|---|---|\n");
+            for (field, about) in object(one, "fields") {
+                page.push_str(&format!("| `{field}` | {} | {} |\n", kind(about), text(about, "docs")));
+            }
+            example(&mut page, one);
+        }
+    }
+    page
+}
+
+fn fields(page: &mut String, one: &Value) {
+    page.push_str("\n| field | kind | |\n|---|---|---|\n");
+    for (field, about) in object(one, "fields") {
+        let mut marks = Vec::new();
+        for (key, mark) in [
+            ("required", "*required*"),
+            ("computed", "*computed*"),
+            ("mustRecreate", "*replaces*"),
+            ("sensitive", "*secret*"),
+        ] {
+            if about[key] == true {
+                marks.push(mark.to_owned());
+            }
+        }
+        if !about["default"].is_null() {
+            marks.push(format!("by default `{}`", about["default"]));
+        }
+        let marks = if marks.is_empty() { String::new() } else { format!("{}. ", marks.join(", ")) };
+        page.push_str(&format!("| `{field}` | {} | {marks}{} |\n", kind(about), text(about, "docs")));
+    }
+}
+
+/// The kind of a field in words, with what its items are.
+fn kind(about: &Value) -> String {
+    let inner = |key: &str| about.get(key).map_or_else(|| "any".to_owned(), kind);
+    match text(about, "kind").as_str() {
+        "array" => format!("array of {}", inner("items")),
+        "map" => format!("map of {}", inner("values")),
+        "union" => about["of"].as_array().into_iter().flatten().map(kind).collect::<Vec<_>>().join(" or "),
+        other => other.to_owned(),
+    }
+}
+
+fn example(page: &mut String, one: &Value) {
+    let example = text(one, "example");
+    if !example.is_empty() {
+        page.push_str(&format!("\n```yaml\n{}\n```\n", one["example"].as_str().unwrap_or_default().trim_end()));
+    }
+}
+
+/// A text of an object, fit for a cell of a table.
+fn text(one: &Value, key: &str) -> String {
+    one[key].as_str().unwrap_or_default().replace('|', "\\|")
+}
+
+fn object<'a>(one: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    one[key].as_object().into_iter().flat_map(Map::iter)
+}
+
+fn functions() -> String {
+    let mut page = format!(
+        "# Functions\n\n{NOTE}\n\nWhat `${{..}}` can call. `cyan functions NAME` shows the same on a terminal, `cyan eval` tries one out. \
+         Arguments in brackets may be left out, `..` takes any number. After `=>` comes the result, after `!` the code of \
+         the diagnostic.\n"
+    );
+    for function in expr::core_functions().iter() {
+        page.push_str(&format!("\n## `{}`\n\n{}\n\n```text\n", function.name, function.docs));
+        page.push_str(&format!("{}\n", function.signature()));
+        for example in &function.examples {
+            let arrow = if example.gives.starts_with('!') { "" } else { "=> " };
+            page.push_str(&format!("\n{} {arrow}{}", example.call, example.gives));
+        }
+        page.push_str("\n```\n");
+    }
+    page
+}
+
+fn codes() -> String {
+    let mut rows = Vec::new();
+    for name in crate::folders_in("crates") {
+        for one in declared(&name) {
+            let link = format!("[`{}`](../../crates/{name}/codes/{}.md)", one.code, one.code);
+            rows.push((one.code, format!("| {link} | {} | {} |", one.severity, one.summary.replace('|', "\\|"))));
+        }
+    }
+    rows.sort();
+    let rows: Vec<String> = rows.into_iter().map(|(_, row)| row).collect();
+    format!(
+        "# Diagnostic codes\n\n{NOTE}\n\nEach has a page that `cyan explain CODE` prints. `--strict` makes warnings errors; notes \
+         show with `--verbose`.\n\n| code | | |\n|---|---|---|\n{}\n",
+        rows.join("\n")
+    )
+}
