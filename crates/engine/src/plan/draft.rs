@@ -12,10 +12,11 @@ use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
-use super::diff::{Change, differences, mark_fields, mark_like, same_field};
+use super::diff::{Change, differences, mark_fields};
 use super::{Action, Reason, questions};
 use crate::answers::{Answers, FrozenSeen, Opinion};
 use crate::codes;
+use crate::drift::drifted_fields;
 use crate::graph::{EdgeKind, Graph, Node};
 use crate::resolve::{Evaluation, Member, Members, Need, Outputs};
 use crate::world::{PlanQuestion, World};
@@ -609,35 +610,20 @@ fn decide(
 /// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
 /// answer; and whether it was.
 fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>) -> (Value, bool) {
-    let Some(seen) = seen.and_then(Value::as_map) else { return (record.inputs.clone(), false) };
+    let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else { return (record.inputs.clone(), false) };
     let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
     let mut drifted = false;
-    for (name, field) in &ty.schema.fields {
-        if field.ignore_drift || field.computed && !field.track_drift && !field.optional {
-            continue;
-        }
-        let now = seen.get(name).filter(|value| !value.is_null());
-        let then = record.outputs.get(name).filter(|value| !value.is_null());
-        let equal = match (now, then) {
-            (Some(now), Some(then)) => same_field(field, now, then),
-            (None, None) => true,
-            _ => false,
-        };
-        let written = record.inputs.get(name).is_some();
-        if equal || field.computed && field.optional && !written && !field.track_drift {
-            continue;
-        }
+    for field in drifted_fields(ty, record, seen) {
         drifted = true;
-        if field.computed && !written {
+        if field.field.computed && !field.written {
             continue;
         }
-        match now {
+        match field.now {
             Some(now) => {
-                let marked = mark_like(now, record.inputs.get(name).or(record.outputs.get(name)), Some(field));
-                prior.insert(name.clone(), marked);
+                prior.insert(field.name.clone(), field.marked(now, record));
             }
             None => {
-                prior.shift_remove(name);
+                prior.shift_remove(field.name);
             }
         }
     }

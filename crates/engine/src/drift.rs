@@ -1,0 +1,129 @@
+//! What differs between the state and the world, by itself: for a person who wants to know, not for a plan.
+//!
+//! Which fields count is the same for both (reference 5.5): ignored ones never, computed ones only where the catalogue
+//! tracks them or the document has set them.
+
+use blueprint::{Address, Field, Map, Name, Value};
+use diag::Diagnostics;
+use provider::{Catalogs, ResourceType, TypeRef};
+use state::{Record, Snapshot};
+
+use crate::answers::{Answers, FrozenSeen};
+use crate::plan::Change;
+use crate::plan::diff::{differences, mark_like, same_field};
+use crate::refresh;
+use crate::world::World;
+
+/// One thing that is not as recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drifted {
+    /// Which.
+    pub address: Address,
+    /// Its type.
+    pub type_name: Name,
+    /// In what way.
+    pub how: Drift,
+}
+
+/// In what way a thing is not as recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drift {
+    /// It is there, with other fields: before as recorded, after as seen, secrets marked.
+    Differs(Vec<Change>),
+    /// It is as recorded, but the provider says that it should be made anew: why.
+    Expired(Name),
+    /// It is not there.
+    Vanished,
+}
+
+/// Reads everything that is recorded and compares, in the order of the records. What cannot be read is an error in
+/// `found`. Things whose call was cut off are left out: what became of them the next plan says.
+pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> Vec<Drifted> {
+    let mut answers = Answers::default();
+    refresh::refresh(snapshot, catalogs, world, &mut answers, found).await;
+    let mut all = Vec::new();
+    for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
+        let how = match answers.seen.get(address) {
+            Some(FrozenSeen::Gone) => Drift::Vanished,
+            Some(FrozenSeen::There { fields, expired, .. }) => {
+                let changes = match catalogs.resource_type(&record.type_name) {
+                    TypeRef::Known(ty) => changes(&ty, record, fields),
+                    _ => Vec::new(),
+                };
+                match expired {
+                    Some(why) if changes.is_empty() => Drift::Expired(why.clone()),
+                    _ if changes.is_empty() => continue,
+                    _ => Drift::Differs(changes),
+                }
+            }
+            Some(FrozenSeen::CannotTell) | None => continue,
+        };
+        all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), how });
+    }
+    all
+}
+
+fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<Change> {
+    let (mut before, mut after) = (Map::default(), Map::default());
+    for field in drifted_fields(ty, record, seen) {
+        if let Some(then) = field.then {
+            before.insert(field.name.clone(), then.clone());
+        }
+        if let Some(now) = field.now {
+            after.insert(field.name.clone(), field.marked(now, record));
+        }
+    }
+    let mut changes = Vec::new();
+    differences(&ty.schema, &Value::Map(before.into()), &Value::Map(after.into()), &mut changes);
+    // Nothing is made anew here, whatever the field would do in a plan.
+    changes.iter_mut().for_each(|change| change.forces = false);
+    changes
+}
+
+/// A field in which the world was seen to differ from the last answer.
+pub(crate) struct DriftedField<'a> {
+    /// Its name.
+    pub(crate) name: &'a Name,
+    /// What it may be.
+    pub(crate) field: &'a Field,
+    /// As last answered.
+    pub(crate) then: Option<&'a Value>,
+    /// As seen, not marked.
+    pub(crate) now: Option<&'a Value>,
+    /// Whether the document has set it.
+    pub(crate) written: bool,
+}
+
+impl DriftedField<'_> {
+    /// What was seen with the secret marks of what is recorded.
+    pub(crate) fn marked(&self, now: &Value, record: &Record) -> Value {
+        mark_like(now, record.inputs.get(self.name).or(record.outputs.get(self.name)), Some(self.field))
+    }
+}
+
+/// The fields that count and in which the world was seen to differ from the last answer, in the order of the schema.
+pub(crate) fn drifted_fields<'a>(
+    ty: &'a ResourceType,
+    record: &'a Record,
+    seen: &'a Value,
+) -> impl Iterator<Item = DriftedField<'a>> {
+    let seen = seen.as_map();
+    ty.schema.fields.iter().filter_map(move |(name, field)| {
+        let seen = seen?;
+        if field.ignore_drift || field.computed && !field.track_drift && !field.optional {
+            return None;
+        }
+        let now = seen.get(name).filter(|value| !value.is_null());
+        let then = record.outputs.get(name).filter(|value| !value.is_null());
+        let equal = match (now, then) {
+            (Some(now), Some(then)) => same_field(field, now, then),
+            (None, None) => true,
+            _ => false,
+        };
+        let written = record.inputs.get(name).is_some();
+        if equal || field.computed && field.optional && !written && !field.track_drift {
+            return None;
+        }
+        Some(DriftedField { name, field, then, now, written })
+    })
+}
