@@ -1,0 +1,112 @@
+//! The laws of ARCHITECTURE.md, each over many documents and accidents drawn at random (the seed of a failing one is
+//! printed and kept).
+
+mod crashes;
+mod linear;
+mod order;
+mod plans;
+mod secrets;
+mod sketch;
+mod texts;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::shell::Operated;
+use engine::{Given, Options};
+use providers::fake::Fault;
+use state::OperationOutcome;
+use testkit::lab::{Lab, Run, Stage, settings};
+
+/// So many cases of a law, drawn from a fixed seed, so that a run can be repeated.
+fn cases(count: u32) -> proptest::test_runner::Config {
+    proptest::test_runner::Config {
+        cases: count,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20_230_420),
+        ..proptest::test_runner::Config::default()
+    }
+}
+
+/// Runs on one thread with a virtual clock: waiting costs no time.
+fn lately<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime can be had").block_on(work)
+}
+
+fn lab() -> Lab {
+    Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new())
+}
+
+async fn stage(lab: &Lab, text: &str) -> Stage {
+    lab.stage("law.yaml", text, Given::default(), Options::default()).await
+}
+
+/// Stages and applies a document, or a destroy without one, under faults.
+async fn apply(lab: &Lab, text: Option<&str>, parallel: usize, faults: Vec<Fault>) -> Run {
+    let stage = match text {
+        Some(text) => stage(lab, text).await,
+        None => lab.stage_destroy(Options::default()).await,
+    };
+    let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
+    let Some(staged) = stage.staged else { panic!("no plan: {said:?}\n{}", text.unwrap_or_default()) };
+    lab.run(staged, false, faults, settings(Some(parallel), false)).await
+}
+
+/// Stages and applies what must go well.
+async fn apply_well(lab: &Lab, text: Option<&str>, parallel: usize) -> Run {
+    let run = apply(lab, text, parallel, Vec::new()).await;
+    let well = match &run.operated {
+        Some(Operated::Done(outcome)) => {
+            matches!(outcome.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone))
+        }
+        other => matches!(other, Some(Operated::Nothing)),
+    };
+    assert!(well, "{:?}\n{}", run.operated, text.unwrap_or("(destroy)"));
+    run
+}
+
+/// What is in the cloud by place, with ids and hashes replaced by the places that they stand for.
+fn cloud(lab: &Lab) -> BTreeMap<String, String> {
+    let world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut things: Vec<_> = world.things().collect();
+    things.sort_by(|a, b| (&a.place, &a.id).cmp(&(&b.place, &b.id)));
+    for thing in &things {
+        let hash = thing.id.rsplit(['-', '/']).next().unwrap_or_default().to_owned();
+        names.insert(hash, format!("<{}>", thing.place));
+    }
+    let mut cloud = BTreeMap::new();
+    for thing in things {
+        let count = counts.entry(thing.place.to_string()).or_default();
+        *count += 1;
+        // How often a thing was updated on the way does not count.
+        let fields: Vec<String> = thing
+            .fields
+            .as_map()
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| name.as_ref() != "revision")
+            .map(|(name, value)| format!("{name}: {value:?}"))
+            .collect();
+        let mut fields = fields.join(", ");
+        for (hash, place) in &names {
+            fields = fields.replace(hash.as_str(), place);
+        }
+        cloud.insert(format!("{} #{count}", thing.place), format!("{} {fields}", thing.type_name));
+    }
+    cloud
+}
+
+/// The ids of all things in the cloud, and those that the state knows.
+async fn ids(lab: &Lab) -> (BTreeSet<String>, BTreeSet<String>) {
+    let snapshot = lab.snapshot().await;
+    let mut known = BTreeSet::new();
+    for record in snapshot.records.values() {
+        known.insert(record.id.to_string());
+        known.extend(record.deposed.iter().map(|old| old.id.to_string()));
+    }
+    known.remove("");
+    let world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    (world.things().map(|thing| thing.id.to_string()).collect(), known)
+}

@@ -1,0 +1,75 @@
+//! What uses another thing is made after it and taken away before it.
+
+use proptest::prelude::*;
+use provider::Operation;
+use providers::fake::{Happened, Journal};
+
+use crate::sketch::{Sketch, edit};
+use crate::{apply_well, cases, lab, lately};
+
+fn first_begin(journal: &Journal, operation: Operation, address: &str) -> Option<usize> {
+    let began = |event: &Happened| matches!(event, Happened::Began(it, at) if *it == operation && at.as_ref() == address);
+    journal.events.iter().position(began)
+}
+
+fn last_end(journal: &Journal, operation: Operation, address: &str) -> Option<usize> {
+    let ended = |event: &Happened| matches!(event, Happened::Ended(it, at) if *it == operation && at.as_ref() == address);
+    journal.events.iter().rposition(ended)
+}
+
+/// Every pair of addresses of which the first uses the second.
+fn edges(sketch: &Sketch) -> Vec<(String, String)> {
+    let mut edges = Vec::new();
+    for at in 0..sketch.elements.len() {
+        for other in sketch.uses(at) {
+            // What reads a member reads the first one; waiting is for all, which the first stands for as well.
+            let Some(used) = sketch.addresses(other).into_iter().next() else { continue };
+            edges.extend(sketch.addresses(at).into_iter().map(|user| (user, used.clone())));
+        }
+    }
+    edges
+}
+
+fn check(journal: &Journal, before: &Sketch, after: Option<&Sketch>) {
+    use Operation::{Create, Delete, Update};
+    for (user, used) in after.map(edges).unwrap_or_default() {
+        for made in [Create, Update] {
+            for then in [Create, Update] {
+                if let (Some(end), Some(begin)) = (last_end(journal, made, &used), first_begin(journal, then, &user)) {
+                    assert!(end < begin, "{then:?} {user} began before {made:?} {used} ended: {:?}", journal.events);
+                }
+            }
+        }
+    }
+    for (user, used) in edges(before) {
+        if let (Some(end), Some(begin)) = (last_end(journal, Delete, &user), first_begin(journal, Delete, &used)) {
+            assert!(end < begin, "delete {used} began before delete {user} ended: {:?}", journal.events);
+        }
+        // What is gone for good goes only when its users have turned away from it.
+        let stays = after.is_some_and(|after| (0..after.elements.len()).any(|at| after.addresses(at).contains(&used)));
+        if let (Some(end), Some(begin)) = (last_end(journal, Update, &user), first_begin(journal, Delete, &used))
+            && !stays
+        {
+            assert!(end < begin, "delete {used} began before update {user} ended: {:?}", journal.events);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn users_come_after_what_they_use_and_go_before_it((before, after) in edit(), parallel in 1..6_usize) {
+        lately(async {
+            let lab = lab();
+            let nothing = Sketch { elements: Vec::new() };
+            let run = apply_well(&lab, Some(&before.text()), parallel).await;
+            check(&run.journal, &nothing, Some(&before));
+            assert!(run.journal.most_in_flight as usize <= parallel, "more calls at once than allowed");
+            let run = apply_well(&lab, Some(&after.text()), parallel).await;
+            check(&run.journal, &before, Some(&after));
+            let run = apply_well(&lab, None, parallel).await;
+            check(&run.journal, &after, None);
+        });
+    }
+}
