@@ -71,17 +71,22 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     Ok(tally.failed == 0)
 }
 
-/// Runs the tidy checks alone; with `write`, generated files are written anew instead of compared.
+/// Runs the tidy checks alone; with `write`, generated pages and the output that README shows are written anew instead
+/// of compared.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn tidy(root: &Path, write: bool) -> Result<bool, std::io::Error> {
-    let mut command = Command::new(cargo());
-    command.current_dir(root).args(["test", "--quiet", "--package", "xtask", "--test", "tidy"]);
-    if write {
-        command.env("CYAN_WRITE_GENERATED", "1");
-    }
-    Ok(command.status()?.success())
+    let run = |package: &str, test: &str| {
+        let mut command = Command::new(cargo());
+        command.current_dir(root).args(["test", "--quiet", "--package", package, "--test", test]);
+        if write {
+            command.env("CYAN_WRITE_GENERATED", "1");
+        }
+        command.status()
+    };
+    let written = !write || run("cli", "readme")?.success();
+    Ok(run("xtask", "tidy")?.success() && written)
 }
 
 /// The cargo that runs this program.
