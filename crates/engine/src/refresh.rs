@@ -37,7 +37,8 @@ pub(crate) async fn refresh(
         token: None,
     });
     let cut_off = snapshot.open.iter().map(|(address, open)| {
-        let record = snapshot.records.get(address);
+        let record = snapshot.records.get(address).map(Arc::as_ref);
+        let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
         let made_anew = open.intent.op == StatusOp::Create;
         let id = record.filter(|_| !made_anew).map(|record| record.id.as_ref());
         ReadQuestion {
@@ -110,6 +111,17 @@ pub(crate) struct Settled {
     pub(crate) address: Address,
     /// What is known of it now; none where nothing is left.
     pub(crate) record: Option<Arc<Record>>,
+}
+
+/// Addresses at which what was seen is no word about the thing that the record tells of, but about the other half of a
+/// replacement: the new one that was not made, or the old one that was being deleted.
+pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers) -> Vec<Address> {
+    let open = snapshot.open.iter().filter(|(address, open)| {
+        let not_made =
+            open.intent.op == StatusOp::Create && !matches!(answers.seen.get(*address), Some(FrozenSeen::There { .. }));
+        open.intent.deposed || not_made && snapshot.records.contains_key(*address)
+    });
+    open.map(|(address, _)| address.clone()).collect()
 }
 
 /// Puts the records right where calls were cut off (reference 5.3): taken over if done, as before if not. What nobody

@@ -332,8 +332,13 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         }
     };
     let mut mistakes = Diagnostics::new();
+    // A kept plan is settled again, so it keeps all that was seen.
+    let seen = answers.seen.clone();
+    let elsewhere = refresh::seen_elsewhere(&snapshot, &answers);
     let settled = refresh::settle(&mut snapshot, &catalogs, &answers, &options.undone, &mut mistakes);
-    if !options.refresh {
+    if options.refresh {
+        elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
+    } else {
         answers.seen.clear();
     }
     let purpose = match &document {
@@ -385,6 +390,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     if failed {
         return None;
     }
+    answers.seen = seen;
     if let Some(evaluation) = &mut evaluation {
         answers.remembered = evaluation.remembered();
         evaluation.answers.remembered = answers.remembered.clone();
