@@ -31,11 +31,7 @@ fn source_files_hold_one_idea() {
 
 #[test]
 fn no_file_names_a_path_of_the_machine_it_was_written_on() {
-    let listed = Command::new("git").current_dir(crate::root()).args(["ls-files", "-z"]).output();
-    let Some(listed) = listed.ok().filter(|output| output.status.success()) else {
-        eprintln!("skipped: this is no checkout of git, so nothing says which files belong to the project");
-        return;
-    };
+    let Some(listed) = listed() else { return };
     // Put together here, so that this file is not found itself.
     let mut signs: Vec<String> = ["home", "root", "Users", "work"].iter().map(|folder| format!("/{folder}/")).collect();
     let root = crate::root().to_string_lossy().into_owned();
@@ -44,7 +40,7 @@ fn no_file_names_a_path_of_the_machine_it_was_written_on() {
         signs.push(root);
     }
     let mut findings = Vec::new();
-    for path in String::from_utf8_lossy(&listed.stdout).split('\0').filter(|path| !path.is_empty()) {
+    for path in &listed {
         let Ok(text) = std::fs::read_to_string(crate::root().join(path)) else { continue };
         for (number, line) in (1..).zip(text.lines()) {
             if let Some(sign) = signs.iter().find(|sign| starts_a_path(line, sign)) {
@@ -61,4 +57,35 @@ fn starts_a_path(line: &str, sign: &str) -> bool {
         let before = line[..at].chars().next_back();
         !before.is_some_and(|character| character.is_alphanumeric() || "./_-}~*)".contains(character))
     })
+}
+
+/// The files that belong to the project; none, with a word, where nothing tells.
+#[expect(clippy::print_stderr, reason = "a check that is skipped says so")]
+fn listed() -> Option<Vec<String>> {
+    let output = Command::new("git").current_dir(crate::root()).args(["ls-files", "-z"]).output().ok()?;
+    if !output.status.success() {
+        eprintln!("skipped: this is no checkout of git, so nothing says which files belong to the project");
+        return None;
+    }
+    let paths = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(paths.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let Some(listed) = listed() else { return };
+    let mut findings = Vec::new();
+    // The pack is as its authors wrote it.
+    for path in listed.iter().filter(|path| path.ends_with(".md") && !path.starts_with("conformance/")) {
+        let Ok(text) = std::fs::read_to_string(crate::root().join(path)) else { continue };
+        let whole = crate::root().join(path);
+        let folder = whole.parent().expect("a file lies in a folder");
+        for (at, _) in text.match_indices("](") {
+            let target = text[at + 2..].split([')', '#', ' ', '\n']).next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") && !folder.join(target).exists() {
+                findings.push(format!("{path}: `{target}`"));
+            }
+        }
+    }
+    crate::none(&findings, "correct the link, or take it away");
 }
