@@ -144,6 +144,12 @@ pub(crate) enum CommandError {
         /// The place of the state.
         place: String,
     },
+    /// A secret was asked for as if it were none.
+    #[error("`{name}` is secret")]
+    Secret {
+        /// The export.
+        name: String,
+    },
     /// The machine does not give what every program needs.
     #[error("{what}")]
     Machine {
@@ -200,6 +206,7 @@ impl CommandError {
             }
             CommandError::State(StoreError::Moved { .. }) => one("run the command again"),
             CommandError::Plan { .. } => one("stage again"),
+            CommandError::Secret { .. } => one("say `--reveal` to see it in clear"),
             _ => Vec::new(),
         }
     }

@@ -230,7 +230,8 @@ impl Source {
     }
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+/// The folder that a file stands in.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
     whole(path.parent().unwrap_or(Path::new("")))
 }
 
@@ -318,6 +319,18 @@ impl Setup {
         let start = whole(Path::new(""));
         let folder = start.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir()).unwrap_or(&start).to_owned();
         Setup::new(global, &folder, folder.join(STATE_FOLDER).join("state.db"), terminal)
+    }
+
+    /// For a command that may do without a document: beside the one here, else the nearest.
+    pub(crate) fn here(
+        global: &Global,
+        document: Option<&str>,
+        terminal: &mut Terminal,
+    ) -> Result<Setup, CommandError> {
+        match document {
+            Some(name) => Setup::beside(global, &folder_of(Path::new(name)), terminal),
+            None => Setup::nearest(global, terminal),
+        }
     }
 
     fn new(global: &Global, folder: &Path, usual: PathBuf, terminal: &mut Terminal) -> Result<Setup, CommandError> {

@@ -1,18 +1,145 @@
-//! `cyan deploy`.
+//! `cyan deploy`: a document, or a plan that was kept.
+
+use diag::{Diagnostic, Diagnostics, Files};
+use engine::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
+use engine::{Plan, codes};
+use state::InstanceName;
+use state::seal::SealError;
 
 use crate::arguments::{Deploy, Global};
-use crate::commands::stage::{Ready, ready};
+use crate::commands::stage::{Ready, ready, recorded_namespaces, with_recorded};
 use crate::exit::{CommandError, Exit};
-use crate::operation;
-use crate::setup::{Setup, Source};
+use crate::operation::{self, Wanted};
+use crate::registry::{Registry, registry};
+use crate::setup::{Document, Setup, Source, folder_of, read_text, whole};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     arguments.refuse_missing()?;
     let source = Source::find(arguments.file.as_deref())?;
+    if plan_file::looks_like_one(&source.text) {
+        return kept(source, arguments, global, report).await;
+    }
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
     let ready = ready(setup, source, &arguments.which, &arguments.inputs, &arguments.planning, report).await?;
     let Some(Ready { mut setup, document, instance, shell, staged }) = ready else { return Ok(Exit::Unusable) };
     operation::carry_out(staged, false, &mut setup, &shell, &instance, &arguments.running, &document.files, report)
         .await
+}
+
+/// Carries a kept plan out: as it is, or not at all.
+async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    if !arguments.inputs.written.is_empty() || arguments.planning.no_refresh {
+        return Err(CommandError::usage(
+            "a kept plan has its inputs and was made already; only a document takes these flags",
+        ));
+    }
+    let mut setup = Setup::nearest(global, &mut report.terminal)?;
+    let (file, made_from) =
+        plan_file::read(&source.text, &setup.sealer).map_err(|error| unusable(&source.shown, error))?;
+    let instance: InstanceName =
+        file.instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?;
+    if arguments.which.instance.as_ref().is_some_and(|named| *named != instance) {
+        return Err(CommandError::usage(format!("the plan is for `{instance}`")));
+    }
+    let head = setup.store(false).head(&instance).await?;
+    if head != file.revision {
+        let (made, found) = (file.revision.0, head.0);
+        return refuse(
+            codes::PLAN_STALE
+                .new(format!("the plan was made at revision {made}, the state is at {found}"))
+                .help("stage again"),
+            report,
+        );
+    }
+    let place = setup.place.clone();
+    let document = match &made_from.document {
+        Some(frozen) => {
+            let path = place.base().join(frozen.path.as_ref());
+            let is_file = frozen.path.as_ref() != "-";
+            if is_file && let Some(diagnostic) = changed(&path, frozen) {
+                return refuse(diagnostic, report);
+            }
+            let folder = if is_file { folder_of(&path) } else { whole(std::path::Path::new("")) };
+            setup = Setup { place: place.clone(), ..Setup::beside(global, &folder, &mut report.terminal)? };
+            let path = is_file.then_some(path);
+            Some(Source { shown: frozen.path.to_string(), path, folder, text: frozen.text.clone() })
+        }
+        None => None,
+    };
+    let snapshot = setup.store(false).load(&instance).await?;
+    let root = document.as_ref().map_or_else(|| setup.root_of(&snapshot), |source| source.folder.clone());
+    let (files, mut registry, checked) = match document {
+        Some(source) => {
+            let document = with_recorded(Document::check(source, |_| false), &snapshot);
+            report.diagnostics(&document.found, &document.files);
+            let Some(checked) = document.checked.filter(|_| !document.found.has_errors()) else {
+                return Ok(Exit::Unusable);
+            };
+            (document.files, document.registry, Some(checked))
+        }
+        None => (Files::new(), of_records(&recorded_namespaces(&snapshot)), None),
+    };
+    registry.open_world(&place)?;
+    let shell = setup.shell(&registry, &instance, root.clone())?;
+    let given = made_from.given();
+    let MadeFrom { document: frozen, answers, .. } = made_from;
+    let wanted = Wanted {
+        document: checked.zip(frozen).map(|(checked, frozen)| (checked, frozen, root)),
+        given,
+        options: file.options.clone(),
+        snapshot,
+        answers: Some(answers),
+    };
+    let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
+        return Ok(Exit::Unusable);
+    };
+    if !is_same(&file, &staged.plan) {
+        return refuse(
+            codes::PLAN_STALE
+                .new("the plan would be another one today")
+                .note("this version of cyan decides otherwise")
+                .help("stage again"),
+            report,
+        );
+    }
+    operation::carry_out(staged, true, &mut setup, &shell, &instance, &arguments.running, &files, report).await
+}
+
+fn of_records(recorded: &[String]) -> Registry {
+    registry(|namespace| recorded.iter().any(|recorded| recorded == namespace))
+}
+
+fn refuse(diagnostic: Diagnostic, report: &mut Report) -> Result<Exit, CommandError> {
+    let found: Diagnostics = [diagnostic].into_iter().collect();
+    report.diagnostics(&found, &Files::new());
+    Ok(Exit::Unusable)
+}
+
+/// Why the document is no longer the one that was staged, if so.
+fn changed(path: &std::path::Path, frozen: &engine::FrozenDocument) -> Option<Diagnostic> {
+    let what = match read_text(path) {
+        Ok(text) if *text == *frozen.text => return None,
+        Ok(_) => "has changed since the plan was made".to_owned(),
+        Err(_) => format!("is not there any more, as seen from `{}`", path.parent().unwrap_or(path).display()),
+    };
+    Some(
+        codes::INPUT_CHANGED
+            .new(format!("`{}` {what}", frozen.path))
+            .help("stage again, or name the place of the state with `--state`"),
+    )
+}
+
+/// Whether the steps are those that were kept. Both are compared as they are written, which is what a person has seen.
+fn is_same(file: &PlanFile, plan: &Plan) -> bool {
+    let written = |steps: Vec<engine::Step>| serde_json::to_value(steps).ok();
+    written(file.steps.clone()) == written(plan.steps.iter().map(hidden_step).collect())
+}
+
+fn unusable(name: &str, error: PlanFileError) -> CommandError {
+    match error {
+        PlanFileError::Sealed { source: SealError::NoKey, .. } => CommandError::State(state::StoreError::NoKey),
+        PlanFileError::Sealed { source: SealError::WrongKey, .. } => CommandError::State(state::StoreError::WrongKey),
+        source => CommandError::Plan { name: name.to_owned(), source },
+    }
 }

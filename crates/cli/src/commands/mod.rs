@@ -1,8 +1,22 @@
 //! The commands, one file each: arguments in, a few calls, a view out.
 
+mod completions;
 mod deploy;
 mod destroy;
+mod drift;
+mod eval;
+mod explain;
+mod exports;
+mod functions;
+mod graph;
+mod history;
+mod init;
+mod key;
+mod list;
+mod show;
 mod stage;
+mod types;
+mod unlock;
 mod validate;
 
 use clap::Parser as _;
@@ -52,11 +66,24 @@ fn start(global: &crate::arguments::Global, command: Command, report: &mut Repor
         .map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
     let result = runtime.block_on(async {
         match command {
+            Command::Init(arguments) => init::run(arguments, report),
             Command::Validate(arguments) => validate::run(arguments, global, report),
             Command::Stage(arguments) => stage::run(arguments, global, report).await,
             Command::Deploy(arguments) => deploy::run(arguments, global, report).await,
             Command::Destroy(arguments) => destroy::run(arguments, global, report).await,
-            _ => Ok(Exit::Bug),
+            Command::Drift(arguments) => drift::run(arguments, global, report).await,
+            Command::List(arguments) => list::run(arguments, global, report).await,
+            Command::Show(arguments) => show::run(arguments, global, report).await,
+            Command::Exports(arguments) => exports::run(arguments, global, report).await,
+            Command::History(arguments) => history::run(arguments, global, report).await,
+            Command::Unlock(arguments) => unlock::run(arguments, global, report).await,
+            Command::Key(arguments) => key::run(arguments, report),
+            Command::Graph(arguments) => graph::run(arguments, global, report),
+            Command::Explain(arguments) => explain::run(arguments, report),
+            Command::Types(arguments) => types::run(arguments, report),
+            Command::Functions(arguments) => functions::run(arguments, report),
+            Command::Eval(arguments) => eval::run(arguments, global, report).await,
+            Command::Completions(arguments) => completions::run(arguments, report),
         }
     });
     // A call that was cut off may sit on a thread of its own; nobody waits for it.

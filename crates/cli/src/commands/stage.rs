@@ -51,6 +51,19 @@ pub(crate) async fn ready(
     planning: &Planning,
     report: &mut Report,
 ) -> Result<Option<Ready>, CommandError> {
+    ready_with(setup, source, which, given, Some(planning), report, |_| Diagnostics::new()).await
+}
+
+/// Like [`ready`], with one more look at the checked document before it is staged.
+pub(crate) async fn ready_with(
+    setup: Setup,
+    source: Source,
+    which: &Which,
+    given: &Inputs,
+    planning: Option<&Planning>,
+    report: &mut Report,
+    look: impl FnOnce(&mut Document) -> Diagnostics,
+) -> Result<Option<Ready>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
     let mut document = Document::check(source, |_| false);
     raise_warnings(setup.global.strict, &mut document.found);
@@ -66,8 +79,9 @@ pub(crate) async fn ready(
     // Types that only the state knows have providers too.
     let mut document = with_recorded(document, &snapshot);
     let Some(checked) = document.checked.clone() else { return Ok(None) };
-    let mut found = Diagnostics::new();
+    let mut found = look(&mut document);
     let mut values = inputs::gather(&checked.blueprint, &setup.config.vars, given, &mut document.files, &mut found)?;
+    raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, &document.files);
     if found.has_errors() {
         return Ok(None);
@@ -76,7 +90,8 @@ pub(crate) async fn ready(
     document.registry.open_world(&setup.place)?;
     let folder = document.source.folder.clone();
     let shell = setup.shell(&document.registry, &instance, folder.clone())?;
-    let options = Options { refresh: !planning.no_refresh && !setup.config.no_refresh, ..Options::default() };
+    let refresh = !planning.is_some_and(|planning| planning.no_refresh) && !setup.config.no_refresh;
+    let options = Options { refresh, ..Options::default() };
     let wanted = Wanted { document: Some((checked, frozen, folder)), given: values, options, snapshot, answers: None };
     let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
     Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }))
@@ -100,7 +115,7 @@ fn belongs_elsewhere(snapshot: &Snapshot, path: &str, instance: &InstanceName, r
 }
 
 /// The document with the catalogues of everything that is recorded too.
-fn with_recorded(document: Document, snapshot: &Snapshot) -> Document {
+pub(crate) fn with_recorded(document: Document, snapshot: &Snapshot) -> Document {
     let recorded = recorded_namespaces(snapshot);
     if recorded.iter().all(|namespace| document.registry.providers.contains_key(namespace.as_str())) {
         return document;

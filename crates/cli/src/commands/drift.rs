@@ -1,0 +1,81 @@
+//! `cyan drift`.
+
+use diag::{Diagnostics, Files};
+use engine::plan_file::hidden;
+use engine::{Change, Drift as How, Drifted};
+use serde_json::{Value as Json, json};
+
+use crate::arguments::{Drift, Global};
+use crate::commands::stage::recorded_namespaces;
+use crate::exit::{CommandError, Exit};
+use crate::registry::registry;
+use crate::setup::{chosen, raise_warnings};
+use crate::terminal::Paint;
+use crate::view::changes;
+use crate::view::report::Report;
+
+pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    arguments.refuse_missing()?;
+    let (setup, instance) = chosen(arguments.file.as_deref(), &arguments.which, global, &mut report.terminal).await?;
+    let snapshot = setup.store(false).load(&instance).await?;
+    let recorded = recorded_namespaces(&snapshot);
+    let mut registry = registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
+    registry.open_world(&setup.place)?;
+    let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
+    let mut found = Diagnostics::new();
+    let all = engine::drift(&snapshot, &registry.catalogs, &shell, &mut found).await;
+    raise_warnings(setup.global.strict, &mut found);
+    report.diagnostics(&found, &Files::new());
+    let vanished = all.iter().filter(|drifted| drifted.how == How::Vanished).count();
+    let drifted = all.len() - vanished;
+    if report.is_json() {
+        let list: Vec<Json> = all.iter().map(to_json).collect();
+        report.set_result(json!({"instance": instance, "drifted": drifted, "vanished": vanished, "things": list}));
+    } else {
+        let mut text = String::new();
+        for one in &all {
+            show(&mut text, one, report.terminal.out);
+        }
+        for address in snapshot.open.keys() {
+            report
+                .terminal
+                .say(format!("{address}: an earlier operation was cut off here; `cyan stage` looks what became of it"));
+        }
+        text.push_str(&format!("{drifted} drifted, {vanished} vanished\n"));
+        report.terminal.data(&text);
+    }
+    Ok(match (found.has_errors(), arguments.exit_code && !all.is_empty()) {
+        (true, _) => Exit::Unusable,
+        (false, true) => Exit::Differences,
+        (false, false) => Exit::Done,
+    })
+}
+
+fn show(text: &mut String, drifted: &Drifted, paint: Paint) {
+    let Drifted { address, type_name, how } = drifted;
+    let (sign, word) = match how {
+        How::Differs(_) => (paint.yellow("~"), "drifted".to_owned()),
+        How::Expired(why) => (paint.yellow("~"), format!("drifted: {why}")),
+        How::Vanished => (paint.red("-"), "vanished".to_owned()),
+    };
+    text.push_str(&format!("{sign} {} {} {word}\n", paint.bold(address), paint.dim(type_name)));
+    if let How::Differs(list) = how {
+        for change in list {
+            changes::change(text, change, "    ", paint);
+        }
+        text.push('\n');
+    }
+}
+
+fn to_json(drifted: &Drifted) -> Json {
+    let (how, changes, why) = match &drifted.how {
+        How::Differs(list) => ("drifted", list.iter().map(change_json).collect(), None),
+        How::Expired(why) => ("drifted", Vec::new(), Some(why)),
+        How::Vanished => ("vanished", Vec::new(), None),
+    };
+    json!({"address": drifted.address, "type": drifted.type_name, "how": how, "why": why, "changes": changes})
+}
+
+fn change_json(change: &Change) -> Json {
+    json!({"path": change.path, "before": change.before.as_ref().map(hidden), "after": change.after.as_ref().map(hidden)})
+}

@@ -1,0 +1,78 @@
+//! `cyan eval`.
+
+use std::sync::Arc;
+
+use blueprint::{Expr, ExprKind, Name};
+use diag::{Diagnostics, Span, Spanned, TextMap};
+use serde_json::json;
+
+use super::exports::bare;
+use crate::arguments::{Eval, Global};
+use crate::commands::stage::{Ready, ready_with};
+use crate::exit::{CommandError, Exit};
+use crate::json;
+use crate::setup::{Document, Setup, Source, whole};
+use crate::view::report::Report;
+
+/// What stands for a document where there is none.
+const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {}\n";
+/// The name under which the expression stands in the document's metadata while it is checked.
+const ENTRY: &str = "cyan eval";
+
+pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let source = match (&arguments.file, Source::here()?) {
+        (None, None) => None,
+        _ => Some(Source::find(arguments.file.as_deref())?),
+    };
+    let source = source.unwrap_or_else(|| Source {
+        shown: "(no document)".to_owned(),
+        path: None,
+        folder: whole(std::path::Path::new("")),
+        text: NO_DOCUMENT.into(),
+    });
+    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let mut parsed = None;
+    let add = |document: &mut Document| {
+        let (expr, found) = parse(document, &arguments.expression);
+        parsed = Some(expr);
+        found
+    };
+    let ready = ready_with(setup, source, &arguments.which, &arguments.inputs, None, report, add).await?;
+    let (Some(Ready { document, shell, mut staged, .. }), Some(expr)) = (ready, parsed) else {
+        return Ok(Exit::Unusable);
+    };
+    let mut found = Diagnostics::new();
+    let value = staged.evaluate(&expr, &shell, &mut found).await;
+    report.diagnostics(&found, &document.files);
+    let Some(value) = value.filter(|_| !found.has_errors()) else { return Ok(Exit::Unusable) };
+    report.set_result(json!({"value": json::value(&value, arguments.reveal), "known": !value.has_unknown()}));
+    if !report.is_json() {
+        let value = if arguments.reveal { value.revealed() } else { value };
+        report.terminal.line(bare(&value));
+    }
+    Ok(Exit::Done)
+}
+
+/// Parses the expression and checks it as the document's own: as one more entry of its metadata.
+fn parse(document: &mut Document, text: &str) -> (Expr, Diagnostics) {
+    let text = if text.contains("${") { text.to_owned() } else { format!("${{{text}}}") };
+    let file = document.files.add("expression", text.as_str());
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let span = Span::new(file, 0, length);
+    let mut found = Diagnostics::new();
+    let functions = &document.registry.functions;
+    let expr = expr::parse_text(&text, &TextMap::identity(file, 0, length), span, functions, &mut found);
+    if let Some(checked) = &document.checked {
+        let mut blueprint = checked.blueprint.as_ref().clone();
+        let mut entries = match blueprint.metadata.take() {
+            Some(Expr { kind: ExprKind::Map(entries), .. }) => entries,
+            _ => Vec::new(),
+        };
+        entries.push((Spanned::new(Name::from(ENTRY), span), expr.clone()));
+        blueprint.metadata = Some(Expr::new(ExprKind::Map(entries), span));
+        engine::check(Arc::new(blueprint), &document.registry.catalogs, functions, &mut found);
+        // What is wrong with the document itself has been found already.
+        found.retain(|diagnostic| diagnostic.span().file == file);
+    }
+    (expr, found)
+}

@@ -1,0 +1,72 @@
+//! `cyan history`.
+
+use std::time::Duration;
+
+use blueprint::format_duration;
+use engine::shell::Clock;
+use serde_json::{Value as Json, json};
+use state::GenerationInfo;
+
+use super::list::ago;
+use crate::arguments::{Global, History};
+use crate::exit::{CommandError, Exit};
+use crate::setup::chosen;
+use crate::view::plan::done;
+use crate::view::report::Report;
+use crate::view::table::table;
+
+pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let (setup, instance) = chosen(None, &arguments.which, global, &mut report.terminal).await?;
+    let store = setup.store(false);
+    let all = store.history(&instance, arguments.limit).await?;
+    let now = Clock::System.now();
+    // Only the newest can still be running, and only while somebody holds the instance.
+    let running = store.info(&instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.until > now);
+    if report.is_json() {
+        let list: Vec<Json> = all.iter().map(to_json).collect();
+        report.set_result(json!({"instance": instance, "operations": list}));
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = all.iter().enumerate().map(|(at, one)| row(one, now, at == 0 && running)).collect();
+    let head = ["GENERATION", "OPERATION", "OUTCOME", "BEGAN", "TOOK", "DID", "WHO"];
+    report.terminal.data(&table(&head, &rows, report.terminal.out));
+    Ok(Exit::Done)
+}
+
+fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
+    let operation = &one.operation;
+    let (generation, outcome, took, did) = match &one.finished {
+        Some((outcome, at, generation, counts)) => {
+            let seconds = u64::try_from(at - operation.began).unwrap_or(0);
+            let took = if seconds == 0 { "0s".to_owned() } else { format_duration(Duration::from_secs(seconds)) };
+            (generation.0.to_string(), outcome.word(), took, done(*counts))
+        }
+        None if running => ("-".to_owned(), "running", "-".to_owned(), "-".to_owned()),
+        None => ("-".to_owned(), "cut off", "-".to_owned(), "-".to_owned()),
+    };
+    let began = format!("{} ago", ago(now, operation.began));
+    vec![generation, operation.kind.word().to_owned(), outcome.to_owned(), began, took, did, operation.who.to_string()]
+}
+
+fn to_json(one: &GenerationInfo) -> Json {
+    let operation = &one.operation;
+    let finished = one.finished.as_ref().map(|(outcome, at, generation, [created, updated, deleted, replaced])| {
+        json!({
+            "outcome": outcome,
+            "at": at,
+            "generation": generation,
+            "created": created,
+            "updated": updated,
+            "deleted": deleted,
+            "replaced": replaced,
+        })
+    });
+    json!({
+        "id": operation.id,
+        "kind": operation.kind,
+        "who": operation.who,
+        "began": operation.began,
+        "document": operation.document,
+        "finished": finished,
+    })
+}

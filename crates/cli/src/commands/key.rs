@@ -1,0 +1,32 @@
+//! `cyan key`.
+
+use serde_json::json;
+
+use crate::arguments::{Key, KeyCommand};
+use crate::exit::{CommandError, Exit};
+use crate::key;
+use crate::view::report::Report;
+
+pub(crate) fn run(arguments: Key, report: &mut Report) -> Result<Exit, CommandError> {
+    let KeyCommand::New { file } = arguments.command;
+    let Some(file) = file.or_else(key::usual_place) else {
+        return Err(CommandError::Usage {
+            message: "nothing tells where your configuration lies".to_owned(),
+            help: Some("name a file, or set `HOME` or `XDG_CONFIG_HOME`".to_owned()),
+        });
+    };
+    let made = key::write_new(&file)?.is_some();
+    if !made {
+        // Something is there; if it is no key, that should be known now and not when it is needed.
+        key::read(&file)?;
+    }
+    report.set_result(json!({"file": file.display().to_string(), "made": made}));
+    if !report.is_json() {
+        report.terminal.line(file.display());
+        report.terminal.say(match made {
+            true => "A new key. Keep a copy of it: what it seals cannot be read without it.",
+            false => "There is a key already; it stays as it is.",
+        });
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,224 @@
+//! `cyan show`.
+
+use blueprint::{Address, Map, Value};
+use diag::Files;
+use engine::shell::Clock;
+use serde_json::{Value as Json, json};
+use state::{EntryKind, InstanceName, Record, Snapshot, StatusWord, Store};
+
+use super::list::{ago, status};
+use crate::arguments::{Global, Show};
+use crate::exit::{CommandError, Exit};
+use crate::json;
+use crate::setup::chosen;
+use crate::terminal::Paint;
+use crate::view::changes::short;
+use crate::view::report::Report;
+use crate::view::table::table;
+
+/// How many entries of the journal are looked through for the reason of a failure.
+const ENTRIES: usize = 100_000;
+
+pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let (setup, instance) = chosen(None, &arguments.which, global, &mut report.terminal).await?;
+    let store = setup.store(false);
+    let snapshot = store.load(&instance).await?;
+    match &arguments.address {
+        None => whole(&instance, &snapshot, store.as_ref(), arguments.reveal, report).await,
+        Some(text) => {
+            let address = text.parse::<Address>().ok();
+            let found = address.as_ref().and_then(|address| Some((address, snapshot.records.get(address)?)));
+            let Some((address, record)) = found else {
+                let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
+                let diagnostic = engine::codes::UNKNOWN_ADDRESS
+                    .new(format!("there is no `{text}` in `{instance}`"))
+                    .help_nearest(text, names.iter().map(String::as_str));
+                report.diagnostics(&[diagnostic].into_iter().collect(), &Files::new());
+                return Ok(Exit::Unusable);
+            };
+            let error = last_error(store.as_ref(), &instance, address, record).await?;
+            if report.is_json() {
+                report.set_result(record_json(address, record, error.as_deref(), arguments.reveal));
+            } else {
+                let text = record_text(address, record, error.as_deref(), arguments.reveal, report.terminal.out);
+                report.terminal.data(&text);
+            }
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn whole(
+    instance: &InstanceName,
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    reveal: bool,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let now = Clock::System.now();
+    let info = store.info(instance).await?;
+    if report.is_json() {
+        let records: Vec<Json> =
+            snapshot.records.iter().map(|(address, record)| record_json(address, record, None, reveal)).collect();
+        let exports: Map = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        report.set_result(json!({
+            "instance": info.as_ref().map(|info| super::list::to_json(info, now)),
+            "resources": records,
+            "exports": json::value(&Value::Map(exports.into()), reveal),
+            "exportsOld": snapshot.exports_old,
+        }));
+        return Ok(Exit::Done);
+    }
+    let paint = report.terminal.out;
+    let mut text = String::new();
+    if let Some(info) = &info {
+        text.push_str(&format!("{} {}\n", paint.bold(instance), status(info, now)));
+        text.push_str(&format!("generation {}, revision {}", info.generation.0, info.revision.0));
+        if !info.document.is_empty() {
+            text.push_str(&format!(", from {}", info.document));
+        }
+        if let Some((operation, _)) = &info.last {
+            text.push_str(&format!(
+                ", last {} {} ago by {}",
+                operation.kind.word(),
+                ago(now, operation.began),
+                operation.who
+            ));
+        }
+        text.push('\n');
+    }
+    if !snapshot.records.is_empty() {
+        let rows: Vec<Vec<String>> = snapshot
+            .records
+            .iter()
+            .map(|(address, record)| {
+                let cut = if snapshot.open.contains_key(address) { ", interrupted" } else { "" };
+                vec![
+                    address.to_string(),
+                    record.type_name.to_string(),
+                    format!("{}{cut}", flags(record)),
+                    record.id.to_string(),
+                ]
+            })
+            .collect();
+        text.push('\n');
+        text.push_str(&table(&["ADDRESS", "TYPE", "STATUS", "ID"], &rows, paint));
+    }
+    for address in snapshot.open.keys().filter(|address| !snapshot.records.contains_key(*address)) {
+        text.push_str(&format!("{address}: cut off; `cyan stage` looks what became of it\n"));
+    }
+    if !snapshot.exports.is_empty() {
+        let old = if snapshot.exports_old { " (of before the last operation, which failed)" } else { "" };
+        text.push_str(&format!("\n{}{old}\n", paint.bold("exports")));
+        for (name, value) in &snapshot.exports {
+            text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
+        }
+    }
+    report.terminal.data(&text);
+    Ok(Exit::Done)
+}
+
+fn one_line(value: &Value, reveal: bool) -> String {
+    if reveal { short(&value.revealed()) } else { short(value) }
+}
+
+fn flags(record: &Record) -> String {
+    let mut text = record.status.to_string();
+    let protected = record.protect.then_some("protected");
+    let attention = record.attention.as_ref().map(|_| "needs attention");
+    let deposed = record.deposed.as_ref().map(|_| "an old one is left");
+    for flag in [protected, attention, deposed].into_iter().flatten() {
+        text.push_str(&format!(", {flag}"));
+    }
+    text
+}
+
+/// Why its last operation failed, if it did.
+async fn last_error(
+    store: &dyn Store,
+    instance: &InstanceName,
+    address: &Address,
+    record: &Record,
+) -> Result<Option<String>, CommandError> {
+    if record.status.word != StatusWord::Failed {
+        return Ok(None);
+    }
+    let log = store.log(instance, None, ENTRIES).await?;
+    Ok(log.iter().rev().find_map(|entry| match &entry.entry.kind {
+        EntryKind::Outcome(outcome) if outcome.address == *address => outcome.error.as_ref().map(ToString::to_string),
+        _ => None,
+    }))
+}
+
+/// The fields that the provider filled in.
+fn computed(record: &Record) -> Map {
+    let outputs = record.outputs.as_map().into_iter().flatten();
+    let own = outputs.filter(|(name, _)| record.inputs.get(name).is_none());
+    own.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn record_json(address: &Address, record: &Record, error: Option<&str>, reveal: bool) -> Json {
+    json!({
+        "address": address,
+        "type": record.type_name,
+        "id": record.id,
+        "status": record.status.to_string(),
+        "error": error,
+        "spec": json::value(&record.inputs, reveal),
+        "computed": json::value(&Value::Map(computed(record).into()), reveal),
+        "metadata": json::value(&record.metadata, reveal),
+        "dependencies": record.dependencies,
+        "retain": record.retain,
+        "protect": record.protect,
+        "attention": record.attention,
+    })
+}
+
+fn record_text(address: &Address, record: &Record, error: Option<&str>, reveal: bool, paint: Paint) -> String {
+    let mut text = format!("{} {}\n", paint.bold(address), paint.dim(&record.type_name));
+    text.push_str(&format!("status: {}\n", flags(record)));
+    if let Some(error) = error {
+        text.push_str(&format!("because: {error}\n"));
+    }
+    if let Some(attention) = &record.attention {
+        text.push_str(&format!("attention: {attention}\n"));
+    }
+    if !record.id.is_empty() {
+        text.push_str(&format!("id: {}\n", record.id));
+    }
+    let mut section = |name: &str, map: &Map| {
+        if !map.is_empty() {
+            text.push_str(&format!("{}\n", paint.bold(name)));
+            for (key, value) in map {
+                field(&mut text, key, value, reveal);
+            }
+        }
+    };
+    section("spec", record.inputs.as_map().unwrap_or(&Map::default()));
+    section("computed", &computed(record));
+    section("metadata", record.metadata.as_map().unwrap_or(&Map::default()));
+    // What stands for a group of things is no address of its own.
+    let uses: Vec<String> = record
+        .dependencies
+        .iter()
+        .map(ToString::to_string)
+        .map(|name| name.trim_start_matches('=').to_owned())
+        .collect();
+    if !uses.is_empty() {
+        text.push_str(&format!("uses: {}\n", uses.join(", ")));
+    }
+    text
+}
+
+fn field(text: &mut String, key: &str, value: &Value, reveal: bool) {
+    let shown = if reveal { value.revealed() } else { value.clone() };
+    match &shown {
+        Value::Text(lines) if lines.contains('\n') => {
+            text.push_str(&format!("  {key}: |\n"));
+            for line in lines.lines() {
+                text.push_str(&format!("    {line}\n"));
+            }
+        }
+        other => text.push_str(&format!("  {key}: {other}\n")),
+    }
+}

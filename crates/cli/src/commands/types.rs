@@ -1,0 +1,223 @@
+//! `cyan types`.
+
+use blueprint::{Field, IndexMap, Kind, Name, Schema};
+use provider::{Catalog, DataSourceType, FilterType, ResourceType, TypeRef};
+use serde_json::{Map, Value as Json, json};
+
+use crate::arguments::Types;
+use crate::exit::{CommandError, Exit};
+use crate::registry::{Registry, SIMULATED, registry};
+use crate::terminal::Paint;
+use crate::view::report::Report;
+use crate::view::table::table;
+
+pub(crate) fn run(arguments: Types, report: &mut Report) -> Result<Exit, CommandError> {
+    let named_simulated = arguments.name.as_deref().is_some_and(|name| name.starts_with(SIMULATED));
+    let registry = registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
+    match arguments.name.as_deref() {
+        None => list(registry.catalogs.iter().map(AsRef::as_ref), report),
+        Some(name) if !name.contains('/') => match registry.catalogs.of(name) {
+            Some(catalog) => list(std::iter::once(catalog.as_ref()), report),
+            None => return Err(unknown(name, registry.catalogs.namespaces())),
+        },
+        Some(name) => one(name, &registry, report)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError {
+    CommandError::Usage {
+        message: format!("no provider offers `{name}`"),
+        help: diag::nearest(name, known)
+            .map(|near| format!("did you mean `{near}`?"))
+            .or_else(|| Some("`cyan types` lists them all".to_owned())),
+    }
+}
+
+fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, report: &mut Report) {
+    let paint = report.terminal.out;
+    let mut text = String::new();
+    let mut all = Vec::new();
+    for catalog in catalogs {
+        let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
+        let entries: Vec<(&Name, &str, &Name)> = catalog
+            .resource_types
+            .iter()
+            .map(|(name, ty)| (name, "resource", &ty.docs))
+            .chain(catalog.data_source_types.iter().map(|(name, ty)| (name, "data source", &ty.docs)))
+            .collect();
+        all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
+        text.push_str(&format!("{} {}\n", paint.bold(namespace), catalog.docs));
+        let rows: Vec<Vec<String>> = entries
+            .iter()
+            .map(|(name, kind, docs)| vec![format!("  {name}"), (*kind).to_owned(), first_sentence(docs)])
+            .collect();
+        let rows = table(&["", "", ""], &rows, paint);
+        // The head has nothing to say here.
+        text.push_str(rows.split_once('\n').map_or("", |(_, rows)| rows));
+        text.push('\n');
+    }
+    report.set_result(json!({"types": all}));
+    if !report.is_json() {
+        report.terminal.data(&text);
+    }
+}
+
+fn first_sentence(docs: &str) -> String {
+    docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.').to_owned()
+}
+
+fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), CommandError> {
+    let catalogs = &registry.catalogs;
+    let (resource, source) = (catalogs.resource_type(name), catalogs.data_source_type(name));
+    if !matches!(resource, TypeRef::Known(_)) && !matches!(source, TypeRef::Known(_)) {
+        return Err(unknown(name, catalogs.resource_type_names().chain(catalogs.data_source_type_names())));
+    }
+    let paint = report.terminal.out;
+    let mut text = String::new();
+    let mut result = Map::new();
+    if let TypeRef::Known(ty) = &resource {
+        resource_text(&mut text, ty, paint);
+        result.insert(
+            "resource".into(),
+            json!({"name": ty.name, "docs": ty.docs, "id": ty.id_field, "fields": schema_json(&ty.schema), "example": ty.example}),
+        );
+    }
+    if let TypeRef::Known(ty) = &source {
+        source_text(&mut text, ty, paint);
+        let filters: Vec<Json> =
+            ty.filters.iter().map(|(field, filter)| json!({"name": field, "type": filter_words(&filter.ty), "required": ty.required.contains(field), "docs": filter.docs})).collect();
+        result.insert(
+            "datasource".into(),
+            json!({"name": ty.name, "docs": ty.docs, "filters": filters, "fields": schema_json(&ty.schema), "example": ty.example}),
+        );
+    }
+    report.set_result(Json::Object(result));
+    if !report.is_json() {
+        report.terminal.data(&text);
+    }
+    Ok(())
+}
+
+fn resource_text(text: &mut String, ty: &ResourceType, paint: Paint) {
+    text.push_str(&format!("{} (resource)\n{}\n", paint.bold(&ty.name), ty.docs));
+    let (computed, settable): (IndexMap<_, _>, IndexMap<_, _>) =
+        ty.schema.fields.iter().partition(|(_, field)| !field.is_settable());
+    section(text, "fields", settable, paint);
+    section(text, "filled in by the provider", computed, paint);
+    example(text, &ty.example, paint);
+}
+
+fn source_text(text: &mut String, ty: &DataSourceType, paint: Paint) {
+    text.push_str(&format!("{} (data source)\n{}\n", paint.bold(&ty.name), ty.docs));
+    if !ty.filters.is_empty() {
+        text.push_str(&format!("\n{}\n", paint.bold("filters")));
+        for (name, filter) in &ty.filters {
+            let required = if ty.required.contains(name) { ", required" } else { "" };
+            text.push_str(&format!(
+                "  {} {}\n",
+                paint.cyan(name),
+                paint.dim(format!("{}{required}", filter_words(&filter.ty)))
+            ));
+            docs(text, &filter.docs, "      ");
+        }
+    }
+    section(text, "exports", ty.schema.fields.iter().collect(), paint);
+    example(text, &ty.example, paint);
+}
+
+fn filter_words(ty: &FilterType) -> String {
+    match ty {
+        FilterType::Scalar(ty) => ty.to_string(),
+        FilterType::List(ty) => format!("array of {ty}"),
+        FilterType::Map(ty) => format!("map of {ty}"),
+    }
+}
+
+fn example(text: &mut String, example: &str, paint: Paint) {
+    if !example.is_empty() {
+        text.push_str(&format!("\n{}\n", paint.bold("example")));
+        for line in example.lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+}
+
+fn docs(text: &mut String, docs: &str, indent: &str) {
+    if !docs.is_empty() {
+        text.push_str(&format!("{indent}{docs}\n"));
+    }
+}
+
+fn section(text: &mut String, title: &str, fields: IndexMap<&Name, &Field>, paint: Paint) {
+    if !fields.is_empty() {
+        text.push_str(&format!("\n{}\n", paint.bold(title)));
+        for (name, field) in fields {
+            field_text(text, name, field, "  ", paint);
+        }
+    }
+}
+
+fn field_text(text: &mut String, name: &str, field: &Field, indent: &str, paint: Paint) {
+    text.push_str(&format!("{indent}{} {}\n", paint.cyan(name), paint.dim(words(field))));
+    docs(text, &field.docs, &format!("{indent}    "));
+    if let Some(schema) = inner(field) {
+        for (name, field) in &schema.fields {
+            field_text(text, name, field, &format!("{indent}  "), paint);
+        }
+    }
+}
+
+/// The fields inside, of an object or of the objects in a list or map.
+fn inner(field: &Field) -> Option<&Schema> {
+    match &field.kind {
+        Kind::Object(schema) => Some(schema),
+        Kind::Array(inside) | Kind::Map(inside) => inner(inside),
+        _ => None,
+    }
+}
+
+/// The type of a field and what else is true of it.
+fn words(field: &Field) -> String {
+    let mut words = vec![field.ty().to_string()];
+    if field.required {
+        words.push("required".into());
+    }
+    if let Some(default) = &field.default {
+        words.push(format!("default {default}"));
+    }
+    if !field.allowed.is_empty() {
+        let allowed: Vec<String> = field.allowed.iter().map(ToString::to_string).collect();
+        words.push(format!("one of {}", allowed.join(", ")));
+    }
+    for (word, is) in [
+        ("filled in if not written", field.computed && field.optional),
+        ("secret", field.sensitive),
+        ("a change makes it anew", field.must_recreate && field.is_settable()),
+        ("unique", field.unique),
+    ] {
+        if is {
+            words.push(word.to_owned());
+        }
+    }
+    words.join(", ")
+}
+
+fn schema_json(schema: &Schema) -> Json {
+    let fields = schema.fields.iter().map(|(name, field)| {
+        let one = json!({
+            "type": field.ty().to_string(),
+            "required": field.required,
+            "computed": field.computed,
+            "settable": field.is_settable(),
+            "sensitive": field.sensitive,
+            "mustRecreate": field.must_recreate,
+            "default": field.default,
+            "allowed": field.allowed,
+            "docs": field.docs,
+            "fields": inner(field).map(schema_json),
+        });
+        (name.to_string(), one)
+    });
+    Json::Object(fields.collect())
+}

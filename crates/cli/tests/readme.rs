@@ -1,0 +1,84 @@
+//! What the pages show is what happens: the commands of README.md run as they stand there and print what stands below
+//! them, and the document of the guide deploys.
+//!
+//! With `CYAN_WRITE_GENERATED` set (`cargo xtask tidy --write`) the output of now is written into the page.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+fn page(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// The first document of a page.
+fn document(page: &str) -> String {
+    let (_, rest) = page.split_once("```yaml\n").expect("the page shows a document");
+    rest.split_once("```").expect("its block has an end").0.to_owned()
+}
+
+/// What a line for the shell prints, both streams in the order in which they came.
+fn shell(line: &str, folder: &Path) -> String {
+    let bin = Path::new(env!("CARGO_BIN_EXE_cyan")).parent().expect("it lies in a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("sh");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CYAN_")) {
+        command.env_remove(name);
+    }
+    let output = command
+        .args(["-c", &format!("exec 2>&1; {line}")])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .env("XDG_CONFIG_HOME", folder.join("home"))
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("there is a shell");
+    String::from_utf8(output.stdout).expect("it prints text")
+}
+
+#[test]
+fn commands_of_the_readme_print_what_it_shows() {
+    let place = TempDir::new().expect("there is a place for temporary files");
+    let text = fs::read_to_string(page("README.md")).expect("there is a README");
+    fs::write(place.path().join("garden.blueprint.yaml"), document(&text)).expect("the document can be written");
+
+    let mut now = String::new();
+    let mut in_console = false;
+    for line in text.lines() {
+        match line {
+            "```console" => in_console = true,
+            "```" => in_console = false,
+            _ => {}
+        }
+        match line.strip_prefix("$ ") {
+            Some(command) if in_console => {
+                now.push_str(&format!("{line}\n{}", shell(command, place.path())));
+            }
+            // Output as it stood in the page: what stands there now comes from the command.
+            _ if in_console && line != "```console" => {}
+            _ => now.push_str(&format!("{line}\n")),
+        }
+    }
+    if std::env::var_os("CYAN_WRITE_GENERATED").is_some() {
+        fs::write(page("README.md"), now).expect("the page can be written");
+    } else {
+        assert!(now == text, "run `cargo xtask tidy --write` and look at what changes; now it is:\n{now}");
+    }
+}
+
+#[test]
+fn the_document_of_the_guide_deploys() {
+    let place = TempDir::new().expect("there is a place for temporary files");
+    let guide = fs::read_to_string(page("docs/guide.md")).expect("there is a guide");
+    fs::write(place.path().join("garden.blueprint.yaml"), document(&guide)).expect("the document can be written");
+    let last = |command: &str| shell(command, place.path()).lines().next_back().unwrap_or_default().to_owned();
+    assert_eq!(last("cyan deploy --yes --var owner=Ada"), "3 created, 0 updated, 0 deleted");
+    assert_eq!(last("cyan deploy --yes --var owner=Ada --var beds=3"), "0 created, 1 updated, 0 deleted");
+    shell("cyan stage --var owner=Grace --var beds=3 --out change.plan", place.path());
+    assert_eq!(last("cyan deploy change.plan"), "0 created, 1 updated, 0 deleted");
+    shell("echo mine >> garden/sign.txt", place.path());
+    assert_eq!(last("cyan drift"), "1 drifted, 0 vanished");
+    assert_eq!(last("cyan destroy --yes"), "0 created, 0 updated, 3 deleted");
+}
