@@ -69,6 +69,19 @@ fn commands_of_the_readme_print_what_it_shows() {
 }
 
 #[test]
+fn the_first_command_of_the_readme_deploys_the_site() {
+    let place = TempDir::new().expect("there is a place for temporary files");
+    let text = fs::read_to_string(page("README.md")).expect("there is a README");
+    let command = text.lines().find_map(|line| line.strip_prefix("    cargo run ")).expect("it begins with a command");
+    let command = format!("cargo run {command}").replace("cargo run --release -q -p cli --", "cyan");
+    let made = "public private site.tar.gz .cyan";
+    let copy = format!("cp -R '{}' . && cd examples/static-site && rm -rf {made}", page("examples").display());
+    assert_eq!(shell(&copy, place.path()), "");
+    let said = shell(&command, place.path());
+    assert!(said.ends_with("19 created, 0 updated, 0 deleted\n"), "{said}");
+}
+
+#[test]
 fn the_document_of_the_guide_deploys() {
     let place = TempDir::new().expect("there is a place for temporary files");
     let guide = fs::read_to_string(page("docs/guide.md")).expect("there is a guide");
