@@ -42,7 +42,8 @@ pub(crate) struct Config {
     #[serde(default)]
     pub(crate) vars: Vec<PathBuf>,
     /// Default for `--parallelism`.
-    pub(crate) parallelism: Option<std::num::NonZeroU16>,
+    #[serde(default, deserialize_with = "parallelism")]
+    pub(crate) parallelism: Option<u16>,
     /// Default for `--on-failure`.
     pub(crate) on_failure: Option<OnFailure>,
     /// Default for `--no-refresh`.
@@ -78,6 +79,13 @@ pub(crate) struct Config {
 struct InstanceConfig {
     #[serde(default)]
     providers: Providers,
+}
+
+/// A number of things at once, in words of ours if it is none.
+fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let number = value.as_integer().and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);
+    number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number from 1 to 65535"))
 }
 
 impl Config {

@@ -92,7 +92,7 @@ pub(crate) enum CommandError {
         source: std::io::Error,
     },
     /// The configuration file is wrong.
-    #[error("`{name}` is no configuration of cyan")]
+    #[error("the configuration in `{name}` cannot be used")]
     Config {
         /// The file.
         name: String,
@@ -191,7 +191,6 @@ impl CommandError {
                 one("deploy something first, or name the place of its state with `--state`")
             }
             CommandError::NobodyToAsk { help, .. } => one(help),
-            CommandError::Config { .. } => one("what may stand in it is listed in `cyan help`"),
             CommandError::State(StoreError::Foreign { .. }) => {
                 one("name another place with `--state sqlite:PATH`, or use the version of cyan that wrote it")
             }
@@ -215,6 +214,10 @@ impl CommandError {
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes: Vec<String> = Vec::new();
         let mut next = std::error::Error::source(self);
+        // That the state cannot be reached has been said; why follows.
+        if let CommandError::State(StoreError::Unreachable { source }) = self {
+            next = Some(source.as_ref());
+        }
         while let Some(cause) = next {
             causes.push(cause.to_string());
             next = cause.source();

@@ -211,8 +211,7 @@ fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<
 
 fn settings(running: &Running, setup: &Setup) -> Result<Settings, CommandError> {
     let mut settings = Settings::default();
-    let configured = setup.config.parallelism.map(u16::from);
-    if let Some(parallelism) = running.parallelism.or(configured) {
+    if let Some(parallelism) = running.parallelism.or(setup.config.parallelism) {
         settings.parallelism = usize::from(parallelism);
     }
     settings.on_failure = match running.on_failure.or(setup.config.on_failure) {

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: Functions, report: &mut Report) -> Result<Exit, Com
             text.push_str(&format!("\n{}\n", paint.bold("examples")));
             for example in &function.examples {
                 let gives = match example.gives.strip_prefix('!') {
-                    Some(code) => format!("is an error: {code}"),
+                    Some(code) => format!("is an error: {}", code.trim()),
                     None => format!("gives {}", example.gives),
                 };
                 text.push_str(&format!("  {}\n      {gives}\n", example.call));

@@ -8,7 +8,6 @@ use engine::shell::Shell;
 use engine::{Options, Staged, plan_file};
 use provider::Catalogs;
 use serde_json::Value as Json;
-use state::seal::{SealError, Sealer};
 use state::{InstanceName, Snapshot};
 
 use crate::arguments::{Global, Inputs, Planning, Stage, Which};
@@ -24,8 +23,10 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
     let ready = ready(setup, source, &arguments.which, &arguments.inputs, &arguments.planning, report).await?;
     let Some(Ready { mut setup, staged, .. }) = ready else { return Ok(Exit::Unusable) };
-    if let Some(out) = &arguments.out {
-        keep(out, &staged, &mut setup, report)?;
+    if let Some(out) = &arguments.out
+        && !keep(out, &staged, &mut setup, report)?
+    {
+        return Ok(Exit::Unusable);
     }
     operation::show(&staged, report, true);
     report.set_result(Json::Object(json::plan(&staged.plan)));
@@ -140,15 +141,23 @@ pub(crate) fn recorded_namespaces(snapshot: &Snapshot) -> Vec<String> {
     namespaces
 }
 
-/// Writes a plan to a file that only its owner can read.
-fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &Report) -> Result<(), CommandError> {
+/// Writes a plan to a file that only its owner can read. False if its secrets cannot be sealed, which has been said.
+fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> Result<bool, CommandError> {
     if staged.plan.secret
         && !setup.sealer.can_seal()
         && let Some(sealer) = key::make_if_watched(&report.terminal)?
     {
         setup.sealer = sealer;
     }
-    let text = text_of(staged, &setup.sealer, out)?;
+    if staged.plan.secret && !setup.sealer.can_seal() {
+        let diagnostic = engine::codes::SECRETS_NEED_KEY
+            .new("the plan holds something secret, and there is no key to seal it with")
+            .help("make one with `cyan key new`");
+        report.diagnostics(&[diagnostic].into_iter().collect(), &diag::Files::new());
+        return Ok(false);
+    }
+    let text = plan_file::write(&staged.plan, &setup.sealer)
+        .map_err(|source| CommandError::Plan { name: out.display().to_string(), source })?;
     let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
     let mut beside = out.as_os_str().to_owned();
     beside.push(".part");
@@ -166,14 +175,5 @@ fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &Report) -> Resu
         let _ = std::fs::remove_file(&beside);
         return Err(unwritable(source));
     }
-    Ok(())
-}
-
-fn text_of(staged: &Staged, sealer: &Sealer, out: &Path) -> Result<String, CommandError> {
-    plan_file::write(&staged.plan, sealer).map_err(|source| match source {
-        plan_file::PlanFileError::Sealed { source: SealError::NoKey, .. } => {
-            CommandError::State(state::StoreError::NoKey)
-        }
-        source => CommandError::Plan { name: out.display().to_string(), source },
-    })
+    Ok(true)
 }

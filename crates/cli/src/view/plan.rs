@@ -1,6 +1,6 @@
 //! A plan for people: each step with its reasons and what changes, exports, what is left alone.
 
-use engine::{Action, ExportAction, Plan, Step};
+use engine::{Action, ExportAction, Plan, Reason, Step};
 
 use super::changes;
 use crate::terminal::Paint;
@@ -45,7 +45,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
 }
 
 fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
-    let reasons: Vec<&str> = step.reasons.iter().map(|reason| reason.word()).collect();
+    let reasons: Vec<&str> = step.reasons.iter().map(|reason| words(*reason)).collect();
     let sign = match step.action {
         Action::Create => paint.green("+"),
         Action::Update => paint.yellow("~"),
@@ -79,6 +79,26 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
         if !step.changes.is_empty() {
             text.push('\n');
         }
+    }
+}
+
+/// A reason for people.
+fn words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::New => "new",
+        Reason::Changed => "changed",
+        Reason::TypeChanged => "its type is another one",
+        Reason::FieldForces => "a field cannot be changed in place",
+        Reason::DependencyReplaced => "what it uses is made anew",
+        Reason::Removed => "no longer in the document",
+        Reason::ConditionFalse => "its condition is false",
+        Reason::EachShrunk => "its list has become shorter",
+        Reason::Drifted => "drifted",
+        Reason::Vanished => "vanished",
+        Reason::Interrupted => "interrupted before",
+        Reason::FailedBefore => "failed before",
+        Reason::Requested => "asked for",
+        Reason::Destroy => "everything goes",
     }
 }
 

@@ -88,6 +88,9 @@ impl Report {
         if self.is_json() {
             return self.push(json::error(error));
         }
+        if matches!(error, CommandError::Refused) {
+            return self.terminal.say("Nothing was changed.");
+        }
         let paint = self.terminal.err;
         let mut text = format!("{}{}\n", paint.red(paint.bold("error")), paint.bold(format!(": {error}")));
         for cause in error.causes() {
