@@ -202,10 +202,10 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
             }
             Action::None => {
                 left_alone.unchanged += 1;
-                if decision.condition_open {
-                    tasks.forward = Some(builder.add(TaskKind::Condition, Some(&decided)));
-                } else if decision.record_differs {
+                if decision.record_differs {
                     tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)));
+                } else if decision.condition_open {
+                    tasks.forward = Some(builder.add(TaskKind::Condition, Some(&decided)));
                 }
             }
         }
@@ -223,8 +223,8 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
     let freed = unique_conflicts(&mut builder, &draft);
     wait_for_users(&mut builder, &draft, snapshot, &freed);
     conditions(&mut builder, &shared);
-    let order = topological(&builder.tasks);
-    let tasks = builder.tasks;
+    let mut tasks = builder.tasks;
+    let order = topological(&mut tasks);
     let groups = std::mem::take(&mut draft.groups);
     let (steps, tasks) = number(tasks, &order, draft.decisions);
     Ordered { steps, tasks, groups, left_alone, secret }
@@ -451,12 +451,7 @@ fn wait_for_users(
             }
             let theirs = builder.of.get(*user).copied().unwrap_or_default();
             if let Some(on) = theirs.backward.filter(|on| builder.tasks[*on as usize].kind != TaskKind::Forget) {
-                let their_order = builder.tasks[on as usize].decision.as_ref().map(|it| (it.action, it.replace_order));
-                // The old half of a create-first user goes after its new half, which waits for us: no circle, please.
-                let circle = delete_first && their_order == Some((Action::Replace, ReplaceOrder::CreateFirst));
-                if !circle {
-                    builder.wait(backward, on, Until::Ready);
-                }
+                builder.wait(backward, on, Until::Ready);
             }
             if let Some(on) = theirs.forward.filter(|_| !delete_first && !freed.contains(&decision.address)) {
                 builder.wait(backward, on, Until::Configured);
@@ -495,7 +490,8 @@ fn conditions(builder: &mut Builder<'_>, shared: &[std::sync::Arc<Decided>]) {
 }
 
 /// Tasks in an order in which they can be done; ties in the order in which they were made, which is document order.
-fn topological(tasks: &[Task]) -> Vec<u32> {
+/// Where they wait for each other in a circle, a wait that can be spared is taken out of it.
+fn topological(tasks: &mut [Task]) -> Vec<u32> {
     let mut waiting: Vec<u32> = tasks.iter().map(|task| task.waits.len() as u32).collect();
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
     for (at, task) in tasks.iter().enumerate() {
@@ -506,17 +502,74 @@ fn topological(tasks: &[Task]) -> Vec<u32> {
     let mut ready: BinaryHeap<Reverse<u32>> =
         waiting.iter().enumerate().filter(|(_, count)| **count == 0).map(|(at, _)| Reverse(at as u32)).collect();
     let mut order = Vec::with_capacity(tasks.len());
-    while let Some(Reverse(at)) = ready.pop() {
-        order.push(at);
-        for next in &after[at as usize] {
-            waiting[*next as usize] -= 1;
-            if waiting[*next as usize] == 0 {
-                ready.push(Reverse(*next));
+    let mut done = vec![false; tasks.len()];
+    let mut first = 0;
+    loop {
+        while let Some(Reverse(at)) = ready.pop() {
+            order.push(at);
+            done[at as usize] = true;
+            for next in &after[at as usize] {
+                waiting[*next as usize] -= 1;
+                if waiting[*next as usize] == 0 {
+                    ready.push(Reverse(*next));
+                }
             }
         }
+        while done.get(first).copied().unwrap_or(false) {
+            first += 1;
+        }
+        if first == tasks.len() {
+            return order;
+        }
+        let Some((task, on)) = dispensable(tasks, &done, first as u32) else {
+            debug_assert!(false, "tasks wait for each other in a circle");
+            return order;
+        };
+        tasks[task as usize].waits.retain(|wait| wait.task != on);
+        after[on as usize].retain(|waiter| *waiter != task);
+        waiting[task as usize] -= 1;
+        if waiting[task as usize] == 0 {
+            ready.push(Reverse(task));
+        }
     }
-    debug_assert_eq!(order.len(), tasks.len(), "tasks wait for each other in a circle");
-    order
+}
+
+/// A wait in a circle that can be spared: a thing that goes for good need not wait until a survivor has turned away from
+/// it. A circle comes about where the survivor waits for a delete-first replacement, and that one for the thing to go;
+/// the survivor then reads something that is gone for a moment, as it does of the replaced thing itself.
+fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
+    let mut path: Vec<u32> = Vec::new();
+    let mut seen: IndexMap<u32, usize> = IndexMap::default();
+    let mut at = from;
+    // Whatever is not done waits for something that is not done, so the walk comes back to where it was.
+    while !seen.contains_key(&at) {
+        seen.insert(at, path.len());
+        path.push(at);
+        at = tasks[at as usize].waits.iter().find(|wait| !done[wait.task as usize])?.task;
+    }
+    let circle = &path[seen.get(&at).copied()?..];
+    let kind = |at: usize| tasks[circle[at % circle.len()] as usize].kind;
+    let decision = |at: usize| tasks[circle[at % circle.len()] as usize].decision.as_ref();
+    let spared = |wanted: TaskKind| {
+        (0..circle.len()).find_map(|start| {
+            let goes = kind(start) == wanted && !decision(start).is_some_and(|decided| decided.may_replace);
+            let mut end = start + 1;
+            while goes && kind(end) == TaskKind::Gather {
+                end += 1;
+            }
+            let turns_away = matches!(kind(end), TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Condition);
+            let another = decision(start).map(|it| it.number) != decision(end).map(|it| it.number);
+            (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
+        })
+    };
+    // The old half of a create-first user goes after its new half, and that one may wait for what replaces us.
+    let old_half_of_a_user = || {
+        (0..circle.len()).find_map(|start| {
+            let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld) && kind(start + 1) == TaskKind::DeleteOld;
+            goes.then(|| (circle[start], circle[(start + 1) % circle.len()]))
+        })
+    };
+    spared(TaskKind::Delete).or_else(|| spared(TaskKind::DeleteOld)).or_else(old_half_of_a_user)
 }
 
 /// How many of the things behind an intermediate value a step names among those that it waits for.
