@@ -1,7 +1,7 @@
 //! What the pages show is what happens: the commands of README.md run as they stand there and print what stands below
 //! them, and the document of the guide deploys.
 //!
-//! With `CYAN_WRITE_GENERATED` set (`cargo xtask tidy --write`) the output of now is written into the page.
+//! With `CYAN_ACCEPT` set (`cargo xtask accept`) the output of now is written into the page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,10 +61,10 @@ fn commands_of_the_readme_print_what_it_shows() {
             _ => now.push_str(&format!("{line}\n")),
         }
     }
-    if std::env::var_os("CYAN_WRITE_GENERATED").is_some() {
+    if std::env::var_os("CYAN_ACCEPT").is_some() {
         fs::write(page("README.md"), now).expect("the page can be written");
     } else {
-        assert!(now == text, "run `cargo xtask tidy --write` and look at what changes; now it is:\n{now}");
+        assert!(now == text, "run `cargo xtask accept` and look at what changes; now it is:\n{now}");
     }
 }
 

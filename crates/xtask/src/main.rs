@@ -1,4 +1,4 @@
-//! The workshop: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`.
+//! The workshop: `cargo xtask test`, `tidy`, `accept`, `bench`.
 //!
 //! Each command only starts other programs and reads what they say. The tidy checks themselves are ordinary tests
 //! (`tests/tidy`), so that plain `cargo test` runs them too.
@@ -17,7 +17,8 @@ const USAGE: &str = "\
 The workshop of this repository.
 
 cargo xtask test [ARGUMENTS]    everything: tests, tidy checks, generated files, examples; ARGUMENTS go to `cargo test`
-cargo xtask tidy [--write]      the tidy checks alone; --write renews generated files
+cargo xtask tidy                the tidy checks alone
+cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
 ";
 
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_deref() {
         Some("test") => suite::test(&root(), &rest),
-        Some("tidy") => suite::tidy(&root(), rest.iter().any(|argument| argument == "--write")),
+        Some("tidy") => suite::tidy(&root()),
+        Some("accept") => suite::accept(&root()),
         Some("bench") => bench::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {
             print!("{USAGE}");

@@ -71,22 +71,33 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     Ok(tally.failed == 0)
 }
 
-/// Runs the tidy checks alone; with `write`, generated pages and the output that README shows are written anew instead
-/// of compared.
+/// Runs the tidy checks alone; whether all hold.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
-pub(crate) fn tidy(root: &Path, write: bool) -> Result<bool, std::io::Error> {
-    let run = |package: &str, test: &str| {
-        let mut command = Command::new(cargo());
-        command.current_dir(root).args(["test", "--quiet", "--package", package, "--test", test]);
-        if write {
-            command.env("CYAN_WRITE_GENERATED", "1");
-        }
-        command.status()
-    };
-    let written = !write || run("cli", "readme")?.success();
-    Ok(run("xtask", "tidy")?.success() && written)
+pub(crate) fn tidy(root: &Path) -> Result<bool, std::io::Error> {
+    run(root, &["--package", "xtask", "--test", "tidy"], false)
+}
+
+/// Writes anew what tests compare with: reference pages, the output that README shows, records of scenarios.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn accept(root: &Path) -> Result<bool, std::io::Error> {
+    let mut written = run(root, &["--package", "xtask", "--test", "tidy", "generated"], true)?;
+    written &= run(root, &["--package", "testkit", "--test", "scenarios"], true)?;
+    written &= run(root, &["--package", "cli", "--test", "readme"], true)?;
+    println!("read what changed (`git diff`): to accept it is to say that it is right");
+    Ok(written)
+}
+
+fn run(root: &Path, arguments: &[&str], accept: bool) -> Result<bool, std::io::Error> {
+    let mut command = Command::new(cargo());
+    command.current_dir(root).args(["test", "--quiet"]).args(arguments);
+    if accept {
+        command.env("CYAN_ACCEPT", "1");
+    }
+    Ok(command.status()?.success())
 }
 
 /// The cargo that runs this program.

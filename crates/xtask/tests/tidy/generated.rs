@@ -1,13 +1,13 @@
 //! Reference pages made from data: types from catalogues, functions from their table, codes from their declarations.
 //!
 //! The pages are kept in the repository, so that a change of them is seen in review. The test compares them with what
-//! the data gives now; with `CYAN_WRITE_GENERATED` set (`cargo xtask tidy --write`) it writes them.
+//! the data gives now; with `CYAN_ACCEPT` set (`cargo xtask accept`) it writes them.
 
 use serde_json::{Map, Value};
 
 use crate::codes::declared;
 
-const NOTE: &str = "<!-- Generated: `cargo xtask tidy --write` makes it anew. -->";
+const NOTE: &str = "<!-- Generated: `cargo xtask accept` makes it anew. -->";
 
 #[test]
 fn reference_pages_are_what_the_data_gives() {
@@ -18,14 +18,14 @@ fn reference_pages_are_what_the_data_gives() {
         ("docs/reference/codes.md", codes()),
     ] {
         let whole = crate::root().join(path);
-        if std::env::var_os("CYAN_WRITE_GENERATED").is_some() {
+        if std::env::var_os("CYAN_ACCEPT").is_some() {
             std::fs::create_dir_all(whole.parent().expect("it lies in a folder")).expect("the folder can be made");
             std::fs::write(&whole, page).expect("the page can be written");
         } else if std::fs::read_to_string(&whole).ok().as_ref() != Some(&page) {
             findings.push(path.to_owned());
         }
     }
-    crate::none(&findings, "run `cargo xtask tidy --write` and look at what changes");
+    crate::none(&findings, "run `cargo xtask accept` and look at what changes");
 }
 
 fn types() -> String {
