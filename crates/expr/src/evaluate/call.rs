@@ -392,6 +392,18 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The same, about something secret: the words of the world may quote it, so they are not handed on (ruling A15).
+    pub(crate) fn ask_concealed(&mut self, site: &Site<'a>, ask: Ask, secret: bool) -> Result<Value, Stop> {
+        self.ask(site, ask).map_err(|stop| match stop {
+            Stop::Failed(mut diagnostic) if secret => {
+                diagnostic.message = format!("{}, in a secret value", diagnostic.code.summary);
+                diagnostic.notes.clear();
+                Stop::Failed(diagnostic)
+            }
+            other => other,
+        })
+    }
+
     pub(crate) fn ask_remembered(&mut self, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
         let ask = Ask::Remembered {
             path: self.place(),

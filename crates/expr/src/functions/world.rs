@@ -75,7 +75,7 @@ fn file<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -
     match known_text(&arguments, Type::Bytes) {
         Ok((path, secret)) => {
             let ask = Ask::File { path, document: site.call.file };
-            Ok(machine.ask(site, ask)?.tainted(secret))
+            Ok(machine.ask_concealed(site, ask, secret)?.tainted(secret))
         }
         Err(unknown) => Ok(unknown),
     }
@@ -95,7 +95,7 @@ fn http_resource<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<
             .label("must begin with `http://` or `https://`");
         return Err(machine.fail(site, fault, None));
     }
-    Ok(machine.ask(site, Ask::Http { url })?.tainted(secret))
+    Ok(machine.ask_concealed(site, Ask::Http { url }, secret)?.tainted(secret))
 }
 
 fn datetime<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
