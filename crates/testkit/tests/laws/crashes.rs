@@ -25,7 +25,7 @@ fn crash(calls: &[(Operation, String)], number: usize, when: When) -> Fault {
 }
 
 proptest! {
-    #![proptest_config(cases(40))]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn a_run_cut_at_any_call_and_continued_ends_the_same(

@@ -21,7 +21,7 @@ fn opened(plan: &Plan) -> (String, String) {
 }
 
 proptest! {
-    #![proptest_config(cases(48))]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn after_a_full_apply_there_is_nothing_to_do((before, after) in edit(), parallel in 1..4_usize) {

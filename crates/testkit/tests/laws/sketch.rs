@@ -53,8 +53,7 @@ pub(crate) struct Sketch {
 
 fn element() -> impl Strategy<Value = Element> {
     let kind = prop_oneof![3 => Just(Kind::Data), 2 => Just(Kind::Record), 1 => Just(Kind::Cluster)];
-    let condition =
-        prop_oneof![8 => Just(Condition::Always), 1 => Just(Condition::Never), 1 => Just(Condition::Late)];
+    let condition = prop_oneof![8 => Just(Condition::Always), 1 => Just(Condition::Never), 1 => Just(Condition::Late)];
     let members = prop_oneof![4 => Just(None), 1 => (0..3_usize).prop_map(Some)];
     let reads = prop::collection::vec(0..6_usize, 0..3);
     (kind, 0..3_u8, 0..2_u8, reads, prop::option::weighted(0.2, 0..6_usize), members, condition, 0..3_u16).prop_map(

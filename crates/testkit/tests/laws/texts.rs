@@ -18,9 +18,12 @@ fn seeds() -> &'static [String] {
         let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint/cases");
         for kind in ["validation", "stage", "deploy"] {
             let entries = std::fs::read_dir(pack.join(kind)).expect("the pack is there");
-            paths.extend(entries.flatten().map(|entry| entry.path()).filter(|path| {
-                path.extension().is_some_and(|end| end == "yaml" || end == "jsonc")
-            }));
+            paths.extend(
+                entries
+                    .flatten()
+                    .map(|entry| entry.path())
+                    .filter(|path| path.extension().is_some_and(|end| end == "yaml" || end == "jsonc")),
+            );
         }
         paths.sort();
         paths.iter().filter_map(|path| std::fs::read_to_string(path).ok()).filter(|text| text.len() < 6000).collect()
@@ -37,10 +40,16 @@ fn read(lab: &Lab, text: &str) {
         for label in &diagnostic.labels {
             let (start, end) = (label.span.start as usize, label.span.end as usize);
             assert!(start <= end && end <= text.len(), "{} is outside of the text: {label:?}", diagnostic.code.name);
-            assert!(text.is_char_boundary(start) && text.is_char_boundary(end), "{label:?} cuts a character in\n{text}");
+            assert!(
+                text.is_char_boundary(start) && text.is_char_boundary(end),
+                "{label:?} cuts a character in\n{text}"
+            );
         }
     }
-    assert!(read.checked.is_some() || read.diagnostics.has_errors(), "nothing came of it, and nobody says why:\n{text}");
+    assert!(
+        read.checked.is_some() || read.diagnostics.has_errors(),
+        "nothing came of it, and nobody says why:\n{text}"
+    );
 }
 
 fn floor(text: &str, at: usize) -> usize {
@@ -49,8 +58,34 @@ fn floor(text: &str, at: usize) -> usize {
 
 /// What may be put into a text.
 const PIECES: [&str; 28] = [
-    "${", "}", "\"", "'", "\\", "[", "]", "{", "(", ")", ":", ": ", "- ", " #", "\n", "\t", "\r\n", "|\n", "&a ", "*a",
-    "!!str ", "---\n", "é\u{301}", "\u{feff}", "\0", "9999999999999999999", "none", "${resources.",
+    "${",
+    "}",
+    "\"",
+    "'",
+    "\\",
+    "[",
+    "]",
+    "{",
+    "(",
+    ")",
+    ":",
+    ": ",
+    "- ",
+    " #",
+    "\n",
+    "\t",
+    "\r\n",
+    "|\n",
+    "&a ",
+    "*a",
+    "!!str ",
+    "---\n",
+    "é\u{301}",
+    "\u{feff}",
+    "\0",
+    "9999999999999999999",
+    "none",
+    "${resources.",
 ];
 
 proptest! {
