@@ -276,6 +276,11 @@ impl Apply {
         &self.plan
     }
 
+    /// Whether a commit is under way.
+    pub fn is_committing(&self) -> bool {
+        self.under_way.is_some()
+    }
+
     /// The state as far as it has been recorded.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot

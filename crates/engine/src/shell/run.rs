@@ -16,6 +16,9 @@ use crate::event::Event;
 /// How long a lease is held without a sign of life.
 pub const LEASE: Duration = Duration::from_secs(60);
 
+/// How long a commit is watched before the loop sleeps.
+const AWAKE: Duration = Duration::from_millis(1);
+
 /// A person's wish to stop, as it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
@@ -83,6 +86,21 @@ pub async fn run(
                 Effect::Tell(event) => tell(event),
                 Effect::Finish(outcome) => {
                     return if outcome.outcome.is_some() { Ok(outcome) } else { Err(Lost { store: refused }) };
+                }
+            }
+        }
+        if apply.is_committing() {
+            // A commit is often over sooner than a sleeping processor wakes up: look a little before sleeping.
+            let since = std::time::Instant::now();
+            while happened.is_empty() && since.elapsed() < AWAKE {
+                match under_way.next().now_or_never() {
+                    Some(Some(answer)) => {
+                        take_in(answer, shell, &mut revision, &mut refused, &mut happened);
+                        while let Some(Some(answer)) = under_way.next().now_or_never() {
+                            take_in(answer, shell, &mut revision, &mut refused, &mut happened);
+                        }
+                    }
+                    _ => std::thread::yield_now(),
                 }
             }
         }

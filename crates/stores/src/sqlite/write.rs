@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
 
 use blueprint::Address;
 use futures::channel::oneshot::Sender;
@@ -17,6 +17,23 @@ use super::schema;
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
+
+/// How long the writer looks for the next request before it sleeps: waking a sleeping processor may take longer than a
+/// whole commit, and during an operation the next request is never far.
+const AWAKE: std::time::Duration = std::time::Duration::from_micros(500);
+
+/// The next request; `None` once nobody can ask any more.
+fn next(requests: &Receiver<(Request, Reply)>) -> Option<(Request, Reply)> {
+    let since = std::time::Instant::now();
+    while since.elapsed() < AWAKE {
+        match requests.try_recv() {
+            Ok(request) => return Some(request),
+            Err(TryRecvError::Empty) => std::thread::yield_now(),
+            Err(TryRecvError::Disconnected) => return None,
+        }
+    }
+    requests.recv().ok()
+}
 
 /// What the writer may be asked for.
 pub(super) enum Request {
@@ -72,7 +89,7 @@ impl Writer {
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
     pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
         let mut connection: Option<Connection> = None;
-        while let Ok((first, reply)) = requests.recv() {
+        while let Some((first, reply)) = next(requests) {
             let open = match connection.as_mut() {
                 Some(open) => open,
                 None if first.needs_no_file() && !self.path.exists() => {
