@@ -87,6 +87,7 @@ pub(crate) enum Command {
     Stage(Stage),
     Deploy(Deploy),
     Destroy(Destroy),
+    Reconcile(Reconcile),
     Drift(Drift),
     List(List),
     Show(Show),
@@ -111,6 +112,7 @@ impl Command {
             Command::Stage(_) => "stage",
             Command::Deploy(_) => "deploy",
             Command::Destroy(_) => "destroy",
+            Command::Reconcile(_) => "reconcile",
             Command::Drift(_) => "drift",
             Command::List(_) => "list",
             Command::Show(_) => "show",
@@ -129,7 +131,7 @@ impl Command {
 
     /// Whether it changes an instance: then machine output is a line per event.
     pub(crate) fn is_operation(&self) -> bool {
-        matches!(self, Command::Deploy(_) | Command::Destroy(_))
+        matches!(self, Command::Deploy(_) | Command::Destroy(_) | Command::Reconcile(_))
     }
 }
 
@@ -301,6 +303,35 @@ impl Destroy {
     pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
         refuse(&[("--force", self.force)])?;
         self.planning.refuse_missing()
+    }
+}
+
+/// Settle what was cut off, without changing what is desired.
+///
+/// Looks what became of calls whose outcome is unknown, and records it. Where nobody can tell, a person must: look
+/// whether it was done, and if it was not, say so with `--retry`.
+#[derive(Debug, Args)]
+pub(crate) struct Reconcile {
+    /// The document whose instance is meant; without it, the one in the current folder, else the only instance.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// The call that was cut off at this address was not done, or has been undone; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) retry: Vec<Address>,
+    #[command(flatten)]
+    pub(crate) running: Running,
+    #[arg(long, value_name = "ADDRESS", hide = true)]
+    adopt: Vec<Address>,
+    #[arg(long, value_name = "ADDRESS", hide = true)]
+    forget: Vec<Address>,
+}
+
+impl Reconcile {
+    /// Refuses what this version does not have.
+    pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
+        refuse(&[("--adopt", !self.adopt.is_empty()), ("--forget", !self.forget.is_empty())])
     }
 }
 

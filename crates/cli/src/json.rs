@@ -82,6 +82,6 @@ pub(crate) fn plan(plan: &engine::Plan) -> Map<String, Json> {
     map.insert("counts".into(), json!({"create": create, "update": update, "delete": delete, "replace": replace}));
     map.insert("steps".into(), plan.steps.iter().map(|step| json!(hidden_step(step))).collect());
     map.insert("exports".into(), exports.into());
-    map.insert("leftAlone".into(), json!(plan.left_alone));
+    map.insert("left_alone".into(), json!(plan.left_alone));
     map
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure as EngineOnFailure, Settings};
-use engine::shell::{Interrupt, Operated, Shell, operate};
+use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate};
 use engine::{Answers, Checked, FrozenDocument, Given, Options, Request, Staged};
 use serde_json::json;
 use state::{InstanceName, OperationOutcome, Snapshot};
@@ -82,6 +82,18 @@ fn announce(checked: &Checked, report: &Report) {
                 .say(format!("reading `{name}` ({}) runs a command or sends a request", source.type_name.item));
         }
     }
+}
+
+/// Says who holds the instance, if somebody does: what is under way would be taken for cut off.
+pub(crate) async fn is_busy(setup: &Setup, instance: &InstanceName, report: &mut Report) -> Result<bool, CommandError> {
+    let now = Clock::System.now();
+    let holder =
+        setup.store(false).info(instance).await?.and_then(|info| info.holder).filter(|holder| holder.until > now);
+    if let Some(holder) = &holder {
+        let found: Diagnostics = [busy(instance, Some(holder), now)].into_iter().collect();
+        report.diagnostics(&found, &Files::new());
+    }
+    Ok(holder.is_some())
 }
 
 /// Shows a plan.

@@ -18,8 +18,10 @@ use crate::setup::StatePlace;
 /// The namespace of the simulated cloud, which no list shows unless asked.
 pub(crate) const SIMULATED: &str = "test";
 
+type Make = fn() -> Arc<dyn Provider>;
+
 /// Namespaces in the order in which they are shown, and how their providers are made.
-const PROVIDERS: &[(&str, fn() -> Arc<dyn Provider>)] = &[
+const PROVIDERS: &[(&str, Make)] = &[
     ("local", || Arc::new(providers::local::provider())),
     ("random", || Arc::new(providers::random::provider())),
     ("tls", || Arc::new(providers::tls::provider())),

@@ -22,7 +22,10 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
     }
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
     let ready = ready(setup, source, &arguments.which, &arguments.inputs, &arguments.planning, report).await?;
-    let Some(Ready { mut setup, document, instance, shell, staged }) = ready else { return Ok(Exit::Unusable) };
+    let Ready { mut setup, document, instance, shell, staged } = match ready {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
+    };
     operation::carry_out(staged, false, &mut setup, &shell, &instance, &arguments.running, &document.files, report)
         .await
 }
@@ -41,6 +44,9 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
         file.instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?;
     if arguments.which.instance.as_ref().is_some_and(|named| *named != instance) {
         return Err(CommandError::usage(format!("the plan is for `{instance}`")));
+    }
+    if operation::is_busy(&setup, &instance, report).await? {
+        return Ok(Exit::Busy);
     }
     let head = setup.store(false).head(&instance).await?;
     if head != file.revision {

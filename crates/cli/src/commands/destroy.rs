@@ -1,9 +1,11 @@
-//! `cyan destroy`.
+//! `cyan destroy`, and what it shares with `reconcile`: a plan from the state alone.
+
+use std::path::Path;
 
 use diag::Files;
 use engine::{Given, Options};
 
-use crate::arguments::{Destroy, Global};
+use crate::arguments::{Destroy, Global, Running, Which};
 use crate::commands::stage::recorded_namespaces;
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
@@ -13,18 +15,33 @@ use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     arguments.refuse_missing()?;
-    let (mut setup, instance) =
-        chosen(arguments.file.as_deref(), &arguments.which, global, &mut report.terminal).await?;
+    let options = Options { refresh: !arguments.planning.no_refresh, ..Options::default() };
+    from_state(arguments.file.as_deref(), &arguments.which, options, &arguments.running, global, report).await
+}
+
+/// Makes a plan from the state alone, shows it, asks, and carries it out.
+pub(crate) async fn from_state(
+    file: Option<&Path>,
+    which: &Which,
+    mut options: Options,
+    running: &Running,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (mut setup, instance) = chosen(file, which, global, &mut report.terminal).await?;
+    if operation::is_busy(&setup, &instance, report).await? {
+        return Ok(Exit::Busy);
+    }
+    options.refresh &= !setup.config.no_refresh;
     let snapshot = setup.store(false).load(&instance).await?;
     let recorded = recorded_namespaces(&snapshot);
     let mut registry = registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
-    let options = Options { refresh: !arguments.planning.no_refresh && !setup.config.no_refresh, ..Options::default() };
     let wanted = Wanted { document: None, given: Given::default(), options, snapshot, answers: None };
     let files = Files::new();
     let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
         return Ok(Exit::Unusable);
     };
-    operation::carry_out(staged, false, &mut setup, &shell, &instance, &arguments.running, &files, report).await
+    operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await
 }

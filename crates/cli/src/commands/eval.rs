@@ -14,8 +14,8 @@ use crate::json;
 use crate::setup::{Document, Setup, Source, whole};
 use crate::view::report::Report;
 
-/// What stands for a document where there is none.
-const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {}\n";
+/// What stands for a document where there is none. A document declares something; this is only staged, never made.
+const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {nothing: {type: random/uuid, spec: {}}}\n";
 /// The name under which the expression stands in the document's metadata while it is checked.
 const ENTRY: &str = "cyan eval";
 
@@ -38,9 +38,11 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
         found
     };
     let ready = ready_with(setup, source, &arguments.which, &arguments.inputs, None, report, add).await?;
-    let (Some(Ready { document, shell, mut staged, .. }), Some(expr)) = (ready, parsed) else {
-        return Ok(Exit::Unusable);
+    let Ready { document, shell, mut staged, .. } = match ready {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
     };
+    let Some(expr) = parsed else { return Ok(Exit::Unusable) };
     let mut found = Diagnostics::new();
     let value = staged.evaluate(&expr, &shell, &mut found).await;
     report.diagnostics(&found, &document.files);

@@ -57,6 +57,6 @@ fn add_line(path: &Path) -> Result<bool, CommandError> {
     }
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(unwritable)?;
-    write!(file, "{gap}{IGNORED}\n").map_err(unwritable)?;
+    writeln!(file, "{gap}{IGNORED}").map_err(unwritable)?;
     Ok(true)
 }

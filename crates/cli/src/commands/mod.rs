@@ -13,6 +13,7 @@ mod history;
 mod init;
 mod key;
 mod list;
+mod reconcile;
 mod show;
 mod stage;
 mod types;
@@ -71,6 +72,7 @@ fn start(global: &crate::arguments::Global, command: Command, report: &mut Repor
             Command::Stage(arguments) => stage::run(arguments, global, report).await,
             Command::Deploy(arguments) => deploy::run(arguments, global, report).await,
             Command::Destroy(arguments) => destroy::run(arguments, global, report).await,
+            Command::Reconcile(arguments) => reconcile::run(arguments, global, report).await,
             Command::Drift(arguments) => drift::run(arguments, global, report).await,
             Command::List(arguments) => list::run(arguments, global, report).await,
             Command::Show(arguments) => show::run(arguments, global, report).await,

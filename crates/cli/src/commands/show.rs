@@ -65,7 +65,7 @@ async fn whole(
             "instance": info.as_ref().map(|info| super::list::to_json(info, now)),
             "resources": records,
             "exports": json::value(&Value::Map(exports.into()), reveal),
-            "exportsOld": snapshot.exports_old,
+            "exports_old": snapshot.exports_old,
         }));
         return Ok(Exit::Done);
     }

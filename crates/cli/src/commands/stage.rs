@@ -22,7 +22,10 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
     let ready = ready(setup, source, &arguments.which, &arguments.inputs, &arguments.planning, report).await?;
-    let Some(Ready { mut setup, staged, .. }) = ready else { return Ok(Exit::Unusable) };
+    let Ready { mut setup, staged, .. } = match ready {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
+    };
     if let Some(out) = &arguments.out
         && !keep(out, &staged, &mut setup, report)?
     {
@@ -43,7 +46,7 @@ pub(crate) struct Ready {
     pub(crate) staged: Staged,
 }
 
-/// Reads, checks and stages a document. None if it cannot be; why has been said.
+/// Reads, checks and stages a document. An exit code if it cannot be; why has been said.
 pub(crate) async fn ready(
     setup: Setup,
     source: Source,
@@ -51,7 +54,7 @@ pub(crate) async fn ready(
     given: &Inputs,
     planning: &Planning,
     report: &mut Report,
-) -> Result<Option<Ready>, CommandError> {
+) -> Result<Result<Ready, Exit>, CommandError> {
     ready_with(setup, source, which, given, Some(planning), report, |_| Diagnostics::new()).await
 }
 
@@ -64,28 +67,32 @@ pub(crate) async fn ready_with(
     planning: Option<&Planning>,
     report: &mut Report,
     look: impl FnOnce(&mut Document) -> Diagnostics,
-) -> Result<Option<Ready>, CommandError> {
+) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
     let mut document = Document::check(source, |_| false);
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {
-        return Ok(None);
+        return Ok(Err(Exit::Unusable));
     }
     let snapshot = setup.store(false).load(&instance).await?;
+    // Otherwise the lease decides, when it is taken.
+    if !snapshot.open.is_empty() && operation::is_busy(&setup, &instance, report).await? {
+        return Ok(Err(Exit::Busy));
+    }
     let frozen = document.frozen(&setup.place);
     if !setup.names_instance(which.instance.as_ref()) && belongs_elsewhere(&snapshot, &frozen.path, &instance, report) {
-        return Ok(None);
+        return Ok(Err(Exit::Unusable));
     }
     // Types that only the state knows have providers too.
     let mut document = with_recorded(document, &snapshot);
-    let Some(checked) = document.checked.clone() else { return Ok(None) };
+    let Some(checked) = document.checked.clone() else { return Ok(Err(Exit::Unusable)) };
     let mut found = look(&mut document);
     let mut values = inputs::gather(&checked.blueprint, &setup.config.vars, given, &mut document.files, &mut found)?;
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, &document.files);
     if found.has_errors() {
-        return Ok(None);
+        return Ok(Err(Exit::Unusable));
     }
     inputs::ask(&checked.blueprint, &mut values, &report.terminal)?;
     document.registry.open_world(&setup.place)?;
@@ -95,7 +102,7 @@ pub(crate) async fn ready_with(
     let options = Options { refresh, ..Options::default() };
     let wanted = Wanted { document: Some((checked, frozen, folder)), given: values, options, snapshot, answers: None };
     let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
-    Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }))
+    Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }).ok_or(Exit::Unusable))
 }
 
 /// Says that the name belongs to another document, if it does.

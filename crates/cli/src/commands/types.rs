@@ -211,7 +211,7 @@ fn schema_json(schema: &Schema) -> Json {
             "computed": field.computed,
             "settable": field.is_settable(),
             "sensitive": field.sensitive,
-            "mustRecreate": field.must_recreate,
+            "must_recreate": field.must_recreate,
             "default": field.default,
             "allowed": field.allowed,
             "docs": field.docs,

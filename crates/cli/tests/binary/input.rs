@@ -1,0 +1,244 @@
+//! Documents, inputs, configuration and keys, good and bad: each mistake one clear word and the right exit code.
+
+use crate::place::{Place, Ran, ran};
+
+const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
+
+/// Runs with more in the environment.
+fn with(place: &Place, environment: &[(&str, &str)], arguments: &[&str]) -> Ran {
+    ran(place.cyan(arguments).envs(environment.iter().copied()).output().unwrap())
+}
+
+#[test]
+fn a_file_that_is_none_is_refused() {
+    let place = Place::new();
+    place.write("bad.yaml", b"a\xff");
+    std::fs::create_dir(place.path().join("folder")).unwrap();
+    let big = std::fs::File::create(place.path().join("big.yaml")).unwrap();
+    big.set_len(100 << 20).unwrap();
+    for (arguments, says) in [
+        (vec!["validate"], "there is no document"),
+        (vec!["validate", "missing.yaml"], "`missing.yaml` cannot be read"),
+        (vec!["validate", "folder"], "`folder` is a folder"),
+        (vec!["validate", "bad.yaml"], "no UTF-8 text: byte 2"),
+        (vec!["validate", "big.yaml"], "is too large"),
+        (vec!["-C", "nowhere", "validate"], "`nowhere` cannot be read"),
+    ] {
+        let ran = place.ends(1, &arguments);
+        assert!(ran.err.contains(says) && ran.out.is_empty(), "{arguments:?}: {}", ran.err);
+        assert_eq!(ran.err.lines().filter(|line| line.starts_with("error")).count(), 1, "{}", ran.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_permission_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::with("blueprint.yaml", ONE);
+    let file = place.path().join("blueprint.yaml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+    if std::fs::read(&file).is_ok() {
+        eprintln!("skipped: this user may read everything");
+        return;
+    }
+    assert!(place.ends(1, &["validate"]).err.contains("cannot be read"));
+}
+
+#[test]
+fn a_document_is_found_or_named() {
+    let place = Place::with("shop.blueprint.yaml", ONE);
+    place.write("other.yaml", "just: data\n");
+    assert!(place.ends(0, &["validate"]).out.starts_with("`shop.blueprint.yaml` is valid"));
+    place.write("blueprint.jsonc", "{\"version\": \"2023-04-20\", \"resources\": {}}");
+    let several = place.ends(2, &["validate"]);
+    assert!(several.err.contains("blueprint.jsonc, shop.blueprint.yaml"), "{}", several.err);
+
+    // Without a telling name, what is in it decides.
+    let place = Place::with("infra.yaml", ONE);
+    place.write("other.yaml", "just: data\n");
+    assert!(place.ends(0, &["validate"]).out.starts_with("`infra.yaml` is valid"));
+
+    let mut command = place.cyan(&["validate", "-"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), ONE.as_bytes()).unwrap();
+    let read = ran(child.wait_with_output().unwrap());
+    assert_eq!((read.code, read.out.as_str()), (0, "`stdin` is valid: 1 resource\n"));
+}
+
+#[test]
+fn several_documents_are_all_checked() {
+    let place = Place::with("good.yaml", ONE);
+    place.write("bad.yaml", ONE.replace("test/data", "nope/x"));
+    let ran = place.ends(1, &["validate", "bad.yaml", "missing.yaml", "good.yaml"]);
+    assert!(ran.err.contains("error[unknown-provider]") && ran.err.contains("`missing.yaml` cannot be read"));
+    assert!(ran.out.contains("`good.yaml` is valid"));
+}
+
+#[test]
+fn what_was_meant_is_found_in_all_catalogues() {
+    let place = Place::with("blueprint.yaml", &ONE.replace("test/data", "local/fil"));
+    assert!(place.ends(1, &["validate"]).err.contains("did you mean `local/file`?"));
+}
+
+const INPUTS: &str = "version: 2023-04-20\nvariables:\n  a: {type: string}\n  n: {type: integer, default: 1}\nresources:\n  r: {type: test/data, spec: {input: \"${variables.a} ${variables.n}\"}}\nexports:\n  r: {type: string, field: resources.r.spec.input}\n";
+
+#[test]
+fn inputs_have_an_order_of_strength() {
+    let place = Place::with("blueprint.yaml", INPUTS);
+    place.write("one.yaml", "a: one\nn: 7\n");
+    place.write("two.json", "{\"a\": \"two\"}");
+    let missing = place.ends(1, &["stage"]);
+    assert!(missing.err.contains("error[missing-variable]"), "{}", missing.err);
+    let value = |environment: &[(&str, &str)], flags: &[&str]| {
+        let ran = with(&place, environment, &[&["eval", "\"${resources.r.spec.input}\""], flags].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out.trim().trim_matches('"').to_owned()
+    };
+    let environment = [("CYAN_VAR_a", "env"), ("CYAN_VAR_unrelated", "x")];
+    assert_eq!(value(&environment, &[]), "env 1");
+    assert_eq!(value(&environment, &["--vars", "one.yaml"]), "one 7");
+    assert_eq!(value(&environment, &["--vars", "one.yaml", "--var", "a=x"]), "x 7");
+    assert_eq!(value(&environment, &["--var", "a=x", "--vars", "one.yaml"]), "one 7");
+    assert_eq!(value(&environment, &["--vars", "one.yaml", "--vars", "two.json"]), "two 7");
+
+    assert!(place.ends(1, &["stage", "--var", "a=x", "--var", "n=two"]).err.contains("error[unparsable-value]"));
+    assert!(place.ends(1, &["stage", "--var", "a=x", "--var", "m=1"]).err.contains("error[undeclared-variable]"));
+    place.ends(2, &["stage", "--var", "a"]);
+    place.ends(1, &["stage", "--vars", "missing.yaml"]);
+    place.write("list.yaml", "- 1\n");
+    assert!(place.ends(1, &["stage", "--vars", "list.yaml"]).err.contains("no map of inputs"));
+}
+
+#[test]
+fn the_configuration_gives_defaults_and_nothing_unknown() {
+    let place = Place::with("blueprint.yaml", INPUTS);
+    place.write("given.yaml", "a: x\n");
+    place.write(
+        "cyan.toml",
+        "instance = \"named\"\nstate = \"sqlite:place/s.db\"\nvars = [\"given.yaml\"]\nyes = true\nparallelism = 2\n",
+    );
+    place.ends(0, &["deploy"]);
+    assert!(place.has("place/s.db"));
+    assert!(place.ends(0, &["list"]).out.contains("named"));
+    for (text, says) in [
+        ("bogus = 1", "unknown field `bogus`"),
+        ("parallelism = 0", "expected a number from 1 to 65535"),
+        ("on-failure = \"panic\"", "unknown variant `panic`"),
+        ("[providers.nope]", "there is no provider `nope`"),
+        ("[providers.test]\nx = 1", "has no setting `x`"),
+        ("[instances.\"a/b\"]", "no name for an instance"),
+        ("a = [", "TOML parse error"),
+    ] {
+        place.write("cyan.toml", format!("vars = [\"given.yaml\"]\n{text}\n"));
+        let ran = place.ends(1, &["stage"]);
+        assert!(ran.err.contains(says), "{text}: {}", ran.err);
+    }
+    place.ends(1, &["stage", "--config", "missing.toml"]);
+}
+
+#[test]
+fn what_this_version_lacks_is_said() {
+    let place = Place::with("blueprint.yaml", ONE);
+    for flags in [
+        vec!["deploy", "-y", "--target", "a"],
+        vec!["deploy", "-y", "--until", "a"],
+        vec!["deploy", "-y", "--keep-vars"],
+        vec!["deploy", "-y", "--on-failure", "rollback"],
+        vec!["stage", "--replace", "a"],
+        vec!["stage", "--renew", "a"],
+        vec!["stage", "--drift", "accept"],
+        vec!["stage", "--simulate"],
+        vec!["stage", "--catalog", "x.json"],
+        vec!["drift", "--accept"],
+        vec!["destroy", "--force", "-y"],
+    ] {
+        let ran = place.ends(2, &flags);
+        assert!(ran.err.contains("does not have `--") && ran.err.contains("yet"), "{flags:?}: {}", ran.err);
+        assert!(!place.has(".cyan"));
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_used_is_left_alone() {
+    let place = Place::with("blueprint.yaml", ONE);
+    place.write("junk.db", "this is no state\n".repeat(100));
+    let junk = place.ends(1, &["deploy", "-y", "--state", "sqlite:junk.db"]);
+    assert!(junk.err.contains("is not a state file"), "{}", junk.err);
+    assert_eq!(place.read("junk.db"), "this is no state\n".repeat(100));
+    place.write("file", "");
+    let unwritable = place.ends(1, &["deploy", "-y", "--state", "sqlite:file/below/state.db"]);
+    assert!(unwritable.err.contains("cannot be"), "{}", unwritable.err);
+    place.ends(2, &["stage", "--state", "nowhere"]);
+    place.ends(2, &["stage", "--state", "sqlite:"]);
+    place.ends(2, &["stage", "--state", "postgres://x"]);
+}
+
+const SECRET: &str = "version: 2023-04-20\nvariables:\n  pw: {type: string, secret: true}\nresources:\n  r: {type: test/data, spec: {input: \"${variables.pw}\"}}\nexports:\n  pw: {type: string, field: variables.pw}\n";
+
+#[test]
+fn secrets_need_a_key_and_are_never_shown() {
+    let place = Place::with("blueprint.yaml", SECRET);
+    let environment = [("CYAN_VAR_pw", "hush-hush")];
+    let refused = with(&place, &environment, &["deploy", "-y"]);
+    assert!(refused.code == 1 && refused.err.contains("error[secrets-need-key]"), "{}", refused.err);
+    let refused = with(&place, &environment, &["stage", "--out", "plan"]);
+    assert!(
+        refused.code == 1 && refused.err.contains("error[secrets-need-key]") && !place.has("plan"),
+        "{}",
+        refused.err
+    );
+
+    let made = place.ends(0, &["key", "new"]);
+    assert_eq!(made.out.trim_end(), place.path().join("home/.config/cyan/key").display().to_string());
+    let key = place.read("home/.config/cyan/key");
+    place.ends(0, &["key", "new"]);
+    assert_eq!(place.read("home/.config/cyan/key"), key, "a key that is there stays");
+
+    let mut said = String::new();
+    for arguments in [
+        vec!["stage", "--out", "plan"],
+        vec!["stage", "--json"],
+        vec!["deploy", "plan"],
+        vec!["deploy", "-y", "--json"],
+        vec!["show"],
+        vec!["show", "r"],
+        vec!["show", "--json"],
+        vec!["exports"],
+        vec!["exports", "--json"],
+        vec!["eval", "variables.pw"],
+        vec!["history", "--json"],
+        vec!["drift"],
+    ] {
+        let ran = with(&place, &environment, &arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.err);
+        said.push_str(&ran.out);
+        said.push_str(&ran.err);
+    }
+    assert!(!said.contains("hush-hush") && said.contains("(secret)"));
+    assert!(!place.read("plan").contains("hush-hush"));
+    let state = std::fs::read(place.path().join(".cyan/state.db")).unwrap();
+    assert!(!String::from_utf8_lossy(&state).contains("hush-hush"));
+
+    assert!(place.ends(1, &["exports", "pw"]).err.contains("--reveal"));
+    assert_eq!(place.ends(0, &["exports", "pw", "--reveal"]).out, "hush-hush\n");
+
+    place.ends(0, &["key", "new", "other"]);
+    let other = place.path().join("other");
+    let wrong = with(&place, &[("CYAN_KEY_FILE", other.to_str().unwrap())], &["show"]);
+    assert!(wrong.code == 1 && wrong.err.contains("cannot be opened with this key"), "{}", wrong.err);
+    let broken = with(&place, &[("CYAN_KEY", "too short")], &["show"]);
+    assert!(broken.code == 1 && broken.err.contains("`CYAN_KEY` cannot be used") && !broken.err.contains("too short"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_key_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    place.ends(0, &["key", "new", "mine"]);
+    let mode = std::fs::metadata(place.path().join("mine")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    place.write("junk", "no key");
+    place.ends(1, &["key", "new", "junk"]);
+    assert_eq!(place.read("junk"), "no key");
+}

@@ -1,0 +1,187 @@
+//! The life of an instance as a person leads it: begin, look, deploy, change, drift, take away.
+
+use crate::place::{Place, ran};
+
+#[test]
+fn the_document_of_init_runs_as_it_is() {
+    let place = Place::new();
+    place.ends(0, &["init"]);
+    assert_eq!(place.read(".gitignore"), ".cyan/\n");
+    let before = place.read("blueprint.yaml");
+    place.ends(0, &["init"]);
+    assert_eq!((place.read("blueprint.yaml"), place.read(".gitignore")), (before, ".cyan/\n".to_owned()));
+
+    place.ends(0, &["validate"]);
+    let staged = place.ends(0, &["stage"]);
+    assert_eq!(staged.last_line(), "2 to create, 0 to update, 0 to delete");
+    assert!(!place.has(".cyan"), "stage creates no state");
+
+    let deployed = place.ends(0, &["deploy", "--yes"]);
+    assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
+    let name = place.ends(0, &["exports", "name"]).out;
+    assert_eq!(place.read("out/letter.txt"), format!("Hello, {}!\n", name.trim_end()));
+
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(place.ends(0, &["deploy"]).last_line(), "0 created, 0 updated, 0 deleted", "nothing to do asks nothing");
+
+    let changed = place.ends(0, &["deploy", "-y", "--var", "greeting=Good day"]);
+    assert!(changed.out.contains("- Hello, ") || changed.out.contains("\"Hello, "), "{}", changed.out);
+    assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted");
+
+    place.write("out/letter.txt", "something else\n");
+    let drift = place.ends(3, &["drift", "--exit-code"]);
+    assert!(drift.out.contains("letter") && drift.out.contains("+ something else"), "{}", drift.out);
+    assert_eq!(drift.last_line(), "1 drifted, 0 vanished");
+    std::fs::remove_file(place.path().join("out/letter.txt")).unwrap();
+    assert_eq!(place.ends(0, &["drift"]).last_line(), "0 drifted, 1 vanished");
+    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.ends(0, &["drift", "--exit-code"]).last_line(), "0 drifted, 0 vanished");
+
+    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 2 deleted");
+    assert!(!place.has("out/letter.txt"));
+    assert_eq!(place.ends(0, &["list"]).out, "");
+    assert!(place.ends(0, &["list", "--all"]).out.contains("destroyed"));
+    assert_eq!(place.ends(0, &["history"]).out.lines().count(), 5, "a head and four operations");
+}
+
+const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
+
+#[test]
+fn a_kept_plan_is_applied_as_it_is_or_refused() {
+    let place = Place::with("blueprint.yaml", ONE);
+    place.ends(0, &["stage", "--out", "plan"]);
+    assert_eq!(place.ends(0, &["deploy", "plan"]).last_line(), "1 created, 0 updated, 0 deleted");
+    let stale = place.ends(1, &["deploy", "plan"]);
+    assert!(stale.err.contains("error[plan-stale]"), "{}", stale.err);
+
+    place.write("blueprint.yaml", ONE.replace("input: 1", "input: 2"));
+    place.ends(0, &["stage", "--out", "plan"]);
+    place.write("blueprint.yaml", ONE.replace("input: 1", "input: 3"));
+    assert!(place.ends(1, &["deploy", "plan"]).err.contains("error[input-changed]"));
+    place.write("blueprint.yaml", ONE.replace("input: 1", "input: 2"));
+    place.ends(2, &["deploy", "plan", "--var", "x=1"]);
+    place.ends(2, &["deploy", "plan", "--instance", "other"]);
+    assert_eq!(place.ends(0, &["deploy", "plan"]).last_line(), "0 created, 1 updated, 0 deleted");
+
+    place.write("plan", place.read("plan").replacen("\"format\":1", "\"format\":99", 1));
+    assert!(place.ends(1, &["deploy", "plan"]).err.contains("format 99"));
+    place.write("plan", "{\"format\":1,\"kind\":\"plan\"");
+    assert!(place.ends(1, &["deploy", "plan"]).err.contains("is not a plan"));
+}
+
+#[test]
+fn a_kept_plan_with_another_step_is_refused() {
+    let place = Place::with("blueprint.yaml", ONE);
+    place.ends(0, &["stage", "--out", "plan"]);
+    place.write("plan", place.read("plan").replacen("\"after\":1", "\"after\":7", 1));
+    assert!(place.ends(1, &["deploy", "plan"]).err.contains("error[plan-stale]"));
+    assert!(!place.has(".cyan"));
+}
+
+#[test]
+fn what_would_be_done_needs_a_yes() {
+    let place = Place::with("blueprint.yaml", ONE);
+    let refused = place.ends(2, &["deploy"]);
+    assert!(
+        refused.err.contains("--yes") && refused.out.contains("a test/data create"),
+        "{}{}",
+        refused.out,
+        refused.err
+    );
+    assert!(!place.has(".cyan"), "nothing was changed");
+    place.ends(0, &["deploy", "-y"]);
+    place.ends(2, &["destroy"]);
+    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+}
+
+#[test]
+fn a_failure_ends_with_four_and_can_be_gone_on_from() {
+    let text = "version: 2023-04-20\nresources:\n  bad: {type: local/command, spec: {create: [\"false\"]}}\n  after: {type: test/data, spec: {input: 1}, dependsOn: bad}\n  other: {type: test/data, spec: {input: 1}}\n";
+    let place = Place::with("blueprint.yaml", text);
+    let failed = place.ends(4, &["deploy", "-y", "--on-failure", "keep-going"]);
+    assert_eq!(failed.last_line(), "1 created, 0 updated, 0 deleted");
+    assert!(failed.err.contains("error[provider-failed]") && failed.err.contains("after: skipped"), "{}", failed.err);
+    assert!(place.ends(0, &["show", "bad"]).out.contains("create failed"));
+    place.write("blueprint.yaml", text.replace("\"false\"", "\"true\""));
+    place.ends(0, &["deploy", "-y"]);
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+}
+
+#[test]
+fn destroy_needs_the_state_alone() {
+    let place = Place::with("blueprint.yaml", ONE);
+    place.ends(0, &["deploy", "-y", "-i", "alone"]);
+    std::fs::remove_file(place.path().join("blueprint.yaml")).unwrap();
+    std::fs::create_dir(place.path().join("below")).unwrap();
+    assert_eq!(place.ends(0, &["-C", "below", "destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+}
+
+#[test]
+fn instances_have_names() {
+    let place = Place::new();
+    place.write("one.blueprint.yaml", ONE);
+    place.write("two.blueprint.yaml", ONE);
+    place.ends(0, &["deploy", "-y", "one.blueprint.yaml"]);
+    place.ends(0, &["deploy", "-y", "two.blueprint.yaml"]);
+    let list = place.ends(0, &["list"]).out;
+    assert!(list.contains("one ") && list.contains("two "), "{list}");
+    let several = place.ends(2, &["show"]);
+    assert!(several.err.contains("one, two"), "{}", several.err);
+    place.ends(0, &["show", "-i", "two"]);
+    place.ends(1, &["show", "-i", "three"]);
+    place.ends(1, &["show", "-i", "two", "nothing"]);
+    place.ends(2, &["show", "-i", "a/b"]);
+
+    // Another document under a name that is taken.
+    place.write("sub/one.blueprint.yaml", ONE);
+    let state = ["--state", "sqlite:.cyan/state.db"];
+    let other = place.ends(1, &["deploy", "-y", "sub/one.blueprint.yaml", state[0], state[1]]);
+    assert!(other.err.contains("error[instance-document-differs]"), "{}", other.err);
+    place.ends(0, &["deploy", "-y", "sub/one.blueprint.yaml", "-i", "one", state[0], state[1]]);
+}
+
+#[test]
+fn two_runs_at_once_are_one_too_many() {
+    let text = "version: 2023-04-20\nresources:\n  slow: {type: time/sleep, spec: {create: 3s}}\n";
+    let place = Place::with("blueprint.yaml", text);
+    let mut first = place.cyan(&["deploy", "-y"]).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let second = place.ends(5, &["deploy", "-y"]);
+    assert!(second.err.contains("error[instance-busy]") && second.err.contains("tester@"), "{}", second.err);
+    place.ends(2, &["unlock"]);
+    assert!(first.wait().unwrap().success());
+    place.ends(0, &["unlock"]);
+    place.ends(0, &["deploy", "-y"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_so_and_is_gone_on_from() {
+    let text = "version: 2023-04-20\nresources:\n  first: {type: time/sleep, spec: {create: 1s}}\n  second: {type: time/sleep, spec: {create: 0s}, dependsOn: first}\n";
+    let place = Place::with("blueprint.yaml", text);
+    let mut command = place.cyan(&["deploy", "-y"]);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let ended = ran(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 130, "{}{}", ended.out, ended.err);
+    assert_eq!(ended.last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
+}
+
+#[test]
+fn state_in_memory_leaves_nothing() {
+    let place = Place::with("blueprint.yaml", ONE);
+    place.ends(0, &["deploy", "-y", "--state", "memory:"]);
+    assert!(!place.has(".cyan"));
+    let mut command = place.cyan(&["stage"]);
+    let staged = ran(command.env("CYAN_STATE", "memory:").output().unwrap());
+    assert_eq!(staged.last_line(), "1 to create, 0 to update, 0 to delete");
+}
