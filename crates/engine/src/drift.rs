@@ -38,7 +38,12 @@ pub enum Drift {
 
 /// Reads everything that is recorded and compares, in the order of the records. What cannot be read is an error in
 /// `found`. Things whose call was cut off are left out: what became of them the next plan says.
-pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> Vec<Drifted> {
+pub async fn drift(
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Vec<Drifted> {
     let mut answers = Answers::default();
     refresh::refresh(snapshot, catalogs, world, &mut answers, found).await;
     let mut all = Vec::new();
