@@ -3,16 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use engine::shell::{Chance, Shell};
+use engine::shell::Shell;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
-use provider::{BoxFuture, Checked, Fetched, Planned, Provider, ProviderError, Seen};
-use providers::fake::{self, FakeOptions};
+use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, Seen};
 use state::Store as _;
 use testkit::lab::Lab;
 
-use crate::{apply_well, lab, lately};
+use crate::{apply_well, lab, lately, shell};
 
 /// A world that counts what it is asked.
 struct Counting {
@@ -23,21 +22,7 @@ struct Counting {
 
 impl Counting {
     fn new(lab: &Lab) -> Counting {
-        let provider = fake::provider(FakeOptions { world: Some(lab.world.clone()), ..FakeOptions::default() });
-        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
-        providers.insert("test".into(), Arc::new(provider));
-        let inner = Shell {
-            providers,
-            catalogs: lab.catalogs.clone(),
-            settings: IndexMap::default(),
-            instance: lab.name.name().clone(),
-            root: lab.folder.clone(),
-            working_directory: lab.working_directory.clone(),
-            clock: lab.clock.clone(),
-            chance: Chance::seeded(2),
-            http: None,
-            cancel: tokio_util::sync::CancellationToken::new(),
-        };
+        let inner = shell(lab);
         Counting { inner, reads: AtomicU64::new(0), others: AtomicU64::new(0) }
     }
 

@@ -1,6 +1,7 @@
 //! The laws of ARCHITECTURE.md, each over many documents and accidents drawn at random (the seed of a failing one is
 //! printed and kept).
 
+mod commits;
 mod crashes;
 mod linear;
 mod order;
@@ -10,10 +11,13 @@ mod sketch;
 mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use engine::shell::Operated;
+use blueprint::{IndexMap, Name};
+use engine::shell::{Chance, Operated, Shell};
 use engine::{Given, Options};
-use providers::fake::Fault;
+use provider::Provider;
+use providers::fake::{self, FakeOptions, Fault};
 use state::OperationOutcome;
 use testkit::lab::{Lab, Run, Stage, settings};
 
@@ -35,6 +39,25 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
 
 fn lab() -> Lab {
     Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new())
+}
+
+/// What a process has that works on the world of a laboratory.
+fn shell(lab: &Lab) -> Shell {
+    let provider = fake::provider(FakeOptions { world: Some(lab.world.clone()), ..FakeOptions::default() });
+    let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
+    providers.insert("test".into(), Arc::new(provider));
+    Shell {
+        providers,
+        catalogs: lab.catalogs.clone(),
+        settings: IndexMap::default(),
+        instance: lab.name.name().clone(),
+        root: lab.folder.clone(),
+        working_directory: lab.working_directory.clone(),
+        clock: lab.clock.clone(),
+        chance: Chance::seeded(u64::from(u32::MAX)),
+        http: None,
+        cancel: tokio_util::sync::CancellationToken::new(),
+    }
 }
 
 async fn stage(lab: &Lab, text: &str) -> Stage {
