@@ -1,7 +1,7 @@
 //! Cases about plans.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::plan_file::{hidden, hidden_export, hidden_step};
 use engine::shell::{Clock, Operated};
@@ -63,7 +63,7 @@ pub(super) fn change_world(lab: &Lab, changes: &Json, folder: &Path) -> Result<(
     Ok(())
 }
 
-fn stage(document: &PathBuf, expect: &Json) -> Result<(), String> {
+fn stage(document: &Path, expect: &Json) -> Result<(), String> {
     let folder = document.parent().map(Path::to_path_buf).unwrap_or_default();
     let name = document.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     let text = read(document)?;

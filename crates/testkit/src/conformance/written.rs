@@ -205,8 +205,11 @@ pub(super) fn validation(pack: &Path) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
+/// Code, severity letter, and line and column where it has a place.
+type Placed = (String, String, Option<(u64, u64)>);
+
 /// Code, severity, line and column of each diagnostic, as the pack writes them; its file first where that is wanted.
-fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<(String, String, Option<(u64, u64)>)> {
+fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<Placed> {
     let place = |it: &Diagnostic| {
         let span = it.span();
         let position = files.get(span.file).map(|file| file.position(span.start))?;
@@ -215,7 +218,7 @@ fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<(String, String
     diagnostics.iter().map(|it| (it.code.name.to_owned(), letter(it.severity).to_owned(), place(it))).collect()
 }
 
-fn validate(document: &PathBuf, expect: &Json) -> Result<(), String> {
+fn validate(document: &Path, expect: &Json) -> Result<(), String> {
     // Stored as the bytes it must be read from; what is not UTF-8 never gets as far as a text.
     let text = read(document)?;
     let name = document.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -243,11 +246,11 @@ fn validate(document: &PathBuf, expect: &Json) -> Result<(), String> {
     })?
 }
 
-fn compare(mut got: Vec<(String, String, Option<(u64, u64)>)>, expect: &Json) -> Result<(), String> {
+fn compare(mut got: Vec<Placed>, expect: &Json) -> Result<(), String> {
     let mut wrong = Vec::new();
     for wanted in expect["diagnostics"].as_array().into_iter().flatten() {
         let at = wanted[2].as_u64().zip(wanted[3].as_u64());
-        let fits = |it: &(String, String, Option<(u64, u64)>)| {
+        let fits = |it: &Placed| {
             wanted[0] == it.0.as_str() && wanted[1] == it.1.as_str() && (at.is_none() || it.2 == at)
         };
         match got.iter().position(fits) {
