@@ -144,6 +144,9 @@ pub(crate) enum CommandError {
         /// The place of the state.
         place: String,
     },
+    /// Something that has a page of its own.
+    #[error("{}", .0.message)]
+    Diagnosed(Box<diag::Diagnostic>),
     /// A secret was asked for as if it were none.
     #[error("`{name}` is secret")]
     Secret {

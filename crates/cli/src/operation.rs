@@ -179,7 +179,10 @@ pub(crate) async fn carry_out(
             match outcome.outcome {
                 Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
                 Some(OperationOutcome::Interrupted) => Exit::Interrupted,
-                Some(OperationOutcome::Failed) | None => Exit::Failed,
+                Some(OperationOutcome::Failed) | None => {
+                    report.terminal.say("Not everything was done. What was done is recorded: mend the cause, and run the same command again.");
+                    Exit::Failed
+                }
             }
         }
     };

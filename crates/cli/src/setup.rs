@@ -431,8 +431,9 @@ pub(crate) async fn chosen(
     };
     if let Some(instance) = which.instance.as_ref().or(setup.config.instance.as_ref()) {
         let instance = instance.clone();
-        if setup.store(false).info(&instance).await?.is_none() {
-            return Err(CommandError::State(state::StoreError::Unknown { instance }));
+        let store = setup.store(false);
+        if store.info(&instance).await?.is_none() {
+            return Err(unknown_instance(&instance, &store.instances().await?, &setup.place));
         }
         return Ok((setup, instance));
     }
@@ -442,7 +443,7 @@ pub(crate) async fn chosen(
         if named.is_some() || all.iter().any(|info| info.name == own) {
             return match all.iter().any(|info| info.name == own) {
                 true => Ok((setup, own)),
-                false => Err(CommandError::State(state::StoreError::Unknown { instance: own })),
+                false => Err(unknown_instance(&own, &all, &setup.place)),
             };
         }
     }
@@ -457,4 +458,12 @@ pub(crate) async fn chosen(
         }
         many => Err(CommandError::SeveralInstances { names: many.iter().map(|info| info.name.to_string()).collect() }),
     }
+}
+
+fn unknown_instance(instance: &InstanceName, all: &[state::InstanceInfo], place: &StatePlace) -> CommandError {
+    let diagnostic = engine::codes::UNKNOWN_INSTANCE
+        .new(format!("there is no instance `{instance}`"))
+        .note(format!("the state is in {}", place.shown()))
+        .help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
+    CommandError::Diagnosed(Box::new(diagnostic))
 }

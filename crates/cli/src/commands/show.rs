@@ -71,6 +71,8 @@ async fn whole(
     }
     let paint = report.terminal.out;
     let mut text = String::new();
+    let is_held = info.as_ref().and_then(|info| info.holder.as_ref()).is_some_and(|holder| holder.until > now);
+    let open = if is_held { "under way" } else { "interrupted" };
     if let Some(info) = &info {
         text.push_str(&format!("{} {}\n", paint.bold(instance), status(info, now)));
         text.push_str(&format!("generation {}, revision {}", info.generation.0, info.revision.0));
@@ -92,7 +94,7 @@ async fn whole(
             .records
             .iter()
             .map(|(address, record)| {
-                let cut = if snapshot.open.contains_key(address) { ", interrupted" } else { "" };
+                let cut = if snapshot.open.contains_key(address) { format!(", {open}") } else { String::new() };
                 vec![
                     address.to_string(),
                     record.type_name.to_string(),
@@ -105,7 +107,8 @@ async fn whole(
         text.push_str(&table(&["ADDRESS", "TYPE", "STATUS", "ID"], &rows, paint));
     }
     for address in snapshot.open.keys().filter(|address| !snapshot.records.contains_key(*address)) {
-        text.push_str(&format!("{address}: cut off; `cyan stage` looks what became of it\n"));
+        let more = if is_held { "" } else { "; `cyan stage` looks what became of it" };
+        text.push_str(&format!("{address}: {open}{more}\n"));
     }
     if !snapshot.exports.is_empty() {
         let old = if snapshot.exports_old { " (of before the last operation, which failed)" } else { "" };

@@ -34,9 +34,6 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         }
         text.push('\n');
     }
-    for address in &plan.left_alone.retained {
-        text.push_str(&format!("{address} stays in the world, no longer managed\n"));
-    }
     if !plan.left_alone.absent.is_empty() && verbose {
         let names: Vec<String> = plan.left_alone.absent.iter().map(ToString::to_string).collect();
         text.push_str(&format!("left out by their conditions: {}\n", names.join(", ")));
@@ -55,6 +52,7 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
     };
     let action = match step.action {
         Action::None => "only remembered",
+        Action::Detach => "stays in the world, no longer managed",
         Action::Replace if step.may_replace => "may replace",
         other => other.word(),
     };

@@ -84,6 +84,10 @@ impl Report {
 
     /// Says why the command could not do its work.
     pub(crate) fn error(&mut self, error: &CommandError) {
+        if let CommandError::Diagnosed(diagnostic) = error {
+            let found = [diagnostic.as_ref().clone()].into_iter().collect();
+            return self.diagnostics(&found, &Files::new());
+        }
         self.errors += 1;
         if self.is_json() {
             return self.push(json::error(error));

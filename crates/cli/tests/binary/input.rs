@@ -36,7 +36,7 @@ fn a_file_without_permission_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::with("blueprint.yaml", ONE);
     let file = place.path().join("blueprint.yaml");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&file).is_ok() {
         eprintln!("skipped: this user may read everything");
         return;
@@ -72,6 +72,37 @@ fn several_documents_are_all_checked() {
     let ran = place.ends(1, &["validate", "bad.yaml", "missing.yaml", "good.yaml"]);
     assert!(ran.err.contains("error[unknown-provider]") && ran.err.contains("`missing.yaml` cannot be read"));
     assert!(ran.out.contains("`good.yaml` is valid"));
+}
+
+#[test]
+fn monsters_are_refused_with_a_word() {
+    let place = Place::new();
+    place.write("deep.yaml", format!("version: 2023-04-20\nresources: {}", "[".repeat(100_000)));
+    let level = |at: usize| format!("  x{at}: &x{at} [{}]\n", vec![format!("*x{}", at - 1); 10].join(", "));
+    let bomb: String = (1..12).map(level).collect();
+    place.write("bomb.yaml", format!("version: 2023-04-20\nmetadata:\n  x0: &x0 [1]\n{bomb}"));
+    let circle = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: \"${b.spec.input}\"}}\n  b: {type: test/data, spec: {input: \"${a.spec.input}\"}}\n";
+    place.write("circle.yaml", circle);
+    for name in ["deep.yaml", "bomb.yaml", "circle.yaml"] {
+        let ran = place.ends(1, &["validate", name]);
+        assert!(ran.err.contains("error[") && ran.err.len() < 100_000, "{name}: {}", ran.err.len());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_is_full_is_said() {
+    let place = Place::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ended = ran(place
+        .cyan(&["types"])
+        .stdout(full)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap()
+        .wait_with_output()
+        .unwrap());
+    assert!(ended.code == 1 && ended.err.contains("the output cannot be written"), "{}", ended.err);
 }
 
 #[test]

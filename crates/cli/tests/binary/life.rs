@@ -128,7 +128,12 @@ fn instances_have_names() {
     let several = place.ends(2, &["show"]);
     assert!(several.err.contains("one, two"), "{}", several.err);
     place.ends(0, &["show", "-i", "two"]);
-    place.ends(1, &["show", "-i", "three"]);
+    let unknown = place.ends(1, &["show", "-i", "tow"]);
+    assert!(
+        unknown.err.contains("error[unknown-instance]") && unknown.err.contains("did you mean `two`?"),
+        "{}",
+        unknown.err
+    );
     place.ends(1, &["show", "-i", "two", "nothing"]);
     place.ends(2, &["show", "-i", "a/b"]);
 
