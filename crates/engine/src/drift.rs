@@ -45,7 +45,7 @@ pub async fn drift(
     found: &mut Diagnostics,
 ) -> Vec<Drifted> {
     let mut answers = Answers::default();
-    refresh::refresh(snapshot, catalogs, world, &mut answers, found).await;
+    refresh::refresh(snapshot, false, catalogs, world, &mut answers, found).await;
     let mut all = Vec::new();
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
         let how = match answers.seen.get(address) {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Value};
+use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use futures::StreamExt as _;
 use provider::{Catalogs, Seen, TypeRef};
-use state::{Open, Record, Snapshot, Status, StatusOp, StatusWord};
+use state::{Intent, Open, Record, Snapshot, Status, StatusOp, StatusWord};
 
 use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
@@ -19,13 +19,14 @@ const READS_AT_ONCE: usize = 128;
 /// Reads every recorded thing, and every thing whose call was cut off, into `answers`. What cannot be read is an error.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
+    only_cut_off: bool,
     catalogs: &Catalogs,
     world: &dyn World,
     answers: &mut Answers,
     found: &mut Diagnostics,
 ) {
     let recorded = snapshot.records.iter().filter(|(address, record)| {
-        !record.id.is_empty() && !snapshot.open.contains_key(*address) && reads(catalogs, record)
+        !only_cut_off && !record.id.is_empty() && !snapshot.open.contains_key(*address) && reads(catalogs, record)
     });
     let questions = recorded.map(|(address, record)| ReadQuestion {
         address,
@@ -40,7 +41,10 @@ pub(crate) async fn refresh(
         let record = snapshot.records.get(address).map(Arc::as_ref);
         let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
         let made_anew = open.intent.op == StatusOp::Create;
-        let id = record.filter(|_| !made_anew).map(|record| record.id.as_ref());
+        let id = match open.intent.id.as_ref() {
+            "" => record.filter(|_| !made_anew).map(|record| record.id.as_ref()),
+            named => Some(named),
+        };
         ReadQuestion {
             address,
             type_name: &open.intent.type_name,
@@ -51,7 +55,18 @@ pub(crate) async fn refresh(
             token: Some(&open.intent.token),
         }
     });
-    let all: Vec<ReadQuestion<'_>> = questions.chain(cut_off).collect();
+    // A create that failed without a word about whether it was done.
+    let unsure = snapshot.records.iter().filter(|(address, record)| is_unsure(record) && !snapshot.open.contains_key(*address));
+    let unsure = unsure.map(|(address, record)| ReadQuestion {
+        address,
+        type_name: &record.type_name,
+        id: None,
+        inputs: &record.inputs,
+        outputs: &Value::Null,
+        private: &Value::Null,
+        token: record.token.as_deref(),
+    });
+    let all: Vec<ReadQuestion<'_>> = questions.chain(cut_off).chain(unsure).collect();
     let mut results = futures::stream::iter(all)
         .map(|question| {
             let address = question.address;
@@ -78,6 +93,11 @@ pub(crate) async fn refresh(
         }
     }
     answers.refreshed = true;
+}
+
+/// Whether nothing is known of the thing but the token under which it may have been made.
+fn is_unsure(record: &Record) -> bool {
+    record.id.is_empty() && record.token.is_some()
 }
 
 fn reads(catalogs: &Catalogs, record: &Record) -> bool {
@@ -149,7 +169,8 @@ pub(crate) fn settle(
             snapshot.open.insert(address, open);
             continue;
         }
-        let after = after_cut_off(&open, before.as_ref(), seen, catalogs);
+        let not_done = said && matches!(answers.seen.get(&address), Some(FrozenSeen::CannotTell));
+        let after = if not_done { before.clone() } else { after_cut_off(&open, before.as_ref(), seen, catalogs) };
         found.push(
             codes::INTERRUPTED
                 .new(format!("the {} of `{address}` was cut off; {}", open.intent.op.word(), if said { "it counts as not done" } else { "its outcome has been read back" })),
@@ -163,6 +184,33 @@ pub(crate) fn settle(
             }
         }
         settled.push(Settled { address, record: after });
+    }
+    settled.extend(take_over_unsure(snapshot, answers, catalogs));
+    settled
+}
+
+/// Things that were made although their creates failed, because the answer was lost, are taken over.
+fn take_over_unsure(snapshot: &mut Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Settled> {
+    let mut settled = Vec::new();
+    for (address, record) in &mut snapshot.records {
+        let Some(token) = record.token.clone().filter(|_| is_unsure(record)) else { continue };
+        let Some(seen @ FrozenSeen::There { .. }) = answers.seen.get(address) else { continue };
+        let intent = Intent {
+            address: address.clone(),
+            op: StatusOp::Create,
+            deposed: false,
+            token,
+            id: "".into(),
+            retain: record.retain,
+            protect: record.protect,
+            type_name: record.type_name.clone(),
+            inputs: record.inputs.clone(),
+            dependencies: record.dependencies.clone(),
+        };
+        if let Some(taken) = after_cut_off(&Open { intent }, Some(record), Some(seen), catalogs) {
+            *record = taken.clone();
+            settled.push(Settled { address: address.clone(), record: Some(taken) });
+        }
     }
     settled
 }
@@ -184,22 +232,22 @@ fn after_cut_off(
         _ => None,
     };
     match (intent.op, there) {
-        (StatusOp::Delete, None) if intent.deposed => before.map(|record| {
-            let mut record = Record::clone(record);
-            record.deposed = None;
-            Arc::new(record)
+        (StatusOp::Delete, None) => before.and_then(|record| {
+            let id = if intent.id.is_empty() { &record.id } else { &intent.id };
+            record.without(id).map(Arc::new)
         }),
-        // The old half of a replacement is gone; what is left is what was going to be made.
-        (StatusOp::Delete, None) => None,
         (StatusOp::Delete, Some(_)) => before.cloned(),
         (StatusOp::Create, None) => before.cloned(),
         (StatusOp::Create, Some((id, fields, private))) => {
-            let deposed = before.filter(|old| !old.id.is_empty() && old.id != *id).map(|old| {
-                let mut old = Record::clone(old);
-                old.status.word = StatusWord::Deposed;
-                let inner = old.deposed.take();
-                inner.unwrap_or_else(|| Box::new(old))
-            });
+            let deposed = match before {
+                Some(old) if !old.id.is_empty() && old.id != *id && !old.retain => Some(Box::new(old.as_old_half())),
+                Some(old) => old.deposed.clone(),
+                None => None,
+            };
+            let schema_version = match catalogs.resource_type(&intent.type_name) {
+                TypeRef::Known(ty) => ty.schema_version,
+                _ => 0,
+            };
             Some(Arc::new(Record {
                 type_name: intent.type_name.clone(),
                 status: Status::new(StatusOp::Create, StatusWord::Ready),
@@ -209,13 +257,13 @@ fn after_cut_off(
                 private: private.clone(),
                 metadata: Value::Null,
                 dependencies: intent.dependencies.clone(),
-                retain: false,
-                protect: false,
+                retain: intent.retain,
+                protect: intent.protect,
                 deposed,
                 token: None,
                 attention: None,
                 unhealthy: Vec::new(),
-                schema_version: before.map_or(0, |record| record.schema_version),
+                schema_version,
                 origin: before.map(|record| record.origin.clone()).unwrap_or_default(),
             }))
         }
@@ -223,13 +271,22 @@ fn after_cut_off(
         (StatusOp::Update, Some((id, fields, private))) => before.map(|old| {
             let mut record = Record::clone(old);
             let wanted = intent.inputs.as_map();
+            let goes = |key: &Name| match catalogs.resource_type(&intent.type_name) {
+                TypeRef::Known(ty) => ty.schema.fields.get(key).is_some_and(|field| !field.computed),
+                _ => false,
+            };
             let done = wanted.is_some_and(|wanted| {
-                wanted.iter().all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)))
+                let all = wanted.iter().all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)));
+                // A field that was to be removed is still there as long as it is seen.
+                let stays = |(key, seen): (&Name, &Value)| !seen.is_null() && !wanted.contains_key(key) && goes(key);
+                all && !fields.as_map().is_some_and(|fields| fields.iter().any(stays))
             });
             if done {
                 record.inputs = intent.inputs.clone();
                 record.dependencies = intent.dependencies.clone();
                 record.status = Status::new(StatusOp::Update, StatusWord::Ready);
+            } else {
+                record.status = Status::new(StatusOp::Update, StatusWord::Interrupted);
             }
             record.id = id.clone();
             record.outputs = marked(fields, &record.outputs);

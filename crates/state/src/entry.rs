@@ -20,6 +20,9 @@ pub struct Operation {
     pub began: i64,
     /// The document, relative to the state; empty for a destroy.
     pub document: Name,
+    /// Values drawn for call sites that are in use from now on: they survive a run that is cut off.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub remembered: IndexMap<Name, Remembered>,
     /// What the generation needs to be planned again: documents and inputs, sealed where secret. Null for a destroy.
     pub desired: Value,
 }
@@ -117,6 +120,15 @@ pub struct Intent {
     pub deposed: bool,
     /// The token of the call.
     pub token: Name,
+    /// The provider's id of the thing; empty for a create.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub id: Name,
+    /// The thing will be left in the world when it is no longer declared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retain: bool,
+    /// The thing will never be deleted or replaced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protect: bool,
     /// The type.
     #[serde(rename = "type")]
     pub type_name: Name,

@@ -237,7 +237,9 @@ impl EntryKind {
     /// Whether anything in it is secret, so that it must be sealed.
     pub fn has_secret(&self) -> bool {
         match self {
-            EntryKind::Began(began) => began.desired.has_secret(),
+            EntryKind::Began(began) => {
+                began.desired.has_secret() || began.remembered.values().any(|remembered| remembered.value.has_secret())
+            }
             EntryKind::Intent(intent) => intent.inputs.has_secret(),
             EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
             EntryKind::Finished(finished) => {
@@ -261,6 +263,7 @@ mod tests {
             who: "a@b".into(),
             began: 1,
             document: "d".into(),
+            remembered: Default::default(),
             desired: Value::Null,
         };
         Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
@@ -272,6 +275,9 @@ mod tests {
             op: StatusOp::Create,
             deposed: false,
             token: token.into(),
+            id: "".into(),
+            retain: false,
+            protect: false,
             type_name: "t".into(),
             inputs,
             dependencies: Vec::new(),

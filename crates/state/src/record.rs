@@ -239,6 +239,46 @@ fn is_empty(name: &Name) -> bool {
     name.is_empty()
 }
 
+impl Record {
+    /// What is left of the record once the thing with this id of the provider is gone: nothing, or what else it tells of.
+    ///
+    /// Old halves of replacements hang below the thing one by one; each is a thing of its own.
+    pub fn without(&self, id: &str) -> Option<Record> {
+        let mut left = self.clone();
+        if *left.id == *id {
+            left.deposed.as_ref()?;
+            left.id = "".into();
+            left.outputs = Value::Null;
+            left.private = Value::Null;
+            left.status = Status::new(StatusOp::Delete, StatusWord::Gone);
+            return Some(left);
+        }
+        left.deposed = left.deposed.and_then(|old| old.without_link(id)).map(Box::new);
+        Some(left).filter(|left| !(left.id.is_empty() && left.deposed.is_none() && left.status.word == StatusWord::Gone))
+    }
+
+    fn without_link(mut self: Box<Record>, id: &str) -> Option<Record> {
+        let below = self.deposed.take().and_then(|old| old.without_link(id)).map(Box::new);
+        if *self.id == *id {
+            return below.map(|below| *below);
+        }
+        self.deposed = below;
+        Some(*self)
+    }
+
+    /// The old halves that are still there, the newest first.
+    pub fn old_halves(&self) -> impl Iterator<Item = &Record> {
+        std::iter::successors(self.deposed.as_deref(), |old| old.deposed.as_deref())
+    }
+
+    /// The record as the old half below a new thing.
+    pub fn as_old_half(&self) -> Record {
+        let mut old = self.clone();
+        old.status.word = StatusWord::Deposed;
+        old
+    }
+}
+
 /// A value that was drawn once for a call site (ruling S60).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {

@@ -10,7 +10,7 @@ use state::{Record, StatusWord};
 
 use super::record::{Breach, breach};
 use super::run::verb_of;
-use super::{Apply, Durable, Effect, OnFailure, Progress, Wake};
+use super::{AFTER_CANCEL, Apply, Durable, Effect, OnFailure, Progress, Wake};
 use crate::codes;
 use crate::event::Event;
 use crate::plan::{Action, Decided, TaskKind, Until};
@@ -89,7 +89,16 @@ impl Apply {
         } else {
             codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{}`", decided.address))
         };
-        let record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
+        let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.stopping;
+        let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
+        if let Some(failed) = &mut record
+            && request.operation == Verb::Create
+            && failed.id.is_empty()
+            && unsure
+        {
+            // It may have been made all the same: the next plan looks for it by the token.
+            Arc::make_mut(failed).token = Some(request.token.clone());
+        }
         self.fail(task, decided, record, diagnostic.note(error.message), effects);
     }
 
@@ -166,7 +175,7 @@ impl Apply {
         self.running[task as usize].progress = Progress::Done;
         if let Some(request) = called {
             let slot = match (kind, request.operation) {
-                (TaskKind::DeleteOld, _) => None,
+                (TaskKind::DeleteOld(_), _) => None,
                 (_, Verb::Create) if decided.action == Action::Replace => Some(3),
                 (_, Verb::Create) => Some(0),
                 (_, Verb::Update) => Some(1),
@@ -193,6 +202,7 @@ impl Apply {
             self.set_outputs(&decided, &record);
         }
         self.running[task as usize].progress = Progress::Configured;
+        self.running[task as usize].tries = 0;
         effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
         self.release(task, Some(Until::Configured), effects);
         self.look(task, effects);
@@ -234,6 +244,7 @@ impl Apply {
                     return;
                 }
                 running.looks += 1;
+                running.tries = 0;
                 running.waited += after;
                 let number = self.wake(Wake::Look(task));
                 effects.push(Effect::Wake(number, after));
@@ -267,7 +278,13 @@ impl Apply {
                 self.cancelled = true;
                 if self.in_flight > 0 {
                     effects.push(Effect::Cancel);
+                    let number = self.wake(Wake::Abandon);
+                    effects.push(Effect::Wake(number, AFTER_CANCEL));
                 }
+            }
+            Some(Wake::Abandon) => {
+                self.abandoned = true;
+                self.failed = true;
             }
             Some(Wake::Retry(_) | Wake::Look(_)) | None => {}
         }

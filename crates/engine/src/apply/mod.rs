@@ -205,12 +205,16 @@ pub struct Apply {
     stopping: bool,
     interrupted: bool,
     cancelled: bool,
+    /// Calls did not even end when they were told to: nobody waits for them any more.
+    abandoned: bool,
     broken: bool,
     finishing: bool,
     now: i64,
     counts: [u64; 4],
-    /// Steps that have been counted: a replacement counts once.
+    /// What went wrong so far.
     found: Diagnostics,
+    /// Metadata that was known only on deploy.
+    metadata: blueprint::IndexMap<Address, Value>,
     absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     failed: bool,
 }
@@ -220,7 +224,11 @@ enum Wake {
     Retry(u32),
     Look(u32),
     Drain,
+    Abandon,
 }
+
+/// How long calls that were told to end are waited for.
+const AFTER_CANCEL: Duration = Duration::from_secs(20);
 
 impl Apply {
     /// A machine for a plan that is current. `operation` names the run; its `began`, `kind` and `document` are the plan's to know.
@@ -244,7 +252,7 @@ impl Apply {
         }
         Apply {
             plan: Arc::new(plan),
-            settings,
+            settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
             catalogs,
             operation: Arc::new(operation),
@@ -261,6 +269,8 @@ impl Apply {
             stopping: false,
             interrupted: false,
             cancelled: false,
+            abandoned: false,
+            metadata: blueprint::IndexMap::default(),
             broken: false,
             finishing: false,
             now: 0,
@@ -317,7 +327,7 @@ impl Apply {
         self.now = now;
         self.gathering.push((Entry { step: 0, kind: EntryKind::Began(self.operation.clone()) }, Durable::Nothing));
         let calls = self.plan.tasks.iter().filter(|task| {
-            matches!(task.kind, TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld)
+            matches!(task.kind, TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld(_))
         });
         effects.push(Effect::Tell(Event::Began { instance: self.plan.instance.clone(), calls: calls.count() as u64 }));
         for settled in &self.plan.settled {
@@ -352,7 +362,7 @@ impl Apply {
                 outcome: Some(outcome),
                 counts: self.counts,
                 diagnostics: std::mem::take(&mut self.found),
-                left_in_flight: Vec::new(),
+                left_in_flight: self.left_in_flight(),
             }));
             return;
         }
@@ -368,19 +378,29 @@ impl Apply {
     }
 
     fn commit_failed(&mut self, why: String, effects: &mut Vec<Effect>) {
+        if self.broken {
+            return;
+        }
         self.under_way = None;
         self.gathering.clear();
         self.broken = true;
+        self.finishing = false;
+        // Whose intent could not be written is not called.
+        for task in 0..self.running.len() as u32 {
+            if self.running[task as usize].progress == Progress::Intending {
+                self.vacate(task);
+                self.running[task as usize].progress = Progress::Skipped;
+            }
+        }
+        let number = self.wake(Wake::Drain);
+        effects.push(Effect::Wake(number, AFTER_CANCEL));
         self.found.push(crate::codes::PROVIDER_FAILED.new("the state could not be written; nothing more was started").note(why));
         effects.push(Effect::Cancel);
     }
 
     /// Nothing can be recorded: waits for what is in flight, then ends. The intents of what ran stay open in the state.
     fn end_broken(&mut self, effects: &mut Vec<Effect>) {
-        if self.in_flight > 0 && !self.finishing {
-            return;
-        }
-        if self.finishing {
+        if self.finishing || self.in_flight > 0 && !self.cancelled {
             return;
         }
         self.finishing = true;
@@ -388,8 +408,14 @@ impl Apply {
             outcome: None,
             counts: self.counts,
             diagnostics: std::mem::take(&mut self.found),
-            left_in_flight: Vec::new(),
+            left_in_flight: self.left_in_flight(),
         }));
+    }
+
+    /// Calls that nobody waits for any more. Their intents stay open in the state.
+    fn left_in_flight(&self) -> Vec<Address> {
+        let left = self.running.iter().zip(&self.plan.tasks).filter(|(running, _)| running.progress == Progress::Calling);
+        left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()
     }
 
     /// Nothing new starts from now on; what runs is waited for, but not for ever.
@@ -404,11 +430,11 @@ impl Apply {
         for task in resting {
             self.give_up(task, effects);
         }
-        if self.in_flight > 0 || self.running.iter().any(|task| task.progress == Progress::Configured) {
+        if self.in_flight > 0 {
             effects.push(Effect::Tell(Event::Draining { running: self.in_flight as u64 }));
-            let number = self.wake(Wake::Drain);
-            effects.push(Effect::Wake(number, self.settings.drain));
         }
+        let number = self.wake(Wake::Drain);
+        effects.push(Effect::Wake(number, self.settings.drain));
     }
 
     fn wake(&mut self, wake: Wake) -> u64 {
@@ -432,12 +458,13 @@ impl Apply {
 
     /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
     fn finish_if_over(&mut self) {
-        if self.finishing || !self.gathering.is_empty() || self.under_way.is_some() || self.in_flight > 0 {
+        if self.finishing || !self.gathering.is_empty() || self.under_way.is_some() || self.in_flight > 0 && !self.abandoned {
             return;
         }
         let can_go_on = |task: &Running| match task.progress {
             Progress::Ready | Progress::Waiting(_) => !self.stopping,
-            Progress::Intending | Progress::Calling | Progress::Recording => true,
+            Progress::Intending | Progress::Recording => true,
+            Progress::Calling => !self.abandoned,
             Progress::Resting | Progress::Configured => !self.cancelled,
             Progress::Done | Progress::Failed | Progress::Skipped => false,
         };
@@ -449,9 +476,10 @@ impl Apply {
         let (exports, metadata) = self.exports_after(well);
         let failed_exports = self.found.has_errors();
         self.failed |= failed_exports;
-        let remembered = match &self.evaluation {
-            Some(_) => self.plan.answers.remembered.clone(),
-            None => self.snapshot.remembered.clone(),
+        let remembered = match (&self.evaluation, self.outcome()) {
+            (Some(_), _) => self.plan.answers.remembered.clone(),
+            (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),
+            (None, _) => self.snapshot.remembered.clone(),
         };
         let finished = Finished {
             outcome: self.outcome(),
@@ -483,12 +511,11 @@ impl Apply {
             return (None, self.snapshot.metadata.clone());
         }
         match &mut self.evaluation {
-            None if self.plan.purpose == Purpose::Reconcile => {
-                (Some(self.snapshot.exports.clone()), self.snapshot.metadata.clone())
-            }
+            None if self.plan.purpose == Purpose::Reconcile => (None, self.snapshot.metadata.clone()),
             None => (Some(blueprint::IndexMap::default()), Value::Null),
             Some(evaluation) => {
                 let mut mistakes = Diagnostics::new();
+                evaluation.settle_what_was_open(&mut Diagnostics::new());
                 let values = crate::plan::export_values(evaluation, &mut mistakes);
                 let metadata = crate::plan::metadata_value(evaluation, &mut mistakes);
                 mistakes.retain(diag::Diagnostic::is_error);

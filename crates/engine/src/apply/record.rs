@@ -55,7 +55,7 @@ impl Apply {
             inputs,
             outputs: Value::Null,
             private: Value::Null,
-            metadata: decided.metadata.clone(),
+            metadata: self.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone(),
             dependencies: decided.dependencies.clone(),
             retain: decided.retain,
             protect: decided.protect,
@@ -89,13 +89,10 @@ impl Apply {
     /// The old thing that a create-first replacement leaves to be deleted.
     fn deposed_by(&self, decided: &Decided, request: &CallRequest) -> Option<Box<Record>> {
         let before = self.snapshot.records.get(&decided.address)?;
-        if request.operation != Verb::Create || decided.action != Action::Replace || before.id.is_empty() {
+        if request.operation != Verb::Create || decided.action != Action::Replace || before.id.is_empty() || before.retain {
             return before.deposed.clone();
         }
-        let mut old = Record::clone(before);
-        old.status.word = StatusWord::Deposed;
-        // Of several old halves the oldest is kept: it is the one whose delete has failed before.
-        Some(old.deposed.take().unwrap_or_else(|| Box::new(old)))
+        Some(Box::new(before.as_old_half()))
     }
 
     /// What is remembered of a thing whose call failed; the answer may say what exists all the same.
@@ -134,9 +131,9 @@ impl Apply {
             }
             (Verb::Delete, _) => {
                 let mut record = Record::clone(before?);
-                match &mut record.deposed {
-                    Some(old) if request.id.as_ref() == Some(&old.id) => old.status.op = StatusOp::Delete,
-                    _ => record.status = Status::new(StatusOp::Delete, StatusWord::Failed),
+                // An old half stays one until it is gone; only the thing itself has a status to show.
+                if request.id.as_ref() == Some(&record.id) {
+                    record.status = Status::new(StatusOp::Delete, StatusWord::Failed);
                 }
                 record
             }
@@ -147,13 +144,7 @@ impl Apply {
     /// What is left to be remembered after a delete.
     pub(super) fn deleted_record(&self, decided: &Decided, request: &CallRequest) -> Option<Arc<Record>> {
         let now = self.snapshot.records.get(&decided.address)?;
-        let was_old = now.deposed.as_ref().is_some_and(|old| request.id.as_ref() == Some(&old.id));
-        if !was_old {
-            return None;
-        }
-        let mut record = Record::clone(now);
-        record.deposed = None;
-        Some(Arc::new(record))
+        now.without(request.id.as_deref().unwrap_or_default()).map(Arc::new)
     }
 
     /// What is remembered of a thing that needs no call.

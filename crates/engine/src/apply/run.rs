@@ -10,7 +10,7 @@ use state::{Entry, EntryKind, Intent, Record, StatusOp};
 use super::{Apply, CallRequest, Durable, Effect, Progress};
 use crate::codes;
 use crate::event::Event;
-use crate::plan::diff::differences;
+use crate::plan::diff::{differences, with_path_of};
 use crate::plan::{Action, Decided, TaskKind, Until};
 use crate::resolve::{Members, Outputs, Slot};
 
@@ -89,7 +89,7 @@ impl Apply {
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
                 self.set_outputs(decided, &record);
-                let record = (of.kind != TaskKind::Forget).then(|| Arc::new(record));
+                let record = (!matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent)).then(|| Arc::new(record));
                 self.record(task, decided, record, None, Durable::Done(task));
             }
             Turn::Unneeded(reason) => {
@@ -115,19 +115,23 @@ impl Apply {
             TaskKind::Gather => Turn::Unneeded("an intermediate value"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
-            TaskKind::DeleteIfAbsent => {
-                if self.absent.contains(&decided.address) {
-                    Turn::Call(Verb::Delete, Value::Null)
-                } else {
-                    Turn::Unneeded("its condition holds")
-                }
+            TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => Turn::Unneeded("its condition holds"),
+            TaskKind::DeleteIfAbsent if decided.protect => {
+                self.found.push(
+                    codes::PROTECTED
+                        .new(format!("`{}` is protected, and its condition has come out false", decided.address))
+                        .label(decided.span, "protected by `cyan.protect`"),
+                );
+                Turn::Failed
             }
+            TaskKind::DeleteIfAbsent if decided.retain => Turn::Remember(Value::Null),
+            TaskKind::DeleteIfAbsent => Turn::Call(Verb::Delete, Value::Null),
             TaskKind::Condition => match self.holds(decided) {
                 Some(true) => Turn::Unneeded("its condition holds"),
                 Some(false) => Turn::Unneeded("its condition is false"),
                 None => Turn::Failed,
             },
-            TaskKind::DeleteOld => self.old_half(decided),
+            TaskKind::DeleteOld(old) => self.old_half(decided, old),
             TaskKind::Record | TaskKind::Create | TaskKind::Update => {
                 if decided.condition_open {
                     match self.holds(decided) {
@@ -137,6 +141,7 @@ impl Apply {
                     }
                 }
                 let Some(desired) = self.spec(decided) else { return Turn::Failed };
+                self.fill_metadata(decided);
                 match kind {
                     TaskKind::Record => Turn::Remember(desired),
                     TaskKind::Update => match self.differs(decided, &desired) {
@@ -156,26 +161,17 @@ impl Apply {
     }
 
     /// The old half of a replacement goes, unless the values turned out such that the thing stays.
-    fn old_half(&mut self, decided: &Arc<Decided>) -> Turn {
-        if decided.action == Action::Replace && decided.may_replace {
+    fn old_half(&mut self, decided: &Arc<Decided>, old: u32) -> Turn {
+        if old == 0 && decided.may_replace {
             let Some(desired) = self.spec(decided) else { return Turn::Failed };
             if !self.differs(decided, &desired).1 {
                 return Turn::Unneeded("the values turned out equal");
             }
         }
-        match self.old_record(decided) {
+        match decided.old_thing(old) {
             Some(old) if !old.id.is_empty() => Turn::Call(Verb::Delete, Value::Null),
             _ => Turn::Unneeded("nothing is left of it"),
         }
-    }
-
-    /// The old thing that a replacement takes away: the thing before it, or one left over from an earlier one.
-    fn old_record(&self, decided: &Decided) -> Option<Arc<Record>> {
-        let prior = decided.prior.as_ref()?;
-        if decided.action == Action::Replace {
-            return Some(prior.clone());
-        }
-        prior.deposed.as_ref().map(|old| Arc::new(Record::clone(old)))
     }
 
     /// Whether a thing would change at all, and whether it would have to be made anew.
@@ -189,6 +185,7 @@ impl Apply {
     /// Whether a condition holds now; `None` if it is in error, which is reported. One that is false takes the thing away.
     fn holds(&mut self, decided: &Decided) -> Option<bool> {
         let (index, position) = decided.element?;
+        self.locals_for(index);
         let evaluation = self.evaluation.as_mut()?;
         let blueprint = evaluation.blueprint().clone();
         let (_, resource) = blueprint.resources.get_index(index as usize)?;
@@ -199,7 +196,12 @@ impl Apply {
         mistakes.retain(diag::Diagnostic::is_error);
         self.found.append(mistakes);
         match outcome {
-            Ok(Some(Some(true))) => Some(true),
+            Ok(Some(Some(true))) => {
+                if let Some(member) = evaluation.member_mut(index, position) {
+                    member.condition_open = false;
+                }
+                Some(true)
+            }
             Ok(Some(Some(false))) => {
                 match (&mut evaluation.resources[index as usize], position) {
                     (Members::Many(members), Some(position)) => {
@@ -220,7 +222,15 @@ impl Apply {
                 );
                 None
             }
-            Ok(None) | Err(_) => None,
+            Ok(None) => None,
+            Err(_) => {
+                self.found.push(
+                    codes::UNSUPPORTED_FEATURE
+                        .new(format!("the condition of `{}` needs an answer that can only be had at stage", decided.address))
+                        .label(decided.span, "depends on something that is known only on deploy"),
+                );
+                None
+            }
         }
     }
 
@@ -250,17 +260,38 @@ impl Apply {
                 );
                 None
             }
-            Ok(Some(spec)) => Some(spec),
+            // What the plan left as it is stays so (`cyan.ignoreChanges`).
+            Ok(Some(spec)) => {
+                let kept = |spec, path: &Name| with_path_of(&spec, &decided.desired, path);
+                Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
+            }
             Ok(None) => None,
-            Err(need) => {
+            Err(_) => {
                 self.found.push(
                     codes::UNSUPPORTED_FEATURE
                         .new(format!("`{}` needs an answer that can only be had at stage", decided.address))
-                        .label(decided.span, "depends on something that is known only on deploy")
-                        .note(format!("{need:?}")),
+                        .label(decided.span, "depends on something that is known only on deploy"),
                 );
                 None
             }
+        }
+    }
+
+    /// Evaluates metadata that was known only on deploy, so that it is remembered as it is.
+    fn fill_metadata(&mut self, decided: &Decided) {
+        if !decided.metadata.has_unknown() {
+            return;
+        }
+        let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
+        let blueprint = evaluation.blueprint().clone();
+        let Some((_, resource)) = blueprint.resources.get_index(index as usize) else { return };
+        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let owner = decided.address.to_string();
+        if let Ok(metadata) = evaluation.metadata(&owner, item.as_ref(), resource, &mut Diagnostics::new()) {
+            if let Some(member) = evaluation.member_mut(index, position) {
+                member.metadata = metadata.clone();
+            }
+            self.metadata.insert(decided.address.clone(), metadata);
         }
     }
 
@@ -301,13 +332,20 @@ impl Apply {
 
     /// States what is about to be done; the call is made once that is durable.
     fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
-        let old = if kind == TaskKind::DeleteOld { self.old_record(decided) } else { decided.prior.clone() };
+        let old = match kind {
+            TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
+            _ => decided.prior.clone(),
+        };
         let prior = match verb {
             Verb::Create => None,
             _ => old,
         };
         let token: Name = format!("{}-{task}", self.operation.id).into();
-        let deposed = kind == TaskKind::DeleteOld && !(decided.action == Action::Replace && self.deletes_first(decided));
+        let deposed = match kind {
+            TaskKind::DeleteOld(0) => decided.replace_order == blueprint::ReplaceOrder::CreateFirst,
+            TaskKind::DeleteOld(_) => true,
+            _ => false,
+        };
         let intent = Intent {
             address: decided.address.clone(),
             op: match verb {
@@ -316,16 +354,16 @@ impl Apply {
                 Verb::Delete => StatusOp::Delete,
             },
             deposed,
+            id: prior.as_ref().map_or("".into(), |record| record.id.clone()),
+            retain: decided.retain,
+            protect: decided.protect,
             token: token.clone(),
             type_name: prior.as_ref().filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
             inputs: desired.clone(),
             dependencies: decided.dependencies.clone(),
         };
         let outputs = match &prior {
-            Some(record) if verb == Verb::Update && !decided.outputs.is_null() => {
-                let _ = record;
-                decided.outputs.clone()
-            }
+            Some(_) if verb == Verb::Update && !decided.outputs.is_null() => decided.outputs.clone(),
             Some(record) => record.outputs.clone(),
             None => Value::Null,
         };
@@ -349,10 +387,6 @@ impl Apply {
         self.occupy(task);
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
         self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
-    }
-
-    pub(super) fn deletes_first(&self, decided: &Decided) -> bool {
-        decided.replace_order == blueprint::ReplaceOrder::DeleteFirst
     }
 
     pub(super) fn call(&mut self, task: u32, effects: &mut Vec<Effect>) {
@@ -411,7 +445,7 @@ impl Apply {
 pub(super) fn verb_of(kind: TaskKind) -> Verb {
     match kind {
         TaskKind::Create => Verb::Create,
-        TaskKind::Delete | TaskKind::DeleteOld | TaskKind::DeleteIfAbsent | TaskKind::Forget => Verb::Delete,
+        TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Forget => Verb::Delete,
         TaskKind::Update | TaskKind::Record | TaskKind::Condition | TaskKind::Gather => Verb::Update,
     }
 }

@@ -272,7 +272,8 @@ impl Plan {
 
     /// Whether applying it would write anything at all: also state-only changes count.
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
-        self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && snapshot.generation.0 > 0 && !snapshot.exports_old
+        let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty();
+        nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
     /// How many steps create, update, delete and replace.
@@ -326,7 +327,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             let mut answers = Answers { now: world.now(), working_directory: world.working_directory(), ..Answers::default() };
             answers.remembered = snapshot.remembered.clone();
             if options.refresh || !snapshot.open.is_empty() {
-                refresh::refresh(&snapshot, &catalogs, world, &mut answers, found).await;
+                refresh::refresh(&snapshot, !options.refresh, &catalogs, world, &mut answers, found).await;
             }
             answers
         }
@@ -400,6 +401,8 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         || exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
         || metadata.has_secret()
         || answers.remembered.values().any(|remembered| remembered.value.has_secret())
+        || answers.data_sources.values().any(|frozen| frozen.fields.has_secret())
+        || answers.calls.values().any(Value::has_secret)
         || evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret));
     let plan = Plan {
         instance,

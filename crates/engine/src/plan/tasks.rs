@@ -25,8 +25,8 @@ pub(crate) enum TaskKind {
     Update,
     /// Takes it away.
     Delete,
-    /// Takes the old half of a replacement away.
-    DeleteOld,
+    /// Takes an old half away: 0 is the thing before a replacement, others are left over from earlier ones.
+    DeleteOld(u32),
     /// Changes what is remembered of it, without a call.
     Record,
     /// Forgets it, without a call.
@@ -107,6 +107,8 @@ struct Tasks {
     forward: Option<u32>,
     /// Delete, or the old half of a replacement.
     backward: Option<u32>,
+    /// The first of the deletes of old halves left over from earlier replacements; the others follow it.
+    left_over: Option<u32>,
 }
 
 struct Builder<'a> {
@@ -122,6 +124,26 @@ impl Builder<'_> {
     fn add(&mut self, kind: TaskKind, decision: Option<&std::sync::Arc<Decided>>) -> u32 {
         self.tasks.push(Task { kind, step: None, waits: Vec::new(), decision: decision.cloned() });
         self.tasks.len() as u32 - 1
+    }
+
+    /// Deletes of old halves that earlier replacements left over, one after the other, and never beside another call
+    /// at the address: after the thing is as it should be, or before it is forgotten.
+    fn left_over(&mut self, decided: &std::sync::Arc<Decided>, tasks: Tasks) -> Option<u32> {
+        let count = decided.prior.as_ref().map_or(0, |record| record.old_halves().count());
+        let (mut first, mut last) = (None, None);
+        for old in 1..=count as u32 {
+            let task = self.add(TaskKind::DeleteOld(old), Some(decided));
+            for on in tasks.forward.into_iter().chain(tasks.backward).chain(last) {
+                if self.tasks[on as usize].kind == TaskKind::Forget {
+                    self.wait(on, task, Until::Ready);
+                } else {
+                    self.wait(task, on, Until::Ready);
+                }
+            }
+            first = first.or(Some(task));
+            last = Some(task);
+        }
+        first
     }
 
     /// A task that does nothing but wait for many, so that many others need to wait for only one.
@@ -186,14 +208,27 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
         let decided = std::sync::Arc::new(decided_of(number, decision));
         let mut tasks = Tasks::default();
-        let leftover = decision.prior.as_ref().is_some_and(|record| record.deposed.is_some());
+        let retained = decision.action == Action::Replace && decision.prior.as_ref().is_some_and(|record| record.retain);
+        if retained {
+            found.push(
+                codes::RETAINED
+                    .new(format!("the old `{}` is left in the world and no longer managed", decision.address))
+                    .label(decision.span, ""),
+            );
+        }
+        secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
         match decision.action {
             Action::Create => tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided))),
             Action::Update if decision.only_recorded => tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided))),
             Action::Update => tasks.forward = Some(builder.add(TaskKind::Update, Some(&decided))),
             Action::Replace => {
                 tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided)));
-                tasks.backward = Some(builder.add(TaskKind::DeleteOld, Some(&decided)));
+                if !retained {
+                    tasks.backward = Some(builder.add(TaskKind::DeleteOld(0), Some(&decided)));
+                }
+            }
+            Action::Delete if nothing_but_old_halves(decision) => {
+                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided)));
             }
             Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&decided))),
             Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided))),
@@ -209,9 +244,7 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
                 }
             }
         }
-        if leftover && tasks.backward.is_none() {
-            tasks.backward = Some(builder.add(TaskKind::DeleteOld, Some(&decided)));
-        }
+        tasks.left_over = builder.left_over(&decided, tasks);
         if decision.action == Action::Detach {
             left_alone.retained.push(decision.address.clone());
         }
@@ -228,6 +261,22 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
     let groups = std::mem::take(&mut draft.groups);
     let (steps, tasks) = number(tasks, &order, draft.decisions);
     Ordered { steps, tasks, groups, left_alone, secret }
+}
+
+/// Whether what is to be deleted is gone already, and only old halves of it are left.
+fn nothing_but_old_halves(decision: &Decision) -> bool {
+    decision.prior.as_ref().is_some_and(|record| record.deposed.is_some() && record.id.is_empty())
+}
+
+impl Decided {
+    /// The old thing of that number: 0 is the thing itself, others are old halves left over, the newest first.
+    pub(crate) fn old_thing(&self, old: u32) -> Option<&state::Record> {
+        let prior = self.prior.as_deref()?;
+        match old {
+            0 => Some(prior),
+            more => prior.old_halves().nth(more as usize - 1),
+        }
+    }
 }
 
 fn decided_of(number: usize, decision: &Decision) -> Decided {
@@ -349,9 +398,6 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
                 ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
                 ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
             }
-        } else if let Some(backward) = tasks.backward {
-            // A left-over old half goes once the new one is as it should be.
-            builder.wait(backward, forward, Until::Ready);
         }
     }
 }
@@ -439,6 +485,23 @@ fn wait_for_users(
     }
     for decision in &draft.decisions {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        if let Some(left_over) = tasks.left_over {
+            // Who still uses an old half lets go of it first.
+            for user in users.get(&decision.address).into_iter().flatten().filter(|user| ***user != decision.address) {
+                let theirs = builder.of.get(*user).copied().unwrap_or_default();
+                for on in theirs.forward.into_iter().chain(theirs.backward) {
+                    builder.wait(left_over, on, Until::Configured);
+                }
+            }
+            for on in users_now.get(&decision.address).into_iter().flatten() {
+                builder.wait(left_over, *on, Until::Configured);
+            }
+            for group in groups_using.get(&decision.address).into_iter().flatten() {
+                if let Some(on) = builder.releases.get(*group).copied() {
+                    builder.wait(left_over, on, Until::Configured);
+                }
+            }
+        }
         let Some(backward) = tasks.backward else { continue };
         let kind = builder.tasks[backward as usize].kind;
         if kind == TaskKind::Forget {
@@ -550,9 +613,9 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
     let circle = &path[seen.get(&at).copied()?..];
     let kind = |at: usize| tasks[circle[at % circle.len()] as usize].kind;
     let decision = |at: usize| tasks[circle[at % circle.len()] as usize].decision.as_ref();
-    let spared = |wanted: TaskKind| {
+    let spared = |wanted: fn(TaskKind) -> bool| {
         (0..circle.len()).find_map(|start| {
-            let goes = kind(start) == wanted && !decision(start).is_some_and(|decided| decided.may_replace);
+            let goes = wanted(kind(start)) && !decision(start).is_some_and(|decided| decided.may_replace);
             let mut end = start + 1;
             while goes && kind(end) == TaskKind::Gather {
                 end += 1;
@@ -565,11 +628,15 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
     // The old half of a create-first user goes after its new half, and that one may wait for what replaces us.
     let old_half_of_a_user = || {
         (0..circle.len()).find_map(|start| {
-            let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld) && kind(start + 1) == TaskKind::DeleteOld;
+            let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_)) && matches!(kind(start + 1), TaskKind::DeleteOld(_));
             goes.then(|| (circle[start], circle[(start + 1) % circle.len()]))
         })
     };
-    spared(TaskKind::Delete).or_else(|| spared(TaskKind::DeleteOld)).or_else(old_half_of_a_user)
+    spared(|kind| kind == TaskKind::Delete)
+        .or_else(|| spared(|kind| matches!(kind, TaskKind::DeleteOld(_))))
+        .or_else(old_half_of_a_user)
+        // No circle is left that these do not break; should there be one all the same, no step may be lost over it.
+        .or_else(|| Some((*circle.first()?, circle[1 % circle.len()])))
 }
 
 /// How many of the things behind an intermediate value a step names among those that it waits for.
@@ -593,7 +660,7 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
         }
         task.waits.retain(|wait| wait.task != u32::MAX);
         let Some(decided) = &task.decision else { continue };
-        if matches!(task.kind, TaskKind::DeleteOld | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
+        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
             continue;
         }
         if let Some(decision) = decisions[decided.number].take() {
@@ -606,7 +673,7 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
     }
     for task in &sorted {
         let Some(step) = task.step else { continue };
-        if matches!(task.kind, TaskKind::DeleteOld | TaskKind::DeleteIfAbsent) {
+        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent) {
             continue;
         }
         let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);

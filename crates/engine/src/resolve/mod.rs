@@ -208,6 +208,19 @@ impl Evaluation {
         Ok(())
     }
 
+    /// Settles the intermediate values that were not known before, in the order of the graph, once everything is there.
+    pub(crate) fn settle_what_was_open(&mut self, found: &mut Diagnostics) {
+        let checked = self.checked.clone();
+        for node in checked.graph.order() {
+            if let crate::Node::Local(index) = node
+                && matches!(self.locals[index as usize], Slot::Partial(_) | Slot::Open)
+            {
+                // One that still cannot be told stays as it is; who reads it reports that.
+                let _ = self.settle_local(index, found);
+            }
+        }
+    }
+
     /// Whether a condition holds: `Some(None)` if that is known only on deploy, `None` if it is in error.
     pub(crate) fn condition(
         &mut self,

@@ -71,12 +71,13 @@ pub async fn operate(
     match (operated, released) {
         (Operated::Done(outcome), Err(error)) => {
             let mut outcome = outcome;
-            outcome.diagnostics.push(
+            let mut late =
                 codes::INSTANCE_BUSY
                     .new(format!("the hold on `{instance}` could not be given back"))
                     .note(error.to_string())
-                    .help("it runs out by itself within a minute"),
-            );
+                    .help("it runs out by itself within a minute");
+            late.severity = diag::Severity::Warning;
+            outcome.diagnostics.push(late);
             Operated::Done(outcome)
         }
         (operated, _) => operated,
@@ -146,5 +147,6 @@ fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
     }
     let desired = if desired.is_empty() { Value::Null } else { Value::Map(desired.into()).tainted(plan.secret) };
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
-    Operation { id: id.into(), kind: plan.kind, who: who.into(), began: shell.clock.now(), document, desired }
+    let remembered = plan.answers.remembered.clone();
+    Operation { remembered: if plan.document.is_some() { remembered } else { Default::default() }, id: id.into(), kind: plan.kind, who: who.into(), began: shell.clock.now(), document, desired }
 }

@@ -38,6 +38,7 @@ pub(super) fn began_as(id: &str, kind: OperationKind, document: &str) -> Entry {
         who: "ann@host".into(),
         began: NOW,
         document: document.into(),
+        remembered: IndexMap::default(),
         desired: desired(),
     };
     Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
@@ -50,6 +51,9 @@ pub fn intent(step: u32, at: &str) -> Entry {
         op: StatusOp::Create,
         deposed: false,
         token: format!("token-{step}").into(),
+        id: "".into(),
+        retain: false,
+        protect: false,
         type_name: "test/data".into(),
         inputs: Value::map([("input", Value::from(at))]),
         dependencies: Vec::new(),
@@ -175,6 +179,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         who: "ann@host".into(),
         began: NOW,
         document: "shop.blueprint.yaml".into(),
+        remembered: IndexMap::default(),
         desired: Value::map([("inputs", Value::map([("password", Value::from("s3cret").secret())]))]),
     };
     let call = |at: &str, deposed| Intent {
@@ -182,6 +187,9 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         op: StatusOp::Delete,
         deposed,
         token: "token-1".into(),
+        id: "".into(),
+        retain: false,
+        protect: false,
         type_name: "test/everything".into(),
         inputs: every_value(),
         dependencies: vec![address("plain")],

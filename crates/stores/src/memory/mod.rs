@@ -280,6 +280,9 @@ impl Instance {
                     self.uid = operation.id.clone();
                     self.created = operation.began;
                 }
+                if !operation.remembered.is_empty() {
+                    self.remembered = operation.remembered.clone();
+                }
                 if !operation.document.is_empty() {
                     self.document = operation.document.clone();
                 }

@@ -222,7 +222,25 @@ impl Reading<'_> {
         {
             snapshot.exports = finished.exports.unwrap_or_default();
         }
+        if let Some(operation) = self.cut_off(&head)?.filter(|operation| !operation.remembered.is_empty()) {
+            snapshot.remembered = operation.remembered;
+        }
         Ok(snapshot)
+    }
+
+    /// The last operation, if it has not finished.
+    fn cut_off(&self, head: &Head) -> Result<Option<Operation>, StoreError> {
+        let at = |error| self.at(error);
+        let sql = "SELECT first FROM operations WHERE instance = ?1 AND outcome IS NULL \
+                   AND first = (SELECT max(first) FROM operations WHERE instance = ?1)";
+        let first: Option<i64> =
+            self.connection.prepare_cached(sql).map_err(at)?.query_row([head.id], |row| row.get(0)).optional().map_err(at)?;
+        let Some(first) = first else { return Ok(None) };
+        let id = head.entry(first);
+        let mut statement = self.connection.prepare_cached("SELECT sealed, body FROM entries WHERE id = ?1").map_err(at)?;
+        let mut rows = statement.query([id]).map_err(at)?;
+        let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
+        body::read(self.sealer, head.place(id), row.get(0).map_err(at)?, text(row, 1).map_err(at)?).map(Some)
     }
 
     fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
@@ -323,6 +341,7 @@ impl Reading<'_> {
                     who: row.get(2)?,
                     began: row.get(3)?,
                     document: row.get(4)?,
+                    remembered: IndexMap::default(),
                     desired: Value::Null,
                 };
                 Ok((operation, outcome.and_then(|outcome| word::<OperationOutcome>(&outcome))))
