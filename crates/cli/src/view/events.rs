@@ -30,6 +30,11 @@ fn done(operation: Operation, replacing: bool) -> &'static str {
     }
 }
 
+/// The first line of a message; all of it follows in a diagnostic.
+fn first(message: &str) -> &str {
+    message.lines().next().unwrap_or_default().trim_end_matches(':')
+}
+
 /// The line for an event, without its end; none for the beginning and the end, which are shown otherwise.
 pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Option<String> {
     let took =
@@ -41,14 +46,14 @@ pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Optio
         Event::Configured { address } => format!("{address}: accepted, not ready yet"),
         Event::Retrying { address, attempt, after_ms, reason } => {
             let after = format_duration(Duration::from_millis(*after_ms));
-            format!("{address}: {} {reason}", paint.yellow(format!("try {attempt} follows in {after}:")))
+            format!("{address}: {} {}", paint.yellow(format!("try {attempt} follows in {after}:")), first(reason))
         }
         Event::Done { address, operation, replacing } => {
             format!("{address}: {}{took}", paint.green(done(*operation, *replacing)))
         }
         Event::Unneeded { address, reason } => format!("{address}: not needed, {reason}"),
         Event::Failed { address, operation, message } => {
-            format!("{address}: {} {message}", paint.red(format!("{} failed{took}:", operation.word())))
+            format!("{address}: {} {}", paint.red(format!("{} failed{took}:", operation.word())), first(message))
         }
         Event::Skipped { address, reason } => format!("{address}: {} {reason}", paint.yellow("skipped:")),
         Event::Draining { running } => format!("nothing new starts; {running} still running"),

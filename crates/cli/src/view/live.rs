@@ -1,11 +1,11 @@
 //! An operation as it runs: on a terminal what is running with its age, a count and an estimate below the lines of what
 //! has happened; in a pipe these lines alone.
 
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use blueprint::{Address, IndexMap, format_duration};
 use engine::Event;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::events;
 use crate::terminal::{self, Paint, Terminal};
@@ -17,7 +17,9 @@ const ENOUGH: (u64, Duration) = (3, Duration::from_secs(3));
 
 /// Shows the events of an operation.
 pub(crate) struct Live {
-    bar: Option<ProgressBar>,
+    /// Whether what runs is listed below the lines, and how many lines of that stand there now.
+    listed: bool,
+    below: usize,
     paint: Paint,
     quiet: bool,
     running: IndexMap<Address, (&'static str, Instant)>,
@@ -30,14 +32,9 @@ pub(crate) struct Live {
 impl Live {
     /// Nothing has happened yet.
     pub(crate) fn new(terminal: &Terminal) -> Live {
-        let shown = terminal.is_watched() && !terminal.quiet && !terminal.json;
-        let bar = shown.then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar
-        });
         Live {
-            bar,
+            listed: terminal.is_watched() && !terminal.quiet && !terminal.json,
+            below: 0,
             paint: terminal.err,
             quiet: terminal.quiet || terminal.json,
             running: IndexMap::default(),
@@ -59,7 +56,7 @@ impl Live {
             Event::Started { address, operation, replacing } => {
                 self.running.insert(address.clone(), (events::doing(*operation, *replacing), Instant::now()));
                 // What runs is listed below anyway.
-                if self.bar.is_some() {
+                if self.listed {
                     return;
                 }
             }
@@ -92,31 +89,31 @@ impl Live {
     /// Time has passed.
     pub(crate) fn tick(&mut self) {
         self.write();
-        if let Some(bar) = &self.bar {
-            let width = terminal::width();
-            bar.set_message(self.lines(width));
-            bar.tick();
-        }
     }
 
     /// The operation is over.
     pub(crate) fn end(&mut self) {
+        self.listed = false;
         self.write();
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
     }
 
+    /// Writes the lines that wait in place of what stands below, and what runs now below them, all at once.
     fn write(&mut self) {
-        if self.waiting.is_empty() {
-            return;
+        let mut text = String::new();
+        if self.below > 0 {
+            // Up to the first of these lines, and clear from there on.
+            text.push_str(&format!("\u{1b}[{}A\r\u{1b}[J", self.below));
+            self.below = 0;
         }
-        match &self.bar {
-            Some(bar) => bar.println(self.waiting.trim_end_matches('\n')),
-            // What cannot be written there is lost, for there is nowhere to say so.
-            None => drop(std::io::Write::write_all(&mut std::io::stderr(), self.waiting.as_bytes())),
-        }
+        text.push_str(&self.waiting);
         self.waiting.clear();
+        if self.listed && self.calls > 0 {
+            let lines = self.lines(terminal::width());
+            self.below = lines.lines().count();
+            text.push_str(&lines);
+        }
+        // What cannot be written there is lost, for there is nowhere to say so.
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
 
     fn lines(&self, width: usize) -> String {
@@ -135,6 +132,7 @@ impl Live {
             text.push_str(&format!("  and {} more\n", self.running.len() - LISTED));
         }
         text.push_str(&cut(self.count()));
+        text.push('\n');
         text
     }
 
