@@ -6,17 +6,17 @@
 use std::sync::Arc;
 
 use blueprint::{
-    AccessorKind, Address, Blueprint, Expr, ExprKind, Head, IndexMap, Key, Map, Name, ReplaceOrder, Resource, Value,
+    AccessorKind, Address, Blueprint, Expr, ExprKind, Head, IndexMap, Key, Name, Ref, ReplaceOrder, Resource, Value,
 };
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
-use super::diff::{Change, differences, mark_fields};
+use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
 use super::{Action, Reason, questions};
 use crate::answers::{Answers, FrozenSeen, Opinion};
 use crate::codes;
-use crate::drift::drifted_fields;
+use crate::drift::{DriftedField, drifted_fields};
 use crate::graph::{EdgeKind, Graph, Node};
 use crate::resolve::{Evaluation, Member, Members, Need, Outputs};
 use crate::world::{PlanQuestion, World};
@@ -86,9 +86,11 @@ pub(super) async fn draft(
     let mut decided: Vec<Vec<Decision>> = Vec::new();
     decided.resize_with(checked.blueprint.resources.len(), Vec::new);
     let mut draft = Draft::default();
+    // What is made anew in this plan, so that those who read it can say so.
+    let mut remade: HashSet<Address> = HashSet::default();
     for level in levels(&checked.graph) {
         let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
-        decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
+        decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, &mut remade, found).await;
     }
     draft.decisions = decided.into_iter().flatten().collect();
     ignored_dependencies(evaluation, found);
@@ -97,7 +99,12 @@ pub(super) async fn draft(
 }
 
 /// Everything goes.
-pub(super) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs, found: &mut Diagnostics) -> Draft {
+pub(super) fn draft_destroy(
+    snapshot: &Snapshot,
+    answers: &Answers,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) -> Draft {
     let mut draft = Draft::default();
     for (address, record) in &snapshot.records {
         draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, Span::NONE, found));
@@ -131,16 +138,21 @@ fn levels(graph: &Graph) -> Vec<Vec<Node>> {
 fn live_locals(blueprint: &Blueprint, graph: &Graph) -> Vec<bool> {
     let mut live = vec![false; blueprint.locals.len()];
     let mut seen: HashSet<Node> = HashSet::default();
-    let mut stack: Vec<Node> = graph.nodes().iter().copied().filter(|node| matches!(node, Node::Resource(_) | Node::Child(_))).collect();
-    for export in blueprint.exports.values() {
-        export.field.references(&mut |reference| {
-            if let Head::Local(name) = &reference.head
-                && let Some(index) = blueprint.locals.get_index_of(name)
-            {
-                stack.push(Node::Local(index as u32));
-            }
-        });
-    }
+    let mut stack: Vec<Node> =
+        graph.nodes().iter().copied().filter(|node| matches!(node, Node::Resource(_) | Node::Child(_))).collect();
+    let mut read = |reference: &Ref| match &reference.head {
+        Head::Local(name) => stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(index as u32))),
+        Head::DataSource(name) => {
+            stack.extend(blueprint.data_sources.get_index_of(name).map(|index| Node::DataSource(index as u32)));
+        }
+        _ => {}
+    };
+    blueprint
+        .exports
+        .values()
+        .map(|export| &export.field)
+        .chain(&blueprint.metadata)
+        .for_each(|expr| expr.references(&mut read));
     while let Some(node) = stack.pop() {
         if !seen.insert(node) {
             continue;
@@ -183,11 +195,21 @@ async fn settle_level(
                 }
                 Node::Resource(index) => members(evaluation, index, &mut mistakes).map(|members| {
                     match &members {
-                        Members::Absent => draft.absent.extend(checked.blueprint.resources.get_index(index as usize).map(|(name, _)| Address::root(name.clone()))),
+                        Members::Absent => draft.absent.extend(
+                            checked
+                                .blueprint
+                                .resources
+                                .get_index(index as usize)
+                                .map(|(name, _)| Address::root(name.clone())),
+                        ),
                         Members::Many(list) => {
-                            let name = checked.blueprint.resources.get_index(index as usize).map(|(name, _)| name.clone());
-                            let gone = list.iter().enumerate().filter(|(_, member)| member.is_none()).map(|(at, _)| at as u32);
-                            draft.absent.extend(name.iter().flat_map(|name| gone.clone().map(|at| Address::root(name.clone()).with_key(Key::Index(at)))));
+                            let name =
+                                checked.blueprint.resources.get_index(index as usize).map(|(name, _)| name.clone());
+                            let gone =
+                                list.iter().enumerate().filter(|(_, member)| member.is_none()).map(|(at, _)| at as u32);
+                            draft.absent.extend(name.iter().flat_map(|name| {
+                                gone.clone().map(|at| Address::root(name.clone()).with_key(Key::Index(at)))
+                            }));
                         }
                         _ => {}
                     }
@@ -212,7 +234,10 @@ async fn settle_level(
         }
         let asked: Vec<String> = needs.keys().cloned().collect();
         if !again.is_empty() && asked == asked_before {
-            found.push(codes::UNSUPPORTED_FEATURE.new("a question was answered and asked again; this is a fault of cyan, please report it"));
+            found.push(
+                codes::UNSUPPORTED_FEATURE
+                    .new("a question was answered and asked again; this is a fault of cyan, please report it"),
+            );
             break;
         }
         questions::answer(evaluation, needs.into_values().collect(), catalogs, world, found).await;
@@ -224,15 +249,40 @@ async fn settle_level(
 }
 
 /// What an intermediate value uses: resources, and other intermediate values that use some.
-fn group(blueprint: &Blueprint, graph: &Graph, index: u32, evaluation: &Evaluation, groups: &mut IndexMap<Name, Vec<Address>>) {
+fn group(
+    blueprint: &Blueprint,
+    graph: &Graph,
+    index: u32,
+    evaluation: &Evaluation,
+    groups: &mut IndexMap<Name, Vec<Address>>,
+) {
     let Some((name, local)) = blueprint.locals.get_index(index as usize) else { return };
     let mut used = AddressSet::default();
+    let reads = Reads::new(Box::new(|| positions_read(&[&local.value])));
     for edge in graph.edges(Node::Local(index)) {
-        addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &[&local.value], &mut used);
+        addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
     }
     if !used.is_empty() {
         groups.insert(name.clone(), used.into_iter().collect());
     }
+}
+
+/// The positions at which expressions read the members of templates, by the template's name; looked up only if needed.
+type Reads<'a> =
+    std::cell::LazyCell<IndexMap<&'a Name, Vec<usize>>, Box<dyn FnOnce() -> IndexMap<&'a Name, Vec<usize>> + 'a>>;
+
+fn positions_read<'a>(readers: &[&'a Expr]) -> IndexMap<&'a Name, Vec<usize>> {
+    let mut reads: IndexMap<&Name, Vec<usize>> = IndexMap::default();
+    for reader in readers {
+        reader.references(&mut |reference| {
+            if let Head::Resource { name, .. } = &reference.head
+                && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
+            {
+                reads.entry(name).or_default().push(*at as usize);
+            }
+        });
+    }
+    reads
 }
 
 /// The addresses that an edge leads to: members of a resource, or the group of an intermediate value.
@@ -242,7 +292,7 @@ fn addresses_of(
     groups: &IndexMap<Name, Vec<Address>>,
     to: Node,
     kind: EdgeKind,
-    readers: &[&Expr],
+    reads: &Reads<'_>,
     used: &mut AddressSet,
 ) {
     let mut add = |address: Address| {
@@ -250,7 +300,9 @@ fn addresses_of(
     };
     match to {
         Node::Local(index) => {
-            if let Some((name, _)) = blueprint.locals.get_index(index as usize).filter(|(name, _)| groups.contains_key(*name)) {
+            if let Some((name, _)) =
+                blueprint.locals.get_index(index as usize).filter(|(name, _)| groups.contains_key(*name))
+            {
                 add(group_address(name));
             }
         }
@@ -261,15 +313,10 @@ fn addresses_of(
             }
             Members::Many(members) => {
                 let Some((name, _)) = blueprint.resources.get_index(index as usize) else { return };
-                for reader in readers {
-                    reader.references(&mut |reference| {
-                        if matches!(&reference.head, Head::Resource { name: read, .. } if read == name)
-                            && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
-                            && let Some(Some(member)) = members.get(*at as usize)
-                        {
-                            add(member.address.clone());
-                        }
-                    });
+                for at in reads.get(name).into_iter().flatten() {
+                    if let Some(Some(member)) = members.get(*at) {
+                        add(member.address.clone());
+                    }
                 }
             }
             Members::Open | Members::Failed | Members::Absent => {}
@@ -281,17 +328,22 @@ fn addresses_of(
 /// The members of a resource, evaluated; or everything that must be asked first.
 fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> Result<Members, Vec<Need>> {
     let checked = evaluation.checked.clone();
-    let Some((name, resource)) = checked.blueprint.resources.get_index(index as usize) else { return Ok(Members::Failed) };
+    let Some((name, resource)) = checked.blueprint.resources.get_index(index as usize) else {
+        return Ok(Members::Failed);
+    };
     let Some(Some(ty)) = checked.resource_types.get(index as usize) else { return Ok(Members::Failed) };
     if resource.each.is_none() {
-        let member = member(evaluation, Address::root(name.clone()), None, resource, ty, found).map_err(|need| vec![need])?;
+        let member =
+            member(evaluation, Address::root(name.clone()), None, resource, ty, found).map_err(|need| vec![need])?;
         return Ok(match member {
             Evaluated::There(member) => Members::Single(member),
             Evaluated::Absent => Members::Absent,
             Evaluated::Failed => Members::Failed,
         });
     }
-    let Some(items) = evaluation.items(name, resource, found).map_err(|need| vec![need])? else { return Ok(Members::Failed) };
+    let Some(items) = evaluation.items(name, resource, found).map_err(|need| vec![need])? else {
+        return Ok(Members::Failed);
+    };
     let mut list = Vec::with_capacity(items.len());
     let mut needs = Vec::new();
     let mut keys: HashSet<Key> = HashSet::default();
@@ -372,6 +424,7 @@ async fn decide_level(
     groups: &IndexMap<Name, Vec<Address>>,
     world: &dyn World,
     decided: &mut [Vec<Decision>],
+    remade: &mut HashSet<Address>,
     found: &mut Diagnostics,
 ) {
     let checked = evaluation.checked.clone();
@@ -382,9 +435,11 @@ async fn decide_level(
         let common = common_dependencies(evaluation, &checked.blueprint, &checked.graph, *index, resource, groups);
         let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
             Members::Single(member) => vec![(None, member.as_ref())],
-            Members::Many(members) => {
-                members.iter().enumerate().filter_map(|(at, member)| Some((Some(at as u32), member.as_deref()?))).collect()
-            }
+            Members::Many(members) => members
+                .iter()
+                .enumerate()
+                .filter_map(|(at, member)| Some((Some(at as u32), member.as_deref()?)))
+                .collect(),
             _ => Vec::new(),
         };
         for (position, member) in every {
@@ -394,26 +449,67 @@ async fn decide_level(
         }
     }
     ask_providers(evaluation, &checked.blueprint, &mut drafts, world, found).await;
-    for decision in drafts {
+    for mut decision in drafts {
         let Some((index, position)) = decision.element else { continue };
-        if matches!(decision.action, Action::Replace) && redraw(evaluation, index, position, snapshot, world, found).await {
-            // The remembered values of a replaced thing are drawn anew (ruling S60), so its spec is another one.
-            let resource = checked.blueprint.resources.get_index(index as usize).map(|(_, resource)| resource);
-            let ty = checked.resource_types.get(index as usize).cloned().flatten();
-            if let (Some(resource), Some(ty), Some(member)) = (resource, ty, evaluation.member(index, position)) {
-                let mut again = decide(member, resource, &ty, snapshot, &evaluation.answers, &decision.dependencies);
-                again.element = decision.element;
-                conclude(evaluation, again, decided, found);
-                continue;
+        if decision.action == Action::Replace {
+            if redraw(evaluation, index, position, snapshot, world, found).await {
+                let resource = checked.blueprint.resources.get_index(index as usize).map(|(_, resource)| resource);
+                let ty = checked.resource_types.get(index as usize).cloned().flatten();
+                if let (Some(resource), Some(ty), Some(member)) = (resource, ty, evaluation.member(index, position)) {
+                    let again = decide(member, resource, &ty, snapshot, &evaluation.answers, &decision.dependencies);
+                    decision = decided_again(decision, again, &evaluation.answers);
+                }
             }
+            decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
         }
-        conclude(evaluation, decision, decided, found);
+        conclude(evaluation, decision, decided, remade, found);
     }
 }
 
+/// A replacement, decided again because its remembered values were drawn anew (ruling S60) and its spec is another one:
+/// what made it a replacement still does.
+fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
+    again.element = first.element;
+    if let Some(opinion) = answers.opinions.get(&again.address) {
+        heed(&mut again, opinion);
+    }
+    if again.action != Action::Replace {
+        again.reasons = first.reasons;
+        again.action = first.action;
+        again.only_recorded = false;
+    }
+    again.private = first.private;
+    again.expired = first.expired;
+    again
+}
+
+/// Whether remembered values of a thing are not those of before, though the document asks for them as before. Such a
+/// thing is made anew whatever else comes out.
+fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -> bool {
+    let sites = evaluation.sites.get(address.to_string().as_str());
+    sites.into_iter().flatten().any(|site| {
+        let (before, now) = (snapshot.remembered.get(site), evaluation.answers.remembered.get(site));
+        before.zip(now).is_some_and(|(before, now)| before.fingerprint == now.fingerprint && before.value != now.value)
+    })
+}
+
 /// Tells readers what they may expect of a thing, and keeps the decision.
-fn conclude(evaluation: &mut Evaluation, decision: Decision, decided: &mut [Vec<Decision>], found: &mut Diagnostics) {
+fn conclude(
+    evaluation: &mut Evaluation,
+    mut decision: Decision,
+    decided: &mut [Vec<Decision>],
+    remade: &mut HashSet<Address>,
+    found: &mut Diagnostics,
+) {
     let Some((index, position)) = decision.element else { return };
+    if matches!(decision.action, Action::Update | Action::Replace)
+        && decision.changes.iter().filter_map(|change| change.after.as_ref()).any(|after| waits_for_any(after, remade))
+    {
+        decision.reasons.push(Reason::DependencyReplaced);
+    }
+    if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
+        remade.insert(decision.address.clone());
+    }
     if decision.protect && decision.action == Action::Replace {
         found.push(protected(&decision.address, "replaced", decision.span));
     }
@@ -422,8 +518,10 @@ fn conclude(evaluation: &mut Evaluation, decision: Decision, decided: &mut [Vec<
         Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
         Action::Update => {
             let by_catalog = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
-            let mut changing: Vec<Name> =
-                by_catalog.filter(|(_, field)| field.computed && field.changes_on_update).map(|(name, _)| name.clone()).collect();
+            let mut changing: Vec<Name> = by_catalog
+                .filter(|(_, field)| field.computed && field.changes_on_update)
+                .map(|(name, _)| name.clone())
+                .collect();
             if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
                 changing.extend(opinion.changes.iter().map(|name| Name::from(name.as_str())));
             }
@@ -435,6 +533,17 @@ fn conclude(evaluation: &mut Evaluation, decision: Decision, decided: &mut [Vec<
         member.outputs = outputs;
     }
     decided[index as usize].push(decision);
+}
+
+/// Whether anything unknown in a value waits for one of these things.
+fn waits_for_any(value: &Value, things: &HashSet<Address>) -> bool {
+    match value {
+        Value::Unknown(unknown) => unknown.waits_for.iter().any(|address| things.contains(address)),
+        Value::Secret(inner) => waits_for_any(inner, things),
+        Value::List(items) | Value::Set(items) => items.iter().any(|item| waits_for_any(item, things)),
+        Value::Map(entries) => entries.values().any(|value| waits_for_any(value, things)),
+        _ => false,
+    }
 }
 
 /// Draws the remembered values of a thing anew and evaluates it again; false if it has none, or if they are new already.
@@ -451,7 +560,10 @@ async fn redraw(
     let sites = evaluation.sites.get(address.to_string().as_str()).cloned().unwrap_or_default();
     let old: Vec<Name> = sites
         .into_iter()
-        .filter(|site| snapshot.remembered.contains_key(site) && snapshot.remembered.get(site) == evaluation.answers.remembered.get(site))
+        .filter(|site| {
+            snapshot.remembered.contains_key(site)
+                && snapshot.remembered.get(site) == evaluation.answers.remembered.get(site)
+        })
         .collect();
     if old.is_empty() {
         return false;
@@ -490,10 +602,11 @@ fn common_dependencies(
 ) -> Vec<Address> {
     let mut readers: Vec<&Expr> = vec![&resource.spec];
     readers.extend(resource.condition.as_ref());
+    let reads = Reads::new(Box::new(move || positions_read(&readers)));
     let mut used = AddressSet::default();
     for edge in graph.edges(Node::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
-            addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &readers, &mut used);
+            addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
     }
     used.into_iter().collect()
@@ -562,9 +675,9 @@ fn decide(
         differences(&ty.schema, &record.inputs, &decision.desired, &mut decision.changes);
         return decision;
     }
-    let (prior, drifted) = prior_spec(ty, record, seen.map(|(fields, ..)| fields));
+    let (prior, drifted) = prior_spec(ty, record, seen.map(|(fields, ..)| fields), &resource.lifecycle.ignore_changes);
     for path in &resource.lifecycle.ignore_changes {
-        decision.desired = with_path_of(&decision.desired, &prior, &mut path.split('.'));
+        decision.desired = with_path_of(&decision.desired, &prior, path);
     }
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
     let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
@@ -608,13 +721,13 @@ fn decide(
 }
 
 /// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
-/// answer; and whether it was.
-fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>) -> (Value, bool) {
+/// answer; and whether it was in anything that is not ignored.
+fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>, ignored: &[Name]) -> (Value, bool) {
     let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else { return (record.inputs.clone(), false) };
     let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
     let mut drifted = false;
     for field in drifted_fields(ty, record, seen) {
-        drifted = true;
+        drifted |= !is_ignored(&field, ignored);
         if field.field.computed && !field.written {
             continue;
         }
@@ -630,24 +743,17 @@ fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>) -> (Valu
     (Value::Map(Arc::new(prior)), drifted)
 }
 
-/// `value` with what `other` has at a path.
-fn with_path_of(value: &Value, other: &Value, path: &mut std::str::Split<'_, char>) -> Value {
-    let Some(name) = path.next() else { return other.clone() };
-    let mut map: Map = value.as_map().cloned().unwrap_or_default();
-    match (map.get(name), other.get(name)) {
-        (Some(mine), Some(theirs)) => {
-            let merged = with_path_of(mine, theirs, path);
-            map.insert(name.into(), merged);
-        }
-        (None, Some(theirs)) => {
-            map.insert(name.into(), theirs.clone());
-        }
-        (Some(_), None) => {
-            map.shift_remove(name);
-        }
-        (None, None) => {}
+/// Whether a field differs from the world only where that does not matter.
+fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
+    let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
+    let (mut then, now) = (of(drifted.then), of(drifted.now));
+    for path in ignored {
+        then = with_path_of(&then, &now, path);
     }
-    Value::Map(Arc::new(map))
+    match (then.get(drifted.name), now.get(drifted.name)) {
+        (Some(then), Some(now)) => same_field(drifted.field, then, now),
+        (then, now) => then.is_none() && now.is_none(),
+    }
 }
 
 /// Asks providers that have something to say: whether they accept, and what they would do.
@@ -667,7 +773,9 @@ async fn ask_providers(
         let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans);
         says && decision.action == Action::Update && !answers.opinions.contains_key(&decision.address)
     });
-    let checks = checks.map(|(at, decision)| async move { (at, world.check(&decision.address, &decision.type_name, &decision.desired).await) });
+    let checks = checks.map(|(at, decision)| async move {
+        (at, world.check(&decision.address, &decision.type_name, &decision.desired).await)
+    });
     let plans = plans.map(|(at, decision)| async move {
         let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
         let question = PlanQuestion {
@@ -687,7 +795,8 @@ async fn ask_providers(
     for (at, answer) in checked {
         let decision = &drafts[at];
         let resource = blueprint.resources.get(&decision.address.name);
-        let span_of = |path: &str| resource.and_then(|resource| place_in(&resource.spec, path)).unwrap_or(decision.span);
+        let span_of =
+            |path: &str| resource.and_then(|resource| place_in(&resource.spec, path)).unwrap_or(decision.span);
         match answer {
             Ok(said) => {
                 for (path, why) in said.rejected {
@@ -715,32 +824,46 @@ async fn ask_providers(
         match answer {
             Ok(said) => opinions.push((
                 decision.address.clone(),
-                Opinion { replaces: said.replaces, changes: said.changes, only_recorded: said.only_recorded, private: said.private },
+                Opinion {
+                    replaces: said.replaces,
+                    changes: said.changes,
+                    only_recorded: said.only_recorded,
+                    private: said.private,
+                },
             )),
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error.message)),
         }
     }
     evaluation.answers.opinions.extend(opinions);
-    for decision in drafts.iter_mut().filter(|decision| decision.action == Action::Update) {
-        let Some(opinion) = evaluation.answers.opinions.get(&decision.address) else { continue };
-        let under = |change: &Change, path: &str| {
-            let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
-            rest.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-        };
-        for change in &mut decision.changes {
-            change.forces |= opinion.replaces.iter().any(|path| under(change, path));
+    for decision in drafts.iter_mut() {
+        if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
+            heed(decision, opinion);
         }
-        if decision.changes.iter().any(|change| change.forces) {
-            decision.action = Action::Replace;
-            decision.reasons.insert(0, Reason::FieldForces);
-        } else {
-            decision.only_recorded = !decision.changes.is_empty()
-                && decision.reasons == [Reason::Changed]
-                && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| under(change, path)));
-        }
-        if !opinion.private.is_null() {
-            decision.private = opinion.private.clone();
-        }
+    }
+}
+
+/// Makes of an update what its provider says of it.
+fn heed(decision: &mut Decision, opinion: &Opinion) {
+    if decision.action != Action::Update {
+        return;
+    }
+    let under = |change: &Change, path: &str| {
+        let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
+        rest.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    for change in &mut decision.changes {
+        change.forces |= opinion.replaces.iter().any(|path| under(change, path));
+    }
+    if decision.changes.iter().any(|change| change.forces) {
+        decision.action = Action::Replace;
+        decision.reasons.insert(0, Reason::FieldForces);
+    } else {
+        decision.only_recorded = !decision.changes.is_empty()
+            && decision.reasons == [Reason::Changed]
+            && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| under(change, path)));
+    }
+    if !opinion.private.is_null() {
+        decision.private = opinion.private.clone();
     }
 }
 
