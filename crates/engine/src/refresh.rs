@@ -250,7 +250,8 @@ fn after_cut_off(
             };
             Some(Arc::new(Record {
                 type_name: intent.type_name.clone(),
-                status: Status::new(StatusOp::Create, StatusWord::Ready),
+                // Whether it is stable has not been seen.
+                status: Status::new(StatusOp::Create, StatusWord::Configured),
                 id: id.clone(),
                 inputs: intent.inputs.clone(),
                 outputs: marked(fields, &intent.inputs),

@@ -10,7 +10,7 @@ use state::{Record, StatusWord};
 
 use super::record::{Breach, breach};
 use super::run::verb_of;
-use super::{AFTER_CANCEL, Apply, Durable, Effect, OnFailure, Progress, Wake};
+use super::{AFTER_CANCEL, Apply, CallRequest, Durable, Effect, OnFailure, Progress, Wake};
 use crate::codes;
 use crate::event::Event;
 use crate::plan::{Action, Decided, TaskKind, Until};
@@ -173,7 +173,7 @@ impl Apply {
             self.set_outputs(&decided, &record);
         }
         self.running[task as usize].progress = Progress::Done;
-        if let Some(request) = called {
+        if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
             let slot = match (kind, request.operation) {
                 (TaskKind::DeleteOld(_), _) => None,
                 (_, Verb::Create) if decided.action == Action::Replace => Some(3),
@@ -192,7 +192,7 @@ impl Apply {
         } else if kind == TaskKind::Record && decided.action == Action::Update {
             self.counts[1] += 1;
         }
-        self.release(task, None, effects);
+        self.release(task, None);
     }
 
     /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
@@ -204,7 +204,32 @@ impl Apply {
         self.running[task as usize].progress = Progress::Configured;
         self.running[task as usize].tries = 0;
         effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
-        self.release(task, Some(Until::Configured), effects);
+        self.release(task, Some(Until::Configured));
+        self.look(task, effects);
+    }
+
+    /// Goes on looking whether a thing is stable that was accepted by an operation that did not see it ready.
+    pub(super) fn look_on(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+        let Some(prior) = decided.prior.clone() else {
+            self.complete(task);
+            return;
+        };
+        let running = &mut self.running[task as usize];
+        running.progress = Progress::Configured;
+        running.request = Some(Box::new(CallRequest {
+            address: decided.address.clone(),
+            type_name: prior.type_name.clone(),
+            operation: Verb::Update,
+            id: Some(prior.id.clone()),
+            prior_inputs: prior.inputs.clone(),
+            prior: prior.outputs.clone(),
+            desired: prior.inputs.clone(),
+            private: prior.private.clone(),
+            token: format!("{}-{task}", self.operation.id).into(),
+        }));
+        running.record = Some(prior);
+        // Its values are in the state already: readers need not wait.
+        self.release(task, Some(Until::Configured));
         self.look(task, effects);
     }
 

@@ -81,9 +81,13 @@ impl Apply {
         let plan = self.plan.clone();
         let of = &plan.tasks[task as usize];
         let Some(decided) = &of.decision else {
-            self.complete(task, effects);
+            self.complete(task);
             return;
         };
+        if of.kind == TaskKind::Look {
+            self.look_on(task, decided, effects);
+            return;
+        }
         match self.turn(of.kind, decided) {
             Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
             Turn::Remember(desired) => {
@@ -94,7 +98,7 @@ impl Apply {
             }
             Turn::Unneeded(reason) => {
                 effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }));
-                self.complete(task, effects);
+                self.complete(task);
             }
             Turn::Failed => {
                 self.failed = true;
@@ -112,7 +116,7 @@ impl Apply {
     /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
     fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
         match kind {
-            TaskKind::Gather => Turn::Unneeded("an intermediate value"),
+            TaskKind::Gather | TaskKind::Look => Turn::Unneeded("nothing to call"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
             TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => Turn::Unneeded("its condition holds"),
@@ -314,10 +318,10 @@ impl Apply {
             }
             stack.push((node, true));
             for edge in checked.graph.edges(node) {
-                if let crate::Node::Local(local) = edge.to {
-                    if matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open) {
-                        stack.push((edge.to, false));
-                    }
+                if let crate::Node::Local(local) = edge.to
+                    && matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open)
+                {
+                    stack.push((edge.to, false));
                 }
             }
         }
@@ -417,13 +421,13 @@ impl Apply {
     }
 
     /// A task is done without anything to record.
-    pub(super) fn complete(&mut self, task: u32, effects: &mut Vec<Effect>) {
+    pub(super) fn complete(&mut self, task: u32) {
         self.running[task as usize].progress = Progress::Done;
-        self.release(task, None, effects);
+        self.release(task, None);
     }
 
     /// Lets those go on that waited for a task: all of them, or only those for whom this is far enough.
-    pub(super) fn release(&mut self, task: u32, only: Option<Until>, _effects: &mut [Effect]) {
+    pub(super) fn release(&mut self, task: u32, only: Option<Until>) {
         let waiters = std::mem::take(&mut self.after[task as usize]);
         let (now, later): (Vec<_>, Vec<_>) = waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
         self.after[task as usize] = later;
@@ -446,6 +450,6 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
     match kind {
         TaskKind::Create => Verb::Create,
         TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Forget => Verb::Delete,
-        TaskKind::Update | TaskKind::Record | TaskKind::Condition | TaskKind::Gather => Verb::Update,
+        TaskKind::Update | TaskKind::Record | TaskKind::Condition | TaskKind::Look | TaskKind::Gather => Verb::Update,
     }
 }

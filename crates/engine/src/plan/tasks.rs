@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
 use diag::Diagnostics;
-use state::Snapshot;
+use state::{Snapshot, StatusWord};
 
 use super::draft::{Decision, Draft};
 use super::{Action, LeftAlone, Reason, Step};
@@ -33,6 +33,8 @@ pub(crate) enum TaskKind {
     Forget,
     /// Only finds out whether its condition holds.
     Condition,
+    /// Looks until a thing is stable that an earlier operation did not see ready.
+    Look,
     /// Takes it away if its condition came out false; waits for everything else.
     DeleteIfAbsent,
     /// Nothing: stands for an intermediate value that others wait for.
@@ -241,6 +243,8 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
                     tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)));
                 } else if decision.condition_open {
                     tasks.forward = Some(builder.add(TaskKind::Condition, Some(&decided)));
+                } else if decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured) {
+                    tasks.forward = Some(builder.add(TaskKind::Look, Some(&decided)));
                 }
             }
         }

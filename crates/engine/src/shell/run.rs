@@ -91,7 +91,7 @@ pub async fn run(
         }
         if apply.is_committing() {
             // A commit is often over sooner than a sleeping processor wakes up: look a little before sleeping.
-            let since = std::time::Instant::now();
+            let since = now();
             while happened.is_empty() && since.elapsed() < AWAKE {
                 match under_way.next().now_or_never() {
                     Some(Some(answer)) => {
@@ -131,6 +131,12 @@ pub async fn run(
             }
         }
     }
+}
+
+/// Real time, also where the runtime's is virtual: how long to stay awake is a matter of processors.
+#[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
+fn now() -> std::time::Instant {
+    std::time::Instant::now()
 }
 
 /// What an answer means to the machine.
