@@ -25,7 +25,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     } else {
         "and has given no sign of life for a minute"
     };
-    report.terminal.say(format!("`{instance}` is held by {} since {} {sign}.", holder.who, ago(now, holder.since)));
+    report.terminal.say(format!("`{instance}` has been held by {} for {} {sign}.", holder.who, ago(now, holder.since)));
     // A hold that has run out stops nobody; ending one whose owner may be at work is a decision.
     if alive && !arguments.yes {
         if !report.terminal.can_ask() {

@@ -182,6 +182,28 @@ fn an_interrupted_run_says_so_and_is_gone_on_from() {
 }
 
 #[test]
+fn a_killed_run_is_settled_and_gone_on_from() {
+    let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
+    let place = Place::with("blueprint.yaml", text);
+    let mut child = place.cyan(&["deploy", "-y"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(place.ends(5, &["deploy", "-y"]).err.contains("cyan unlock"), "the hold lasts a minute");
+    assert!(place.ends(0, &["unlock", "-y"]).err.contains("tester@"));
+    assert!(place.ends(0, &["list"]).out.contains("deploy interrupted"));
+    assert!(place.ends(1, &["deploy", "-y"]).err.contains("error[needs-attention]"));
+    place.ends(1, &["reconcile"]);
+    assert!(place.ends(0, &["reconcile", "--retry", "slow"]).err.contains("counts as not done"));
+    assert!(place.ends(0, &["history"]).out.contains("cut off"));
+    place.write("blueprint.yaml", text.replace("\"5\"", "\"0\""));
+    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
+}
+
+#[test]
 fn state_in_memory_leaves_nothing() {
     let place = Place::with("blueprint.yaml", ONE);
     place.ends(0, &["deploy", "-y", "--state", "memory:"]);
