@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 
-use blueprint::{Map, Name, Value};
-use diag::Diagnostics;
+use blueprint::{Field, IndexMap, Kind, Map, Name, Schema, Value};
+use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure};
-use provider::{Catalogs, TypeRef};
+use provider::{Catalogs, DataSourceType, Fetched, ProviderError, TypeRef};
 use state::Remembered;
 
-use super::filters;
+use super::diff::{entry_of, has_sensitive, item_of, mark_like};
 use crate::answers::{FrozenBytes, FrozenData};
 use crate::codes;
 use crate::resolve::{Evaluation, Halt, Need, Slot, site_of};
 use crate::world::World;
 
+/// Each once, in the order in which they came, with a fixed hash.
+type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
+
 /// Answers needs, and whatever they need in turn, so that the evaluations that had them can be tried again. What the
 /// world refuses is kept as an answer too, so that the diagnostic stands at the call.
+///
+/// Everything that can be asked is asked together; answers are kept in the order of the questions.
 pub(super) async fn answer(
     evaluation: &mut Evaluation,
     needs: Vec<Need>,
@@ -23,15 +28,101 @@ pub(super) async fn answer(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
+    let mut asks: IndexMap<String, (Name, Ask)> = IndexMap::default();
+    let add = |asks: &mut IndexMap<String, (Name, Ask)>, owner: Name, ask: Ask| {
+        asks.entry(key_of(&owner, &ask)).or_insert((owner, ask));
+    };
+    let mut waiting: IndexSet<u32> = IndexSet::default();
     for need in needs {
         match need {
-            Need::Ask(owner, ask) => ask_world(evaluation, &owner, ask, world).await,
-            Need::Fetch(index) => fetch(evaluation, index, catalogs, world, found).await,
+            Need::Ask(owner, ask) => add(&mut asks, owner, ask),
+            Need::Fetch(index) => drop(waiting.insert(index)),
         }
+    }
+    while !asks.is_empty() || !waiting.is_empty() {
+        let mut searches = Vec::new();
+        let mut next: IndexSet<u32> = IndexSet::default();
+        let mut moved = !asks.is_empty();
+        // A data source may read data sources; those come into the same round as they are found.
+        let mut at = 0;
+        while let Some(index) = waiting.get_index(at).copied() {
+            at += 1;
+            if !matches!(evaluation.data[index as usize], Slot::Open) {
+                moved = true;
+                continue;
+            }
+            let mut mistakes = Diagnostics::new();
+            match search(evaluation, index, catalogs, &mut mistakes) {
+                Ok(Searched::Settled(slot)) => {
+                    found.append(mistakes);
+                    evaluation.data[index as usize] = slot;
+                    moved = true;
+                }
+                Ok(Searched::Ask(search)) => {
+                    found.append(mistakes);
+                    searches.push((index, search));
+                    moved = true;
+                }
+                Err(need) => {
+                    next.insert(index);
+                    match need {
+                        Need::Fetch(other) => moved |= waiting.insert(other),
+                        Need::Ask(owner, ask) => {
+                            add(&mut asks, owner, ask);
+                            moved = true;
+                        }
+                    }
+                }
+            }
+        }
+        if !moved {
+            // They wait for each other, which has been reported.
+            next.iter().for_each(|index| evaluation.data[*index as usize] = Slot::Failed);
+            return;
+        }
+        let folder = evaluation.folder.clone();
+        let asked = std::mem::take(&mut asks);
+        let now = evaluation.answers.now;
+        let questions = asked.values().map(|(_, ask)| put(ask, &folder, now, world));
+        let fetches =
+            searches.iter().map(|(_, search)| world.fetch(&search.ty.name, &search.filters, &search.annotations));
+        let (answers, fetched) = futures::future::join(
+            futures::future::join_all(questions.collect::<Vec<_>>()),
+            futures::future::join_all(fetches.collect::<Vec<_>>()),
+        )
+        .await;
+        for ((key, (_, ask)), answer) in asked.into_iter().zip(answers) {
+            keep(evaluation, key, ask, answer);
+        }
+        let fetched: Vec<_> = searches.into_iter().zip(fetched).collect();
+        for ((index, search), fetched) in fetched {
+            evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
+        }
+        waiting = next;
     }
 }
 
-async fn ask_world(evaluation: &mut Evaluation, owner: &str, ask: Ask, world: &dyn World) {
+/// What a question is kept under, so that each is put once.
+fn key_of(owner: &str, ask: &Ask) -> String {
+    match ask {
+        Ask::File { path, .. } => path.to_string(),
+        Ask::Http { url } => url.to_string(),
+        Ask::Remembered { path, nth, .. } => site_of(owner, path, *nth).to_string(),
+        Ask::WorkingDirectory => String::new(),
+        Ask::Provider { namespace, function, arguments } => crate::resolve::call_key(namespace, function, arguments),
+    }
+}
+
+/// What the world said.
+enum Answer {
+    Bytes(Arc<[u8]>),
+    Value(Value),
+    /// Nothing is to be kept.
+    None,
+}
+
+/// Puts one question to the world.
+async fn put(ask: &Ask, folder: &str, now: i64, world: &dyn World) -> Result<Answer, AskFailure> {
     let unreadable = |what: &str, why: String| AskFailure {
         code: &expr::codes::SOURCE_UNREADABLE,
         message: format!("`{what}` cannot be read"),
@@ -39,153 +130,165 @@ async fn ask_world(evaluation: &mut Evaluation, owner: &str, ask: Ask, world: &d
     };
     match ask {
         Ask::File { path, .. } => {
-            let folder = evaluation.folder.clone();
-            match world.file(&folder, &path).await {
-                Ok(bytes) => {
-                    evaluation.answers.bytes.insert(path.clone(), FrozenBytes::new(&folder, &path, bytes));
-                }
-                Err(error) => {
-                    let failure = unreadable(&path, error.message);
-                    evaluation.refused.insert(path, failure);
-                }
-            }
+            world.file(folder, path).await.map(Answer::Bytes).map_err(|error| unreadable(path, error.message))
         }
-        Ask::Http { url } => match world.http(&url).await {
-            Ok(bytes) => {
-                evaluation.answers.bytes.insert(url.clone(), FrozenBytes::new("", &url, bytes));
-            }
-            Err(error) => {
-                let failure = unreadable(&url, error.message);
-                evaluation.refused.insert(url, failure);
-            }
-        },
-        Ask::Remembered { path, nth, fingerprint, function, arguments } => {
-            let site = site_of(owner, &path, nth);
-            match expr::remembered_value(&function, &arguments, evaluation.answers.now, world.random()) {
-                Some(value) => {
-                    evaluation.answers.remembered.insert(site, Remembered { fingerprint, value });
-                }
-                None => {
-                    let failure = AskFailure {
-                        code: &expr::codes::ARGUMENT_FORMAT,
-                        message: format!("`{function}` cannot be drawn like this"),
-                        notes: Vec::new(),
-                    };
-                    evaluation.refused.insert(site, failure);
-                }
-            }
-        }
+        Ask::Http { url } => world.http(url).await.map(Answer::Bytes).map_err(|error| unreadable(url, error.message)),
+        Ask::Remembered { function, arguments, .. } => expr::remembered_value(function, arguments, now, world.random())
+            .map(Answer::Value)
+            .ok_or_else(|| AskFailure {
+                code: &expr::codes::ARGUMENT_FORMAT,
+                message: format!("`{function}` cannot be drawn like this"),
+                notes: Vec::new(),
+            }),
         // Always answered from what is at hand.
-        Ask::WorkingDirectory => {}
+        Ask::WorkingDirectory => Ok(Answer::None),
         Ask::Provider { namespace, function, arguments } => {
-            let key: Name = crate::resolve::call_key(&namespace, &function, &arguments).into();
-            match world.call(&namespace, &function, &arguments).await {
-                Ok(value) => {
-                    evaluation.answers.calls.insert(key, value);
-                }
-                Err(error) => {
-                    let failure = AskFailure {
-                        code: &codes::PROVIDER_FAILED,
-                        message: format!("`{function}` failed"),
-                        notes: vec![error.message],
-                    };
-                    evaluation.refused.insert(key, failure);
-                }
-            }
+            world.call(namespace, function, arguments).await.map(Answer::Value).map_err(|error| AskFailure {
+                code: &codes::PROVIDER_FAILED,
+                message: format!("`{function}` failed"),
+                notes: vec![error.message],
+            })
         }
     }
 }
 
-/// Reads a data source once and settles it. Its search values may need answers themselves.
-async fn fetch(evaluation: &mut Evaluation, index: u32, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) {
-    // Data sources may read data sources: what is waited for lies on a stack, so that no chain is too deep.
-    let mut stack = vec![index];
-    while let Some(index) = stack.last().copied() {
-        if !matches!(evaluation.data[index as usize], Slot::Open) {
-            stack.pop();
-            continue;
+fn keep(evaluation: &mut Evaluation, key: String, ask: Ask, answer: Result<Answer, AskFailure>) {
+    let key: Name = key.into();
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(failure) => {
+            evaluation.refused.insert(key, failure);
+            return;
         }
-        match try_fetch(evaluation, index, catalogs, world, found).await {
-            Ok(slot) => {
-                evaluation.data[index as usize] = slot;
-                stack.pop();
-            }
-            Err(Need::Fetch(other)) if !stack.contains(&other) => stack.push(other),
-            Err(Need::Fetch(_)) => evaluation.data[index as usize] = Slot::Failed,
-            Err(Need::Ask(owner, ask)) => ask_world(evaluation, &owner, ask, world).await,
+    };
+    let folder = evaluation.folder.clone();
+    let answers = &mut evaluation.answers;
+    match (ask, answer) {
+        (Ask::File { path, .. }, Answer::Bytes(bytes)) => {
+            answers.bytes.insert(key, FrozenBytes::new(&folder, &path, bytes));
         }
+        (Ask::Http { url }, Answer::Bytes(bytes)) => {
+            answers.bytes.insert(key, FrozenBytes::new("", &url, bytes));
+        }
+        (Ask::Remembered { fingerprint, .. }, Answer::Value(value)) => {
+            answers.remembered.insert(key, Remembered { fingerprint, value });
+        }
+        (Ask::Provider { .. }, Answer::Value(value)) => {
+            answers.calls.insert(key, value);
+        }
+        _ => {}
     }
 }
 
-async fn try_fetch(
+/// What is asked of a data source.
+struct Search {
+    ty: Arc<DataSourceType>,
+    filters: Vec<(Name, Name, Value)>,
+    annotations: Value,
+}
+
+enum Searched {
+    /// There is nothing to be asked.
+    Settled(Slot),
+    Ask(Search),
+}
+
+/// Finds out what to ask of a data source; its search values may need answers themselves.
+fn search(
     evaluation: &mut Evaluation,
     index: u32,
     catalogs: &Catalogs,
-    world: &dyn World,
     found: &mut Diagnostics,
-) -> Result<Slot, Need> {
+) -> Result<Searched, Need> {
     let blueprint = evaluation.blueprint().clone();
-    let Some((name, source)) = blueprint.data_sources.get_index(index as usize) else { return Ok(Slot::Failed) };
+    let Some((name, source)) = blueprint.data_sources.get_index(index as usize) else {
+        return Ok(Searched::Settled(Slot::Failed));
+    };
     if let Some(frozen) = evaluation.answers.data_sources.get(name) {
-        return Ok(Slot::Value(frozen.fields.clone()));
+        return Ok(Searched::Settled(Slot::Value(frozen.fields.clone())));
     }
-    let TypeRef::Known(ty) = catalogs.data_source_type(&source.type_name.item) else { return Ok(Slot::Failed) };
+    let TypeRef::Known(ty) = catalogs.data_source_type(&source.type_name.item) else {
+        return Ok(Searched::Settled(Slot::Failed));
+    };
     let owner = format!("datasources.{name}");
-    let mut asked: Vec<(Name, Name, Value)> = Vec::new();
+    let mut filters: Vec<(Name, Name, Value)> = Vec::new();
     for filter in &source.filters {
         let value = match evaluation.present(&owner, None, &filter.search, found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
-            Err(_) => return Ok(Slot::Failed),
+            Err(_) => return Ok(Searched::Settled(Slot::Failed)),
         };
         if value.has_unknown() {
-            found.push(
-                codes::UNSUPPORTED_FEATURE
-                    .new(format!("the data source `{name}` depends on something that does not exist yet"))
-                    .label(filter.search.span, "known only on deploy")
-                    .help("deploy what it reads first, or read the resource's own fields"),
-            );
-            return Ok(Slot::Failed);
+            found.push(too_early(name, filter.search.span));
+            return Ok(Searched::Settled(Slot::Failed));
         }
-        asked.push((filter.field.item.clone(), filter.operator.item.clone(), value));
+        filters.push((filter.field.item.clone(), filter.operator.item.clone(), value));
     }
     let mut annotations = Map::default();
     for (key, expr) in &source.metadata.annotations {
         match evaluation.present(&owner, None, expr, found) {
+            Ok(value) if value.has_unknown() => {
+                found.push(too_early(name, expr.span));
+                return Ok(Searched::Settled(Slot::Failed));
+            }
             Ok(value) => {
                 annotations.insert(key.item.clone(), value);
             }
             Err(Halt::Need(need)) => return Err(need),
-            Err(_) => return Ok(Slot::Failed),
+            Err(_) => return Ok(Searched::Settled(Slot::Failed)),
         }
     }
-    let fetched = match world.fetch(&ty.name, &asked, &Value::Map(Arc::new(annotations))).await {
+    Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)) }))
+}
+
+fn too_early(name: &str, span: diag::Span) -> Diagnostic {
+    codes::UNSUPPORTED_FEATURE
+        .new(format!("the data source `{name}` depends on something that does not exist yet"))
+        .label(span, "known only on deploy")
+        .help("deploy what it reads first, or read the resource's own fields")
+}
+
+/// Settles a data source by what was found: the first candidate for which every filter holds.
+fn settle(
+    evaluation: &mut Evaluation,
+    index: u32,
+    search: &Search,
+    fetched: Result<Fetched, ProviderError>,
+    found: &mut Diagnostics,
+) -> Slot {
+    let blueprint = evaluation.blueprint().clone();
+    let Some((name, source)) = blueprint.data_sources.get_index(index as usize) else { return Slot::Failed };
+    let Search { ty, filters, .. } = search;
+    let fetched = match fetched {
         Ok(fetched) => fetched,
         Err(error) => {
             found.push(
-                codes::PROVIDER_FAILED.new(format!("the data source `{name}` cannot be read")).label(source.span, "").note(error.message),
+                codes::PROVIDER_FAILED
+                    .new(format!("the data source `{name}` cannot be read"))
+                    .label(source.span, "")
+                    .note(error.message),
             );
-            return Ok(Slot::Failed);
+            return Slot::Failed;
         }
     };
     let mut matching = Vec::new();
     for candidate in &fetched.candidates {
         let mut all = true;
-        for (at, (field, operator, search)) in asked.iter().enumerate() {
+        for (at, (field, operator, wanted)) in filters.iter().enumerate() {
             let seen = path_of(&candidate.filter_fields, field);
             if seen.is_none() && fetched.applied.contains(&at) {
                 continue;
             }
-            match filters::holds(operator, seen.as_ref(), search) {
+            match super::filters::holds(operator, seen.as_ref(), wanted) {
                 Some(holds) => all &= holds,
                 None => {
                     let filter = &source.filters[at];
                     found.push(
                         crate::check::codes::FILTER_KIND_MISMATCH
-                            .new(format!("`{operator}` cannot compare `{field}` with {}", search.kind_word()))
+                            .new(format!("`{operator}` cannot compare `{field}` with {}", wanted.kind_word()))
                             .label(filter.operator.span, "not for values of these kinds"),
                     );
-                    return Ok(Slot::Failed);
+                    return Slot::Failed;
                 }
             }
         }
@@ -199,7 +302,7 @@ async fn try_fetch(
                 .new(format!("nothing matches the data source `{name}`"))
                 .label(source.span, format!("{} candidates were looked at", fetched.candidates.len())),
         );
-        return Ok(Slot::Failed);
+        return Slot::Failed;
     };
     if matching.len() > 1 {
         found.push(
@@ -212,22 +315,47 @@ async fn try_fetch(
     if source.export_all.is_some() {
         for (field, definition) in &ty.schema.fields {
             if let Some(value) = path_of(&first.fields, field) {
-                fields.insert(field.clone(), value.tainted(definition.sensitive));
+                fields.insert(field.clone(), mark_like(&value, None, Some(definition)));
             }
         }
     }
     for (exported, export) in &source.exports {
         let field = export.alias_for.as_ref().map_or(exported, |alias| &alias.item);
         if let Some(value) = path_of(&first.fields, field) {
-            let sensitive = ty.schema.fields.get(field).is_some_and(|field| field.sensitive);
+            let (definition, sensitive) = definition_of(&ty.schema, field);
+            let value = mark_like(&value, None, definition).tainted(sensitive);
             let value = expr::convert(&value, &export.ty.item, expr::Source::Literal).unwrap_or(value);
-            fields.insert(exported.clone(), value.tainted(sensitive));
+            fields.insert(exported.clone(), value);
         }
     }
     let fields = Value::Map(Arc::new(fields));
     let at = evaluation.answers.now;
     evaluation.answers.data_sources.insert(name.clone(), FrozenData { at, fields: fields.clone() });
-    Ok(Slot::Value(fields))
+    Slot::Value(fields)
+}
+
+/// The field at a path as [`path_of`] takes it, and whether anything above it is sensitive.
+fn definition_of<'s>(schema: &'s Schema, path: &str) -> (Option<&'s Field>, bool) {
+    if let Some(field) = schema.fields.get(path) {
+        return (Some(field), false);
+    }
+    let mut names = path
+        .split('.')
+        .map(|step| step.split_once('[').map_or((step, 0), |(name, rest)| (name, rest.split('[').count())));
+    let Some((name, mut lists)) = names.next() else { return (None, false) };
+    let mut field = schema.fields.get(name);
+    let mut sensitive = false;
+    loop {
+        for _ in 0..lists {
+            sensitive |= field.is_some_and(|field| field.sensitive);
+            field = item_of(field);
+        }
+        let Some((name, more)) = names.next() else { return (field, sensitive) };
+        sensitive |= field
+            .is_some_and(|field| field.sensitive || matches!(field.kind, Kind::Union(_)) && has_sensitive(Some(field)));
+        field = entry_of(field, name);
+        lists = more;
+    }
 }
 
 /// The value at a path of names with dots and positions; a whole name with dots first. `[]` is `[0]`.
