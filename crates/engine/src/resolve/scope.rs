@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Head, Map, Ref, Value};
+use blueprint::{AccessorKind, Head, Map, Ref, Type, Value};
 use diag::{Diagnostic, Span};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::ResourceType;
 use state::Remembered;
+
+use crate::plan::diff::has_sensitive;
 
 use super::{Evaluation, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
 
@@ -180,13 +182,13 @@ fn read_member(member: &Member, ty: Option<&ResourceType>, reference: &Ref, at: 
     match name(at) {
         None if reference.path.len() == at => {
             let Some(id_field) = &ty.id_field else { return Err(Stop::Reported) };
-            let value = field_of(member, ty, id_field).ok_or_else(|| {
+            let value = read_field(member, ty, id_field).ok_or_else(|| {
                 absent(reference.head_span, format!("`{}` has no `{id_field}`", member.address), "nobody sets it".to_owned())
             })?;
             Ok(Read { value, used: at })
         }
         Some("spec" | "state") => match name(at + 1) {
-            Some(field) => match field_of(member, ty, field) {
+            Some(field) => match read_field(member, ty, field) {
                 Some(value) => Ok(Read { value, used: at + 2 }),
                 None => Err(absent(
                     reference.path[at + 1].span,
@@ -194,7 +196,11 @@ fn read_member(member: &Member, ty: Option<&ResourceType>, reference: &Ref, at: 
                     "nobody sets this field".to_owned(),
                 )),
             },
-            None => Ok(Read { value: all_fields(member, ty), used: at + 1 }),
+            None => {
+                let all = all_fields(member, ty);
+                let value = if member.condition_open { open(member, ty.schema.ty(), all.has_secret()) } else { all };
+                Ok(Read { value, used: at + 1 })
+            }
         },
         Some("metadata") => match name(at + 1) {
             Some(part) => match member.metadata.get(part) {
@@ -209,6 +215,20 @@ fn read_member(member: &Member, ty: Option<&ResourceType>, reference: &Ref, at: 
         },
         _ => Err(Stop::Reported),
     }
+}
+
+/// A field as others read it: as long as nobody knows whether the thing is there, nobody knows what is read of it.
+fn read_field(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
+    let value = field_of(member, ty, name)?;
+    if !member.condition_open {
+        return Some(value);
+    }
+    let field = ty.schema.fields.get(name)?;
+    Some(open(member, field.ty(), value.has_secret() || has_sensitive(Some(field))))
+}
+
+fn open(member: &Member, ty: Type, secret: bool) -> Value {
+    unknown_of(ty, &member.address).tainted(secret)
 }
 
 /// A field of a thing: what the document says where it says something, else what the provider answered or will.
