@@ -1,0 +1,342 @@
+//! Plans of small documents, each about a difference that is easily planned wrongly: what changes, why, and whether the
+//! thing has to be made anew.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::Diagnostics;
+use engine::shell::Operated;
+use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Step, World};
+use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, Seen};
+use state::OperationOutcome;
+use testkit::lab::{Lab, Stage, settings};
+
+const CATALOG: &str = r#"{
+  "format": 1,
+  "namespace": "made",
+  "resourceTypes": {
+    "made/net": {
+      "about": "a network",
+      "idField": "id",
+      "fields": {
+        "name": {"kind": "string", "required": true, "mustRecreate": true},
+        "note": {"kind": "string"},
+        "ids": {"kind": "array", "items": {"kind": "string"}, "computed": true, "value": ["sn-{hash}"]},
+        "id": {"kind": "string", "computed": true, "value": "net-{hash}"}
+      }
+    },
+    "made/judged": {
+      "about": "a thing of which its provider says what has to be made anew",
+      "idField": "id",
+      "capabilities": {"plans": true},
+      "fields": {
+        "note": {"kind": "string"},
+        "token": {"kind": "string"},
+        "id": {"kind": "string", "computed": true, "value": "judged-{hash}"}
+      }
+    },
+    "made/host": {
+      "about": "a host",
+      "idField": "id",
+      "fields": {
+        "subnets": {"kind": "array", "items": {"kind": "string"}, "mustRecreate": true},
+        "box": {"kind": "object", "fields": {"size": {"kind": "string", "mustRecreate": true}, "note": {"kind": "string"}}},
+        "disks": {
+          "kind": "array",
+          "keyedBy": "name",
+          "items": {
+            "kind": "object",
+            "fields": {
+              "name": {"kind": "string", "required": true},
+              "kind": {"kind": "string", "mustRecreate": true},
+              "size": {"kind": "integer"}
+            }
+          }
+        },
+        "zones": {"kind": "array", "set": true, "items": {"kind": "string"}},
+        "settings": {"kind": "map", "values": {"kind": "string"}},
+        "note": {"kind": "string"},
+        "id": {"kind": "string", "computed": true, "value": "host-{hash}"}
+      }
+    }
+  },
+  "dataSourceTypes": {
+    "made/account": {
+      "about": "an account with its keys",
+      "filter": {"name": {"type": "string"}},
+      "fields": {
+        "name": {"kind": "string"},
+        "keys": {
+          "kind": "array",
+          "items": {"kind": "object", "fields": {"open": {"kind": "string"}, "hidden": {"kind": "string", "sensitive": true}}}
+        }
+      },
+      "rows": [
+        {"name": "one", "keys": [{"open": "lock", "hidden": "swordfish"}]},
+        {"name": "two", "keys": [{"open": "door", "hidden": "marlin"}]}
+      ]
+    }
+  }
+}"#;
+
+/// Runs on one thread with a virtual clock: waiting costs no time.
+fn lately<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime can be had").block_on(work)
+}
+
+fn lab() -> Lab {
+    let catalog = provider::read_catalog(CATALOG).expect("the catalogue can be read");
+    let lab = Lab::new(PathBuf::from("/nowhere"), vec![Arc::new(catalog)]);
+    assert_eq!(lab.contradictions, Vec::<String>::new());
+    lab
+}
+
+fn document(resources: &str) -> String {
+    format!("version: 2025-11-02\nresources:\n{resources}")
+}
+
+async fn stage(lab: &Lab, text: &str) -> Stage {
+    let stage = lab.stage("plan.yaml", text, Given::default(), Options::default()).await;
+    let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
+    assert!(stage.staged.is_some(), "no plan: {said:?}\n{text}");
+    stage
+}
+
+/// A step in one line: action, address, reasons, whether it may stay an update, and its changes with `!` where one forces.
+fn line(step: &Step) -> String {
+    let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
+    let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());
+    let changes = step.changes.iter().map(|change| {
+        format!("{}{}: {} => {}", change.path, if change.forces { "!" } else { "" }, show(&change.before), show(&change.after))
+    });
+    let may = if step.may_replace { "may " } else { "" };
+    format!("{may}{} {} ({}) {}", step.action.word(), step.address, reasons.join(", "), changes.collect::<Vec<_>>().join("; "))
+}
+
+/// The steps of a plan, apart from those that do nothing.
+async fn steps(lab: &Lab, text: &str) -> Vec<String> {
+    let staged = stage(lab, text).await.staged.expect("a plan");
+    staged.plan.steps.iter().filter(|step| step.action != engine::Action::None).map(line).collect()
+}
+
+async fn apply(lab: &Lab, text: &str) {
+    let staged = stage(lab, text).await.staged.expect("a plan");
+    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+    let well = match &run.operated {
+        Some(Operated::Done(outcome)) => outcome.outcome == Some(OperationOutcome::Ready),
+        other => matches!(other, Some(Operated::Nothing)),
+    };
+    assert!(well, "{:?}\n{text}", run.operated);
+}
+
+/// What is planned for the second document after the first one was applied.
+fn after(first: &str, second: &str) -> Vec<String> {
+    lately(async {
+        let lab = lab();
+        apply(&lab, &document(first)).await;
+        steps(&lab, &document(second)).await
+    })
+}
+
+#[test]
+fn an_unknown_list_may_come_out_equal() {
+    let text = |name: &str| {
+        format!(
+            "  net: {{ type: made/net, spec: {{ name: {name} }} }}\n  host: {{ type: made/host, spec: {{ subnets: '${{net.spec.ids}}' }} }}\n"
+        )
+    };
+    let steps = after(&text("a"), &text("b"));
+    assert!(steps[1].starts_with("may replace host (field-forces"), "{steps:?}");
+    assert!(steps[1].ends_with("=> (known on deploy)") && steps[1].contains(" spec.subnets!: [\"sn-"), "{steps:?}");
+}
+
+#[test]
+fn what_forces_in_an_added_or_removed_object_counts() {
+    let without = "  host: { type: made/host, spec: { note: x } }\n";
+    let with = "  host: { type: made/host, spec: { note: x, box: { size: big } } }\n";
+    let mild = "  host: { type: made/host, spec: { note: x, box: { note: y } } }\n";
+    assert_eq!(after(without, with), ["replace host (field-forces) spec.box.size!: - => \"big\""]);
+    assert_eq!(after(with, without), ["replace host (field-forces) spec.box.size!: \"big\" => -"]);
+    assert_eq!(after(without, mild), ["update host (changed) spec.box.note: - => \"y\""]);
+}
+
+#[test]
+fn items_with_a_key_are_compared_by_it() {
+    let text = |disks: &str| format!("  host: {{ type: made/host, spec: {{ disks: [{disks}] }} }}\n");
+    let (a, b) = ("{ name: a, size: 1 }", "{ name: b, kind: ssd, size: 2 }");
+    // The kind of `b` would force, if it were taken for that of the item at its old position.
+    let swapped = after(&text(&format!("{a}, {b}")), &text(&format!("{b}, {{ name: a, size: 3 }}")));
+    assert_eq!(swapped, ["update host (changed) spec.disks[1].size: 1 => 3"]);
+    let inserted = after(&text(b), &text(&format!("{{ name: c, size: 5 }}, {b}")));
+    assert_eq!(inserted, ["update host (changed) spec.disks[0].name: - => \"c\"; spec.disks[0].size: - => 5"]);
+    let removed = after(&text(&format!("{a}, {b}")), &text(b));
+    assert_eq!(removed, ["update host (changed) spec.disks[0].name: \"a\" => -; spec.disks[0].size: 1 => -"]);
+}
+
+#[test]
+fn of_a_set_only_what_comes_and_goes_is_told() {
+    let text = |zones: &str| format!("  host: {{ type: made/host, spec: {{ zones: [{zones}] }} }}\n");
+    assert_eq!(after(&text("a, b, c"), &text("x, c, b")), [
+        "update host (changed) spec.zones[0]: - => \"x\"; spec.zones[0]: \"a\" => -"
+    ]);
+    assert_eq!(after(&text("a, b, c"), &text("c, b, a, a")), Vec::<String>::new());
+}
+
+#[test]
+fn a_reader_of_what_is_made_anew_says_so() {
+    let text = |name: &str| {
+        format!("  net: {{ type: made/net, spec: {{ name: {name} }} }}\n  host: {{ type: made/host, spec: {{ note: 'in ${{net.spec.id}}' }} }}\n")
+    };
+    let steps = after(&text("a"), &text("b"));
+    assert!(steps[1].starts_with("update host (changed, dependency-replaced) "), "{steps:?}");
+}
+
+#[test]
+fn drift_in_an_ignored_field_is_nothing_to_do() {
+    let text = |ignored: &str| {
+        let hints = format!("metadata: {{ annotations: {{ cyan.ignoreChanges: {ignored} }} }}");
+        document(&format!("  host: {{ type: made/host, {hints}, spec: {{ note: a, settings: {{ x: '1', y: '2' }} }} }}\n"))
+    };
+    lately(async {
+        let lab = lab();
+        apply(&lab, &text("settings.x")).await;
+        let altered = lab.world.lock().expect("nobody panics").set(lab.name.name(), "host", "settings.x", Value::from("7"));
+        assert!(altered.is_ok());
+        assert_eq!(steps(&lab, &text("settings.x")).await, Vec::<String>::new());
+        assert_eq!(steps(&lab, &text("settings")).await, Vec::<String>::new());
+        assert_eq!(steps(&lab, &text("settings.y")).await, ["update host (drifted) spec.settings.x: \"7\" => \"1\""]);
+    });
+}
+
+#[test]
+fn an_export_reads_what_only_a_search_value_reads() {
+    let text = "version: 2025-11-02
+values:
+  v: { type: string, value: '${datasources.first.name}' }
+datasources:
+  first: { type: made/account, filter: { field: name, operator: '=', search: two }, exports: { name: { type: string } } }
+  second:
+    type: made/account
+    filter: { field: name, operator: '=', search: '${values.v}' }
+    exports: { name: { type: string } }
+resources:
+  host: { type: made/host, spec: { note: x } }
+exports:
+  found: { type: string, field: datasources.second.name }
+";
+    lately(async {
+        let staged = stage(&lab(), text).await.staged.expect("a plan");
+        let exports: Vec<_> = staged.plan.exports.iter().map(|it| format!("{} {:?}", it.name, it.after)).collect();
+        assert_eq!(exports, ["found Some(\"two\")"]);
+    });
+}
+
+#[test]
+fn what_is_sensitive_inside_a_field_of_a_data_source_is_hidden() {
+    let text = "version: 2025-11-02
+datasources:
+  all: { type: made/account, filter: { field: name, operator: '=', search: one }, exports: '*' }
+  one:
+    type: made/account
+    filter: { field: name, operator: '=', search: one }
+    exports: { other: { type: array, aliasFor: keys } }
+resources:
+  host: { type: made/host, spec: { note: '${datasources.all.keys[0].hidden}' } }
+  other: { type: made/host, spec: { note: '${datasources.one.other[0].hidden}' } }
+  plain: { type: made/host, spec: { note: '${datasources.one.other[0].open}' } }
+";
+    let steps = lately(async { steps(&lab(), text).await });
+    let notes: Vec<_> = steps.iter().filter_map(|step| step.split_once("spec.note: - => ").map(|(_, after)| after)).collect();
+    assert_eq!(notes, ["(secret)", "(secret)", "\"lock\""], "{steps:?}");
+}
+
+#[test]
+fn a_reader_does_not_know_whether_a_thing_stays() {
+    let text = |name: &str| {
+        format!(
+            "  net: {{ type: made/net, spec: {{ name: {name} }} }}
+  host: {{ type: made/host, condition: '${{eq(net.spec.ids[0], net.spec.ids[0])}}', spec: {{ note: here }} }}
+  reader: {{ type: made/host, spec: {{ note: '${{coalesce(host.spec.note, \"none\")}}' }} }}\n"
+        )
+    };
+    let steps = after(&text("a"), &text("b"));
+    let reader = steps.iter().find(|step| step.contains(" reader ")).map(String::as_str);
+    assert_eq!(reader, Some("update reader (changed) spec.note: \"here\" => (known on deploy)"), "{steps:?}");
+}
+
+/// A world in which a provider wants a changed `note` to be made anew, and nothing else is known.
+struct Opinionated;
+
+fn refused<T>() -> BoxFuture<'static, Result<T, ProviderError>> {
+    Box::pin(async { Err(ProviderError::new(ErrorKind::Document, "nothing is known here")) })
+}
+
+impl World for Opinionated {
+    fn now(&self) -> i64 {
+        testkit::lab::BEGINNING
+    }
+
+    fn random(&self) -> [u8; 16] {
+        [9; 16]
+    }
+
+    fn working_directory(&self) -> Option<Name> {
+        None
+    }
+
+    fn file<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async { Err(SourceError { message: "there are no files".into() }) })
+    }
+
+    fn http<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async { Err(SourceError { message: "there is no network".into() }) })
+    }
+
+    fn check<'a>(&'a self, _: &'a Address, _: &'a str, _: &'a Value) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        Box::pin(async { Ok(Checked::default()) })
+    }
+
+    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        refused()
+    }
+
+    fn plan<'a>(&'a self, _: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(async { Ok(Planned { replaces: vec!["note".into()], ..Planned::default() }) })
+    }
+
+    fn fetch<'a>(&'a self, _: &'a str, _: &'a [(Name, Name, Value)], _: &'a Value) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        refused()
+    }
+
+    fn call<'a>(&'a self, _: &'a str, _: &'a str, _: &'a [Value]) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        refused()
+    }
+}
+
+#[test]
+fn a_replacement_that_the_provider_wants_stays_one_when_values_are_drawn_anew() {
+    let text = |note: &str| document(&format!("  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"));
+    lately(async {
+        let lab = lab();
+        apply(&lab, &text("a")).await;
+        let read = lab.read("plan.yaml", &text("b"));
+        let request = Request {
+            instance: lab.name.name().clone(),
+            document: Some((read.checked.expect("it can be checked"), read.document, "/nowhere".into())),
+            given: Given::default(),
+            options: Options { refresh: false, ..Options::default() },
+            snapshot: lab.snapshot().await,
+            catalogs: lab.catalogs.clone(),
+            functions: lab.functions.clone(),
+            answers: None,
+            world: &Opinionated,
+        };
+        let mut found = Diagnostics::new();
+        let staged = engine::plan(request, &mut found).await.expect("a plan");
+        let [step] = staged.plan.steps.as_slice() else { panic!("{:?}", staged.plan.steps) };
+        let shown = line(step);
+        assert!(shown.starts_with("replace it (field-forces, changed) spec.note!: \"a\" => \"b\"; spec.token: "), "{shown}");
+    });
+}
