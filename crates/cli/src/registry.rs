@@ -74,8 +74,7 @@ impl Registry {
     }
 }
 
-/// Whether a text may name this namespace: the name with a `/` after it occurs, or, for functions and transforms of the
-/// simulated cloud, the name alone.
+/// Whether a text may name a type of this namespace: its name with a `/` after it occurs.
 pub(crate) fn mentions(text: &str, namespace: &str) -> bool {
     text.match_indices(namespace).any(|(at, _)| text[at + namespace.len()..].starts_with('/'))
 }
