@@ -120,7 +120,7 @@ pub(crate) enum CommandError {
     },
     /// The simulated cloud cannot be used.
     #[error("the simulated cloud cannot be used")]
-    World(#[source] providers::fake::WorldError),
+    World(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A question had to be asked and nobody could answer.
     #[error("{question}, and nobody is here to answer")]
     NobodyToAsk {

@@ -66,7 +66,8 @@ impl Registry {
     pub(crate) fn open_world(&mut self, place: &StatePlace) -> Result<(), CommandError> {
         let StatePlace::Sqlite(file) = place else { return Ok(()) };
         if let Some(provider) = self.providers.get_mut(SIMULATED) {
-            let world = fake::World::open(&file.with_extension("world")).map_err(CommandError::World)?;
+            let world = fake::World::open(&file.with_extension("world"))
+                .map_err(|error| CommandError::World(Box::new(error)))?;
             let options = FakeOptions { world: Some(world.shared()), ..FakeOptions::default() };
             *provider = Arc::new(fake::provider(options));
         }
