@@ -3,6 +3,8 @@
 //! All questions of one level are put to the world together. Removals come last, from what the state has and nobody
 //! wants any more.
 
+mod opinions;
+
 use std::sync::Arc;
 
 use blueprint::{
@@ -12,14 +14,15 @@ use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
+use self::opinions::{ask_providers, heed};
 use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
 use super::{Action, Reason, questions};
-use crate::answers::{Answers, FrozenSeen, Opinion};
+use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
 use crate::drift::{DriftedField, drifted_fields};
 use crate::graph::{EdgeKind, Graph, Node};
 use crate::resolve::{Evaluation, Member, Members, Need, Outputs};
-use crate::world::{PlanQuestion, World};
+use crate::world::World;
 
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
@@ -756,117 +759,6 @@ fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
     }
 }
 
-/// Asks providers that have something to say: whether they accept, and what they would do.
-async fn ask_providers(
-    evaluation: &mut Evaluation,
-    blueprint: &Blueprint,
-    drafts: &mut [Decision],
-    world: &dyn World,
-    found: &mut Diagnostics,
-) {
-    let answers = &evaluation.answers;
-    let checks = drafts.iter().enumerate().filter(|(_, decision)| {
-        let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.checks);
-        says && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
-    });
-    let plans = drafts.iter().enumerate().filter(|(_, decision)| {
-        let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans);
-        says && decision.action == Action::Update && !answers.opinions.contains_key(&decision.address)
-    });
-    let checks = checks.map(|(at, decision)| async move {
-        (at, world.check(&decision.address, &decision.type_name, &decision.desired).await)
-    });
-    let plans = plans.map(|(at, decision)| async move {
-        let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
-        let question = PlanQuestion {
-            address: &decision.address,
-            type_name: &decision.type_name,
-            prior_inputs: inputs,
-            prior: &decision.outputs,
-            desired: &decision.desired,
-        };
-        (at, world.plan(question).await)
-    });
-    let (checked, planned) = futures::future::join(
-        futures::future::join_all(checks.collect::<Vec<_>>()),
-        futures::future::join_all(plans.collect::<Vec<_>>()),
-    )
-    .await;
-    for (at, answer) in checked {
-        let decision = &drafts[at];
-        let resource = blueprint.resources.get(&decision.address.name);
-        let span_of =
-            |path: &str| resource.and_then(|resource| place_in(&resource.spec, path)).unwrap_or(decision.span);
-        match answer {
-            Ok(said) => {
-                for (path, why) in said.rejected {
-                    let what = if path.is_empty() { format!("`{}`", decision.address) } else { format!("`{path}`") };
-                    found.push(
-                        crate::check::codes::REJECTED_BY_PROVIDER
-                            .new(format!("the provider does not accept {what}"))
-                            .label(span_of(&path), why),
-                    );
-                }
-                for (path, why) in said.warnings {
-                    let mut warning = crate::check::codes::REJECTED_BY_PROVIDER
-                        .new(format!("the provider has a remark about `{}`", decision.address))
-                        .label(span_of(&path), why);
-                    warning.severity = diag::Severity::Warning;
-                    found.push(warning);
-                }
-            }
-            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error.message)),
-        }
-    }
-    let mut opinions: Vec<(Address, Opinion)> = Vec::new();
-    for (at, answer) in planned {
-        let decision = &drafts[at];
-        match answer {
-            Ok(said) => opinions.push((
-                decision.address.clone(),
-                Opinion {
-                    replaces: said.replaces,
-                    changes: said.changes,
-                    only_recorded: said.only_recorded,
-                    private: said.private,
-                },
-            )),
-            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error.message)),
-        }
-    }
-    evaluation.answers.opinions.extend(opinions);
-    for decision in drafts.iter_mut() {
-        if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
-            heed(decision, opinion);
-        }
-    }
-}
-
-/// Makes of an update what its provider says of it.
-fn heed(decision: &mut Decision, opinion: &Opinion) {
-    if decision.action != Action::Update {
-        return;
-    }
-    let under = |change: &Change, path: &str| {
-        let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
-        rest.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    for change in &mut decision.changes {
-        change.forces |= opinion.replaces.iter().any(|path| under(change, path));
-    }
-    if decision.changes.iter().any(|change| change.forces) {
-        decision.action = Action::Replace;
-        decision.reasons.insert(0, Reason::FieldForces);
-    } else {
-        decision.only_recorded = !decision.changes.is_empty()
-            && decision.reasons == [Reason::Changed]
-            && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| under(change, path)));
-    }
-    if !opinion.private.is_null() {
-        decision.private = opinion.private.clone();
-    }
-}
-
 /// Where the value at a path of a spec is written.
 pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
     let mut here = spec;
@@ -878,10 +770,6 @@ pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
         };
     }
     Some(here.span)
-}
-
-fn provider_failed(address: &Address, span: Span, words: &str) -> diag::Diagnostic {
-    codes::PROVIDER_FAILED.new(format!("the provider cannot plan `{address}`")).label(span, "declared here").note(words)
 }
 
 fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
