@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::shell::Operated;
-use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Step, World};
+use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Staged, Step, World};
 use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, Seen};
 use state::OperationOutcome;
 use testkit::lab::{Lab, Stage, settings};
@@ -109,10 +110,22 @@ fn line(step: &Step) -> String {
     let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
     let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());
     let changes = step.changes.iter().map(|change| {
-        format!("{}{}: {} => {}", change.path, if change.forces { "!" } else { "" }, show(&change.before), show(&change.after))
+        format!(
+            "{}{}: {} => {}",
+            change.path,
+            if change.forces { "!" } else { "" },
+            show(&change.before),
+            show(&change.after)
+        )
     });
     let may = if step.may_replace { "may " } else { "" };
-    format!("{may}{} {} ({}) {}", step.action.word(), step.address, reasons.join(", "), changes.collect::<Vec<_>>().join("; "))
+    format!(
+        "{may}{} {} ({}) {}",
+        step.action.word(),
+        step.address,
+        reasons.join(", "),
+        changes.collect::<Vec<_>>().join("; ")
+    )
 }
 
 /// The steps of a plan, apart from those that do nothing.
@@ -178,16 +191,19 @@ fn items_with_a_key_are_compared_by_it() {
 #[test]
 fn of_a_set_only_what_comes_and_goes_is_told() {
     let text = |zones: &str| format!("  host: {{ type: made/host, spec: {{ zones: [{zones}] }} }}\n");
-    assert_eq!(after(&text("a, b, c"), &text("x, c, b")), [
-        "update host (changed) spec.zones[0]: - => \"x\"; spec.zones[0]: \"a\" => -"
-    ]);
+    assert_eq!(
+        after(&text("a, b, c"), &text("x, c, b")),
+        ["update host (changed) spec.zones[0]: - => \"x\"; spec.zones[0]: \"a\" => -"]
+    );
     assert_eq!(after(&text("a, b, c"), &text("c, b, a, a")), Vec::<String>::new());
 }
 
 #[test]
 fn a_reader_of_what_is_made_anew_says_so() {
     let text = |name: &str| {
-        format!("  net: {{ type: made/net, spec: {{ name: {name} }} }}\n  host: {{ type: made/host, spec: {{ note: 'in ${{net.spec.id}}' }} }}\n")
+        format!(
+            "  net: {{ type: made/net, spec: {{ name: {name} }} }}\n  host: {{ type: made/host, spec: {{ note: 'in ${{net.spec.id}}' }} }}\n"
+        )
     };
     let steps = after(&text("a"), &text("b"));
     assert!(steps[1].starts_with("update host (changed, dependency-replaced) "), "{steps:?}");
@@ -197,12 +213,15 @@ fn a_reader_of_what_is_made_anew_says_so() {
 fn drift_in_an_ignored_field_is_nothing_to_do() {
     let text = |ignored: &str| {
         let hints = format!("metadata: {{ annotations: {{ cyan.ignoreChanges: {ignored} }} }}");
-        document(&format!("  host: {{ type: made/host, {hints}, spec: {{ note: a, settings: {{ x: '1', y: '2' }} }} }}\n"))
+        document(&format!(
+            "  host: {{ type: made/host, {hints}, spec: {{ note: a, settings: {{ x: '1', y: '2' }} }} }}\n"
+        ))
     };
     lately(async {
         let lab = lab();
         apply(&lab, &text("settings.x")).await;
-        let altered = lab.world.lock().expect("nobody panics").set(lab.name.name(), "host", "settings.x", Value::from("7"));
+        let altered =
+            lab.world.lock().expect("nobody panics").set(lab.name.name(), "host", "settings.x", Value::from("7"));
         assert!(altered.is_ok());
         assert_eq!(steps(&lab, &text("settings.x")).await, Vec::<String>::new());
         assert_eq!(steps(&lab, &text("settings")).await, Vec::<String>::new());
@@ -248,7 +267,8 @@ resources:
   plain: { type: made/host, spec: { note: '${datasources.one.other[0].open}' } }
 ";
     let steps = lately(async { steps(&lab(), text).await });
-    let notes: Vec<_> = steps.iter().filter_map(|step| step.split_once("spec.note: - => ").map(|(_, after)| after)).collect();
+    let notes: Vec<_> =
+        steps.iter().filter_map(|step| step.split_once("spec.note: - => ").map(|(_, after)| after)).collect();
     assert_eq!(notes, ["(secret)", "(secret)", "\"lock\""], "{steps:?}");
 }
 
@@ -266,8 +286,12 @@ fn a_reader_does_not_know_whether_a_thing_stays() {
     assert_eq!(reader, Some("update reader (changed) spec.note: \"here\" => (known on deploy)"), "{steps:?}");
 }
 
-/// A world in which a provider wants a changed `note` to be made anew, and nothing else is known.
-struct Opinionated;
+/// A world in which a provider wants a changed `note` to be made anew, and takes its time to find accounts.
+#[derive(Default)]
+struct Opinionated {
+    /// How many are looked for right now, and at most.
+    searches: [AtomicUsize; 2],
+}
 
 fn refused<T>() -> BoxFuture<'static, Result<T, ProviderError>> {
     Box::pin(async { Err(ProviderError::new(ErrorKind::Document, "nothing is known here")) })
@@ -306,8 +330,21 @@ impl World for Opinionated {
         Box::pin(async { Ok(Planned { replaces: vec!["note".into()], ..Planned::default() }) })
     }
 
-    fn fetch<'a>(&'a self, _: &'a str, _: &'a [(Name, Name, Value)], _: &'a Value) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
-        refused()
+    fn fetch<'a>(
+        &'a self,
+        _: &'a str,
+        filters: &'a [(Name, Name, Value)],
+        _: &'a Value,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(async move {
+            let [now, most] = &self.searches;
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            let fields = Value::map(filters.iter().map(|(field, _, wanted)| (field.clone(), wanted.clone())));
+            let candidates = vec![provider::Candidate { filter_fields: fields.clone(), fields }];
+            Ok(Fetched { candidates, ..Fetched::default() })
+        })
     }
 
     fn call<'a>(&'a self, _: &'a str, _: &'a str, _: &'a [Value]) -> BoxFuture<'a, Result<Value, ProviderError>> {
@@ -315,28 +352,94 @@ impl World for Opinionated {
     }
 }
 
+/// Stages without looking at what is there.
+async fn stage_in(lab: &Lab, text: &str, world: &Opinionated) -> (Option<Staged>, Diagnostics) {
+    let read = lab.read("plan.yaml", text);
+    let request = Request {
+        instance: lab.name.name().clone(),
+        document: Some((read.checked.expect("it can be checked"), read.document, "/nowhere".into())),
+        given: Given::default(),
+        options: Options { refresh: false, ..Options::default() },
+        snapshot: lab.snapshot().await,
+        catalogs: lab.catalogs.clone(),
+        functions: lab.functions.clone(),
+        answers: None,
+        world,
+    };
+    let mut found = Diagnostics::new();
+    let staged = engine::plan(request, &mut found).await;
+    (staged, found)
+}
+
+#[test]
+fn data_sources_that_do_not_need_each_other_are_read_together() {
+    let source = |name: &str, search: &str| {
+        format!(
+            "  {name}: {{ type: made/account, filter: {{ field: name, operator: '=', search: '{search}' }}, exports: {{ name: {{ type: string }} }} }}\n"
+        )
+    };
+    let text = format!(
+        "version: 2025-11-02\ndatasources:\n{}{}{}{}resources:\n{}",
+        source("a", "one"),
+        source("b", "two"),
+        source("c", "three"),
+        source("d", "${datasources.a.name}"),
+        ["a", "b", "c", "d"]
+            .map(|name| format!(
+                "  host_{name}: {{ type: made/host, spec: {{ note: '${{datasources.{name}.name}}' }} }}\n"
+            ))
+            .concat(),
+    );
+    lately(async {
+        let world = Opinionated::default();
+        let (staged, found) = stage_in(&lab(), &text, &world).await;
+        let said: Vec<_> = found.iter().map(|it| it.message.clone()).collect();
+        let staged = staged.unwrap_or_else(|| panic!("no plan: {said:?}"));
+        let steps: Vec<_> = staged.plan.steps.iter().map(line).collect();
+        let note = |step: &String| step.rsplit("=> ").next().unwrap_or_default().to_owned();
+        assert_eq!(steps.iter().map(note).collect::<Vec<_>>(), ["\"one\"", "\"two\"", "\"three\"", "\"one\""]);
+        assert_eq!(world.searches[1].load(Ordering::SeqCst), 3);
+        let order: Vec<_> = staged.plan.answers.data_sources.keys().map(AsRef::as_ref).collect();
+        assert_eq!(order, ["a", "b", "c", "d"]);
+    });
+}
+
+#[test]
+fn an_annotation_of_a_data_source_cannot_wait() {
+    let text = "version: 2025-11-02
+datasources:
+  a:
+    type: made/account
+    metadata: { annotations: { made.of: '${net.spec.id}' } }
+    filter: { field: name, operator: '=', search: one }
+    exports: { name: { type: string } }
+resources:
+  net: { type: made/net, spec: { name: a } }
+  host: { type: made/host, spec: { note: '${datasources.a.name}' } }
+";
+    lately(async {
+        let (staged, found) = stage_in(&lab(), text, &Opinionated::default()).await;
+        let codes: Vec<_> = found.iter().filter(|it| it.is_error()).map(|it| it.code.name).collect();
+        assert!(staged.is_none() && codes == ["unsupported-feature"], "{codes:?}");
+    });
+}
+
 #[test]
 fn a_replacement_that_the_provider_wants_stays_one_when_values_are_drawn_anew() {
-    let text = |note: &str| document(&format!("  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"));
+    let text = |note: &str| {
+        document(&format!("  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"))
+    };
     lately(async {
         let lab = lab();
         apply(&lab, &text("a")).await;
-        let read = lab.read("plan.yaml", &text("b"));
-        let request = Request {
-            instance: lab.name.name().clone(),
-            document: Some((read.checked.expect("it can be checked"), read.document, "/nowhere".into())),
-            given: Given::default(),
-            options: Options { refresh: false, ..Options::default() },
-            snapshot: lab.snapshot().await,
-            catalogs: lab.catalogs.clone(),
-            functions: lab.functions.clone(),
-            answers: None,
-            world: &Opinionated,
-        };
-        let mut found = Diagnostics::new();
-        let staged = engine::plan(request, &mut found).await.expect("a plan");
+        let world = Opinionated::default();
+        let (staged, _) = stage_in(&lab, &text("b"), &world).await;
+        let staged = staged.expect("a plan");
         let [step] = staged.plan.steps.as_slice() else { panic!("{:?}", staged.plan.steps) };
         let shown = line(step);
-        assert!(shown.starts_with("replace it (field-forces, changed) spec.note!: \"a\" => \"b\"; spec.token: "), "{shown}");
+        assert!(
+            shown.starts_with("replace it (field-forces, changed) spec.note!: \"a\" => \"b\"; spec.token: "),
+            "{shown}"
+        );
     });
 }
