@@ -176,6 +176,31 @@ impl Builder<'_> {
         self.gathers.get(name).copied().flatten()
     }
 
+    /// Tasks of things of these types that an intermediate value uses, however indirectly.
+    fn stable_behind(&self, group: &str, types: &[Name]) -> Vec<u32> {
+        let mut found = Vec::new();
+        if types.is_empty() {
+            return found;
+        }
+        let mut seen: std::collections::HashSet<&str, foldhash::fast::FixedState> = Default::default();
+        let mut stack = vec![group];
+        while let Some(group) = stack.pop() {
+            if !seen.insert(group) {
+                continue;
+            }
+            for used in self.draft.groups.get(group).into_iter().flatten() {
+                match used.name.strip_prefix('=') {
+                    Some(inner) => stack.push(inner),
+                    None => found.extend(self.of.get(used).and_then(|tasks| tasks.forward).filter(|task| {
+                        let decided = self.tasks[*task as usize].decision.as_ref();
+                        decided.is_some_and(|decided| types.contains(&decided.type_name))
+                    })),
+                }
+            }
+        }
+        found
+    }
+
     fn make_gathers(&mut self) {
         let groups = &self.draft.groups;
         for (name, uses) in groups {
@@ -380,6 +405,9 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
             .collect();
         for used in &decision.dependencies {
             if let Some(group) = used.name.strip_prefix('=') {
+                for on in builder.stable_behind(group, needs_stable) {
+                    builder.wait(forward, on, Until::Ready);
+                }
                 if let Some(gather) = builder.gather(&group.into()) {
                     builder.wait(forward, gather, Until::Configured);
                     if decision.may_replace {
@@ -419,11 +447,19 @@ fn unique_conflicts(builder: &mut Builder<'_>, draft: &Draft) -> std::collection
         });
         values.collect()
     };
-    for decision in draft.decisions.iter().filter(|decision| decision.action == Action::Delete) {
-        let Some(backward) = builder.of.get(&decision.address).and_then(|tasks| tasks.backward) else { continue };
+    for decision in &draft.decisions {
+        let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
+        // A value is given up by a delete, by the delete of an old half, or by an update that sets another one.
+        let gives_up = match decision.action {
+            Action::Delete | Action::Replace => tasks.backward,
+            Action::Update => tasks.forward,
+            _ => None,
+        };
+        let Some(gives_up) = gives_up else { continue };
         let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
-        for key in unique(decision, inputs) {
-            going.insert(key, (decision.address.clone(), backward));
+        let kept = unique(decision, &decision.desired);
+        for key in unique(decision, inputs).into_iter().filter(|key| !kept.contains(key)) {
+            going.insert(key, (decision.address.clone(), gives_up));
         }
     }
     if going.is_empty() {
@@ -432,8 +468,10 @@ fn unique_conflicts(builder: &mut Builder<'_>, draft: &Draft) -> std::collection
     for decision in draft.decisions.iter().filter(|decision| matches!(decision.action, Action::Create | Action::Replace | Action::Update)) {
         let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
         for key in unique(decision, &decision.desired) {
-            if let Some((address, backward)) = going.get(&key).cloned() {
-                builder.wait(forward, backward, Until::Ready);
+            if let Some((address, gives_up)) = going.get(&key).cloned()
+                && address != decision.address
+            {
+                builder.wait(forward, gives_up, Until::Ready);
                 freed.insert(address);
             }
         }
