@@ -71,6 +71,15 @@ pub(super) struct Draft {
     pub(super) absent: Vec<Address>,
 }
 
+/// The decisions about the levels that are done.
+#[derive(Default)]
+struct DecidedSoFar {
+    /// By the resource's position in the document.
+    of: Vec<Vec<Decision>>,
+    /// What is made anew in this plan, so that those who read it can say so.
+    remade: HashSet<Address>,
+}
+
 /// How the address of a named intermediate value looks among dependencies: no resource may be called so.
 pub(super) fn group_address(name: &str) -> Address {
     Address::root(format!("={name}"))
@@ -86,16 +95,14 @@ pub(super) async fn draft(
 ) -> Draft {
     let checked = evaluation.checked.clone();
     let live = live_locals(&checked.blueprint, &checked.graph);
-    let mut decided: Vec<Vec<Decision>> = Vec::new();
-    decided.resize_with(checked.blueprint.resources.len(), Vec::new);
+    let mut decided = DecidedSoFar::default();
+    decided.of.resize_with(checked.blueprint.resources.len(), Vec::new);
     let mut draft = Draft::default();
-    // What is made anew in this plan, so that those who read it can say so.
-    let mut remade: HashSet<Address> = HashSet::default();
     for level in levels(&checked.graph) {
         let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
-        decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, &mut remade, found).await;
+        decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
     }
-    draft.decisions = decided.into_iter().flatten().collect();
+    draft.decisions = decided.of.into_iter().flatten().collect();
     ignored_dependencies(evaluation, found);
     remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs, found);
     draft
@@ -426,8 +433,7 @@ async fn decide_level(
     snapshot: &Snapshot,
     groups: &IndexMap<Name, Vec<Address>>,
     world: &dyn World,
-    decided: &mut [Vec<Decision>],
-    remade: &mut HashSet<Address>,
+    decided: &mut DecidedSoFar,
     found: &mut Diagnostics,
 ) {
     let checked = evaluation.checked.clone();
@@ -465,7 +471,7 @@ async fn decide_level(
             }
             decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
         }
-        conclude(evaluation, decision, decided, remade, found);
+        conclude(evaluation, decision, decided, found);
     }
 }
 
@@ -497,21 +503,19 @@ fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -
 }
 
 /// Tells readers what they may expect of a thing, and keeps the decision.
-fn conclude(
-    evaluation: &mut Evaluation,
-    mut decision: Decision,
-    decided: &mut [Vec<Decision>],
-    remade: &mut HashSet<Address>,
-    found: &mut Diagnostics,
-) {
+fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar, found: &mut Diagnostics) {
     let Some((index, position)) = decision.element else { return };
     if matches!(decision.action, Action::Update | Action::Replace)
-        && decision.changes.iter().filter_map(|change| change.after.as_ref()).any(|after| waits_for_any(after, remade))
+        && decision
+            .changes
+            .iter()
+            .filter_map(|change| change.after.as_ref())
+            .any(|after| waits_for_any(after, &decided.remade))
     {
         decision.reasons.push(Reason::DependencyReplaced);
     }
     if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
-        remade.insert(decision.address.clone());
+        decided.remade.insert(decision.address.clone());
     }
     if decision.protect && decision.action == Action::Replace {
         found.push(protected(&decision.address, "replaced", decision.span));
@@ -535,7 +539,7 @@ fn conclude(
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
     }
-    decided[index as usize].push(decision);
+    decided.of[index as usize].push(decision);
 }
 
 /// Whether anything unknown in a value waits for one of these things.
