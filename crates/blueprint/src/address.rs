@@ -182,7 +182,17 @@ mod tests {
 
     #[test]
     fn addresses_print_and_parse_back() {
-        for text in ["r", "r[0]", "r[\"a\\\"b]\"]", "core/r", "a/b/r[3]", "fns[0]::table", "fn::b/grant", "core/fn::b[\"x\"]/a", "my.res"] {
+        for text in [
+            "r",
+            "r[0]",
+            "r[\"a\\\"b]\"]",
+            "core/r",
+            "a/b/r[3]",
+            "fns[0]::table",
+            "fn::b/grant",
+            "core/fn::b[\"x\"]/a",
+            "my.res",
+        ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), text);
         }

@@ -131,7 +131,11 @@ impl Type {
             Value::Text(_) => Type::Text,
             Value::Bytes(_) => Type::Bytes,
             Value::List(items) | Value::Set(items) => {
-                if items.is_empty() { Type::list(Type::Any) } else { Type::list(Type::union(items.iter().map(Type::of))) }
+                if items.is_empty() {
+                    Type::list(Type::Any)
+                } else {
+                    Type::list(Type::union(items.iter().map(Type::of)))
+                }
             }
             Value::Map(entries) => Type::object(entries.iter().map(|(key, value)| (key.clone(), Type::of(value)))),
             Value::Asset(_) | Value::Resource(_) => Type::Any,

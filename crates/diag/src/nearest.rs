@@ -5,7 +5,8 @@
 /// Close means: the same but for case, `-` and `_`; or at most a third of the characters (at least one) edited, two
 /// neighbours swapped counting as one edit. Ties go to the earlier candidate.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = |name: &str| name.chars().filter(|c| *c != '-' && *c != '_').flat_map(char::to_lowercase).collect::<Vec<_>>();
+    let plain =
+        |name: &str| name.chars().filter(|c| *c != '-' && *c != '_').flat_map(char::to_lowercase).collect::<Vec<_>>();
     let wanted = plain(written);
     if wanted.is_empty() {
         return None;

@@ -44,7 +44,10 @@ impl TextMap {
         if len == 0 {
             return;
         }
-        let joins = self.pieces.last().is_some_and(|last| last.unit == 0 && last.source + (self.decoded_end - last.decoded) == source);
+        let joins = self
+            .pieces
+            .last()
+            .is_some_and(|last| last.unit == 0 && last.source + (self.decoded_end - last.decoded) == source);
         if !joins {
             self.pieces.push(Piece { decoded: self.decoded_end, source, unit: 0 });
         }

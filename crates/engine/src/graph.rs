@@ -154,7 +154,8 @@ impl Graph {
                             break;
                         }
                     }
-                    let to_itself = members.len() == 1 && self.edges_at(here).iter().any(|edge| self.position(edge.to) == here);
+                    let to_itself =
+                        members.len() == 1 && self.edges_at(here).iter().any(|edge| self.position(edge.to) == here);
                     if members.len() > 1 || to_itself {
                         for member in &members {
                             knotted[*member as usize] = true;
@@ -180,7 +181,8 @@ impl Graph {
         let place = |position: u32| members.binary_search(&position).ok();
         // Begin where the first edge inside the knot is written.
         let first_edge = |member: &u32| {
-            let inside = self.edges_at(*member as usize).iter().filter(|edge| place(self.position(edge.to) as u32).is_some());
+            let inside =
+                self.edges_at(*member as usize).iter().filter(|edge| place(self.position(edge.to) as u32).is_some());
             inside.map(|edge| edge.span.start).min().unwrap_or(u32::MAX)
         };
         let Some(start) = members.iter().copied().min_by_key(first_edge) else { return Vec::new() };

@@ -39,8 +39,8 @@ pub use event::Event;
 pub use graph::{Edge, EdgeKind, Graph, Node};
 pub use load::{Loaded, load};
 pub use plan::{
-    Action, Change, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan, Purpose, Reason, Request, Staged, Step,
-    inputs_unchanged, is_current, plan,
+    Action, Change, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan, Purpose, Reason, Request,
+    Staged, Step, inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
 pub use world::{PlanQuestion, ReadQuestion, SourceError, World};

@@ -99,7 +99,9 @@ pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
     let not_a_plan = |source| PlanFileError::NotAPlan { source };
     let text = serde_json::to_string(&made_from).map_err(not_a_plan)?;
     let made_from = if plan.secret {
-        let sealed = sealer.seal_bytes(PLACE, text.as_bytes()).map_err(|source| PlanFileError::Sealed { verb: "sealed", source })?;
+        let sealed = sealer
+            .seal_bytes(PLACE, text.as_bytes())
+            .map_err(|source| PlanFileError::Sealed { verb: "sealed", source })?;
         Value::map([("sealed", Value::Bytes(sealed.into()))])
     } else {
         Value::from(text)
@@ -132,7 +134,8 @@ pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFil
     let file: PlanFile = serde_json::from_str(text).map_err(not_a_plan)?;
     let made_from = match file.made_from.get("sealed") {
         Some(Value::Bytes(sealed)) => {
-            let clear = sealer.open_bytes(PLACE, sealed).map_err(|source| PlanFileError::Sealed { verb: "opened", source })?;
+            let clear =
+                sealer.open_bytes(PLACE, sealed).map_err(|source| PlanFileError::Sealed { verb: "opened", source })?;
             serde_json::from_slice(&clear).map_err(not_a_plan)?
         }
         _ => serde_json::from_str(file.made_from.as_text().unwrap_or_default()).map_err(not_a_plan)?,
@@ -142,7 +145,15 @@ pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFil
 
 /// Whether a text looks like a plan file, so that `deploy FILE` can tell it from a document.
 pub fn looks_like_one(text: &str) -> bool {
-    text.starts_with("{\"format\":") && text.as_bytes().iter().take(200).copied().collect::<Vec<u8>>().windows(13).any(|part| part == b"\"kind\":\"plan\"")
+    text.starts_with("{\"format\":")
+        && text
+            .as_bytes()
+            .iter()
+            .take(200)
+            .copied()
+            .collect::<Vec<u8>>()
+            .windows(13)
+            .any(|part| part == b"\"kind\":\"plan\"")
 }
 
 /// A value for people and files: secrets as the text `(secret)`.

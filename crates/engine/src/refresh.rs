@@ -56,7 +56,8 @@ pub(crate) async fn refresh(
         }
     });
     // A create that failed without a word about whether it was done.
-    let unsure = snapshot.records.iter().filter(|(address, record)| is_unsure(record) && !snapshot.open.contains_key(*address));
+    let unsure =
+        snapshot.records.iter().filter(|(address, record)| is_unsure(record) && !snapshot.open.contains_key(*address));
     let unsure = unsure.map(|(address, record)| ReadQuestion {
         address,
         type_name: &record.type_name,
@@ -171,10 +172,11 @@ pub(crate) fn settle(
         }
         let not_done = said && matches!(answers.seen.get(&address), Some(FrozenSeen::CannotTell));
         let after = if not_done { before.clone() } else { after_cut_off(&open, before.as_ref(), seen, catalogs) };
-        found.push(
-            codes::INTERRUPTED
-                .new(format!("the {} of `{address}` was cut off; {}", open.intent.op.word(), if said { "it counts as not done" } else { "its outcome has been read back" })),
-        );
+        found.push(codes::INTERRUPTED.new(format!(
+            "the {} of `{address}` was cut off; {}",
+            open.intent.op.word(),
+            if said { "it counts as not done" } else { "its outcome has been read back" }
+        )));
         match &after {
             Some(record) => {
                 snapshot.records.insert(address.clone(), record.clone());

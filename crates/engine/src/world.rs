@@ -68,8 +68,12 @@ pub trait World: Send + Sync {
     fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
 
     /// The provider's own validation of a spec.
-    fn check<'a>(&'a self, address: &'a Address, type_name: &'a str, spec: &'a Value)
-    -> BoxFuture<'a, Result<Checked, ProviderError>>;
+    fn check<'a>(
+        &'a self,
+        address: &'a Address,
+        type_name: &'a str,
+        spec: &'a Value,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>>;
 
     /// What is there.
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>>;

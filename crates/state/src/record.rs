@@ -254,7 +254,8 @@ impl Record {
             return Some(left);
         }
         left.deposed = left.deposed.and_then(|old| old.without_link(id)).map(Box::new);
-        Some(left).filter(|left| !(left.id.is_empty() && left.deposed.is_none() && left.status.word == StatusWord::Gone))
+        Some(left)
+            .filter(|left| !(left.id.is_empty() && left.deposed.is_none() && left.status.word == StatusWord::Gone))
     }
 
     fn without_link(mut self: Box<Record>, id: &str) -> Option<Record> {

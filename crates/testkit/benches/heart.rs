@@ -41,13 +41,17 @@ fn heart(criterion: &mut Criterion) {
         let lab = runtime.block_on(async { Lab::new(PathBuf::from("."), Vec::new()) });
         let mut group = criterion.benchmark_group("heart");
         group.throughput(Throughput::Elements(n as u64)).sample_size(20);
-        group.bench_function(BenchmarkId::new("parse", n), |bencher| bencher.iter(|| black_box(syntax::parse(file, &text, Format::Yaml))));
+        group.bench_function(BenchmarkId::new("parse", n), |bencher| {
+            bencher.iter(|| black_box(syntax::parse(file, &text, Format::Yaml)))
+        });
         group.bench_function(BenchmarkId::new("load", n), |bencher| {
             bencher.iter(|| black_box(engine::load(&files, file, &lab.functions, &mut Diagnostics::new())));
         });
         let blueprint = engine::load(&files, file, &lab.functions, &mut Diagnostics::new()).blueprint.unwrap();
         group.bench_function(BenchmarkId::new("check", n), |bencher| {
-            bencher.iter(|| black_box(engine::check(blueprint.clone(), &lab.catalogs, &lab.functions, &mut Diagnostics::new())));
+            bencher.iter(|| {
+                black_box(engine::check(blueprint.clone(), &lab.catalogs, &lab.functions, &mut Diagnostics::new()))
+            });
         });
         group.bench_function(BenchmarkId::new("stage", n), |bencher| {
             bencher.iter(|| {

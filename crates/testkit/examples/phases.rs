@@ -21,7 +21,8 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let begin = Instant::now();
-        let lap = |what: &str, since: Instant| println!("{what:<10} {:>8.2} ms", since.elapsed().as_secs_f64() * 1000.0);
+        let lap =
+            |what: &str, since: Instant| println!("{what:<10} {:>8.2} ms", since.elapsed().as_secs_f64() * 1000.0);
         let (catalogs, functions, _) = provider::combine([fake::catalog()]);
         let (catalogs, functions) = (Arc::new(catalogs), Arc::new(functions));
         lap("catalogs", begin);
@@ -54,7 +55,11 @@ fn main() {
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         let store: Box<dyn Store> = match &state {
-            Some(path) => Box::new(stores::sqlite::SqliteStore::open(std::path::Path::new(path), Sealer::none(), stores::sqlite::Mode::ReadWrite)),
+            Some(path) => Box::new(stores::sqlite::SqliteStore::open(
+                std::path::Path::new(path),
+                Sealer::none(),
+                stores::sqlite::Mode::ReadWrite,
+            )),
             None => Box::new(stores::memory::MemoryStore::new(Sealer::none())),
         };
         let name = InstanceName::from_free_text("bench");
@@ -85,7 +90,9 @@ fn main() {
             let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
             let settings = engine::apply::Settings::default();
             let mut events = 0_u64;
-            let operated = operate(staged, false, &shell, store.as_ref(), &name, "me@here", settings, interrupts, |_| events += 1).await;
+            let operated =
+                operate(staged, false, &shell, store.as_ref(), &name, "me@here", settings, interrupts, |_| events += 1)
+                    .await;
             lap("apply", since);
             println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
         }
@@ -106,7 +113,9 @@ fn main() {
         lap("plan gone", since);
         let since = Instant::now();
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
-        let operated = operate(staged, false, &shell, store.as_ref(), &name, "me@here", Default::default(), interrupts, |_| {}).await;
+        let operated =
+            operate(staged, false, &shell, store.as_ref(), &name, "me@here", Default::default(), interrupts, |_| {})
+                .await;
         lap("destroy", since);
         println!("           {operated:?}");
     });

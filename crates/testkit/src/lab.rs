@@ -131,7 +131,11 @@ impl Lab {
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), first.clone());
         for catalog in &self.more {
-            let options = FakeOptions { catalog: Some(catalog.clone()), world: Some(self.world.clone()), ..FakeOptions::default() };
+            let options = FakeOptions {
+                catalog: Some(catalog.clone()),
+                world: Some(self.world.clone()),
+                ..FakeOptions::default()
+            };
             let provider: Arc<dyn Provider> = Arc::new(fake::provider(options));
             for namespace in &catalog.namespaces {
                 providers.entry(namespace.clone()).or_insert_with(|| provider.clone());
@@ -226,7 +230,10 @@ impl Lab {
         let mut events = Vec::new();
         let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let operated = {
-            let running = operate(staged, kept, &shell, &store, &instance, "tester@lab", settings, interrupts, |event| events.push(event));
+            let running =
+                operate(staged, kept, &shell, &store, &instance, "tester@lab", settings, interrupts, |event| {
+                    events.push(event)
+                });
             tokio::select! {
                 biased;
                 () = crashed.notified() => None,
@@ -247,7 +254,12 @@ impl Lab {
     }
 
     /// A function of the world outside: reads an expression of a staged document.
-    pub async fn evaluate(&self, staged: &mut Staged, expr: &blueprint::Expr, found: &mut Diagnostics) -> Option<Value> {
+    pub async fn evaluate(
+        &self,
+        staged: &mut Staged,
+        expr: &blueprint::Expr,
+        found: &mut Diagnostics,
+    ) -> Option<Value> {
         let (shell, _) = self.shell(Vec::new(), None);
         staged.evaluate(expr, &shell, found).await
     }

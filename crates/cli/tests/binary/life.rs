@@ -19,7 +19,7 @@ fn the_document_of_init_runs_as_it_is() {
     let deployed = place.ends(0, &["deploy", "--yes"]);
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
     let name = place.ends(0, &["exports", "name"]).out;
-    assert_eq!(place.read("out/letter.txt"), format!("Hello, {}!\n", name.trim_end()));
+    assert_eq!(place.read("letter.txt"), format!("Hello, {}!\n", name.trim_end()));
 
     assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
     assert_eq!(place.ends(0, &["deploy"]).last_line(), "0 created, 0 updated, 0 deleted", "nothing to do asks nothing");
@@ -28,17 +28,17 @@ fn the_document_of_init_runs_as_it_is() {
     assert!(changed.out.contains("- Hello, ") || changed.out.contains("\"Hello, "), "{}", changed.out);
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted");
 
-    place.write("out/letter.txt", "something else\n");
+    place.write("letter.txt", "something else\n");
     let drift = place.ends(3, &["drift", "--exit-code"]);
     assert!(drift.out.contains("letter") && drift.out.contains("+ something else"), "{}", drift.out);
     assert_eq!(drift.last_line(), "1 drifted, 0 vanished");
-    std::fs::remove_file(place.path().join("out/letter.txt")).unwrap();
+    std::fs::remove_file(place.path().join("letter.txt")).unwrap();
     assert_eq!(place.ends(0, &["drift"]).last_line(), "0 drifted, 1 vanished");
     assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.ends(0, &["drift", "--exit-code"]).last_line(), "0 drifted, 0 vanished");
 
     assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 2 deleted");
-    assert!(!place.has("out/letter.txt"));
+    assert!(!place.has("letter.txt"));
     assert_eq!(place.ends(0, &["list"]).out, "");
     assert!(place.ends(0, &["list", "--all"]).out.contains("destroyed"));
     assert_eq!(place.ends(0, &["history"]).out.lines().count(), 5, "a head and four operations");

@@ -33,7 +33,10 @@ impl Apply {
         match answer {
             Ok(applied) => {
                 for warning in &applied.warnings {
-                    effects.push(Effect::Tell(Event::Progress { address: decided.address.clone(), text: warning.as_str().into() }));
+                    effects.push(Effect::Tell(Event::Progress {
+                        address: decided.address.clone(),
+                        text: warning.as_str().into(),
+                    }));
                 }
                 if request.operation == Verb::Delete {
                     let left = self.deleted_record(&decided, &request);
@@ -47,7 +50,10 @@ impl Apply {
                     record.status.word = StatusWord::Failed;
                     let diagnostic = match wrong {
                         Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT
-                            .new(format!("the provider's answer about `{}` is not as its catalogue declares", decided.address))
+                            .new(format!(
+                                "the provider's answer about `{}` is not as its catalogue declares",
+                                decided.address
+                            ))
                             .note(why),
                         Breach::Promise(field) => codes::PROMISE_BROKEN
                             .new(format!("`{field}` of `{}` came out differently than planned", decided.address)),
@@ -83,7 +89,8 @@ impl Apply {
         let verb = request.operation.word();
         let exhausted = error.kind.is_retryable() && tries >= RETRIES;
         let diagnostic = if exhausted {
-            codes::RETRIES_EXHAUSTED.new(format!("the provider could not {verb} `{}` after {RETRIES} more tries", decided.address))
+            codes::RETRIES_EXHAUSTED
+                .new(format!("the provider could not {verb} `{}` after {RETRIES} more tries", decided.address))
         } else if error.kind == ErrorKind::Cancelled {
             codes::PROVIDER_FAILED.new(format!("the {verb} of `{}` was cut short", decided.address))
         } else {
@@ -110,12 +117,16 @@ impl Apply {
     }
 
     /// A step has failed: what is known is recorded, the diagnostic placed, and what depends on it left out.
-    fn fail(&mut self, task: u32, decided: &Decided, record: Option<Arc<Record>>, diagnostic: Diagnostic, effects: &mut Vec<Effect>) {
-        let diagnostic = if decided.span.is_some() {
-            diagnostic.label(decided.span, "declared here")
-        } else {
-            diagnostic
-        };
+    fn fail(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        record: Option<Arc<Record>>,
+        diagnostic: Diagnostic,
+        effects: &mut Vec<Effect>,
+    ) {
+        let diagnostic =
+            if decided.span.is_some() { diagnostic.label(decided.span, "declared here") } else { diagnostic };
         let message: Name = match diagnostic.notes.first() {
             Some(note) => format!("{}: {note}", diagnostic.message).into(),
             None => diagnostic.message.as_str().into(),
@@ -258,7 +269,8 @@ impl Apply {
                 if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
                     let mut all = record.outputs.as_map().cloned().unwrap_or_default();
                     all.extend(now.iter().map(|(name, value)| (name.clone(), value.clone())));
-                    record.outputs = crate::plan::diff::mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
+                    record.outputs =
+                        crate::plan::diff::mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
                 }
                 self.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
             }
@@ -298,7 +310,9 @@ impl Apply {
                 self.running[task as usize].progress = Progress::Ready;
                 self.ready.push_front(task);
             }
-            Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => self.look(task, effects),
+            Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => {
+                self.look(task, effects)
+            }
             Some(Wake::Drain) => {
                 self.cancelled = true;
                 if self.in_flight > 0 {
@@ -320,7 +334,8 @@ impl Apply {
 /// failed together do not come back together.
 fn pause(tries: u32, token: &str) -> Duration {
     let whole = (2_000_u64 << tries.min(10)).min(300_000);
-    let spread = token.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))) % (whole / 5 + 1);
+    let spread =
+        token.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))) % (whole / 5 + 1);
     Duration::from_millis(whole - whole / 10 + spread)
 }
 

@@ -331,7 +331,8 @@ impl Apply {
         });
         effects.push(Effect::Tell(Event::Began { instance: self.plan.instance.clone(), calls: calls.count() as u64 }));
         for settled in &self.plan.settled {
-            let outcome = state::Outcome { address: settled.address.clone(), record: settled.record.clone(), error: None };
+            let outcome =
+                state::Outcome { address: settled.address.clone(), record: settled.record.clone(), error: None };
             self.gathering.push((Entry { step: 0, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
         }
     }
@@ -394,7 +395,9 @@ impl Apply {
         }
         let number = self.wake(Wake::Drain);
         effects.push(Effect::Wake(number, AFTER_CANCEL));
-        self.found.push(crate::codes::PROVIDER_FAILED.new("the state could not be written; nothing more was started").note(why));
+        self.found.push(
+            crate::codes::PROVIDER_FAILED.new("the state could not be written; nothing more was started").note(why),
+        );
         effects.push(Effect::Cancel);
     }
 
@@ -414,7 +417,8 @@ impl Apply {
 
     /// Calls that nobody waits for any more. Their intents stay open in the state.
     fn left_in_flight(&self) -> Vec<Address> {
-        let left = self.running.iter().zip(&self.plan.tasks).filter(|(running, _)| running.progress == Progress::Calling);
+        let left =
+            self.running.iter().zip(&self.plan.tasks).filter(|(running, _)| running.progress == Progress::Calling);
         left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()
     }
 
@@ -425,8 +429,9 @@ impl Apply {
         }
         self.stopping = true;
         // What waits to be tried again is not tried again.
-        let resting: Vec<u32> =
-            (0..self.running.len() as u32).filter(|task| self.running[*task as usize].progress == Progress::Resting).collect();
+        let resting: Vec<u32> = (0..self.running.len() as u32)
+            .filter(|task| self.running[*task as usize].progress == Progress::Resting)
+            .collect();
         for task in resting {
             self.give_up(task, effects);
         }
@@ -458,7 +463,11 @@ impl Apply {
 
     /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
     fn finish_if_over(&mut self) {
-        if self.finishing || !self.gathering.is_empty() || self.under_way.is_some() || self.in_flight > 0 && !self.abandoned {
+        if self.finishing
+            || !self.gathering.is_empty()
+            || self.under_way.is_some()
+            || self.in_flight > 0 && !self.abandoned
+        {
             return;
         }
         let can_go_on = |task: &Running| match task.progress {
@@ -499,7 +508,8 @@ impl Apply {
         let mut groups = self.snapshot.groups.clone();
         for (name, uses) in &self.plan.groups {
             let all = groups.entry(name.clone()).or_default();
-            let known: indexmap::IndexSet<Address, foldhash::fast::FixedState> = all.drain(..).chain(uses.iter().cloned()).collect();
+            let known: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
+                all.drain(..).chain(uses.iter().cloned()).collect();
             all.extend(known);
         }
         groups

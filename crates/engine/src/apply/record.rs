@@ -20,7 +20,14 @@ pub(super) enum Breach {
 
 impl Apply {
     /// Puts an outcome into the next commit, and into the state as this run sees it.
-    pub(super) fn record(&mut self, task: u32, decided: &Decided, record: Option<Arc<Record>>, error: Option<Name>, durable: Durable) {
+    pub(super) fn record(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        record: Option<Arc<Record>>,
+        error: Option<Name>,
+        durable: Durable,
+    ) {
         self.running[task as usize].progress = Progress::Recording;
         self.running[task as usize].record = record.clone();
         match &record {
@@ -89,14 +96,23 @@ impl Apply {
     /// The old thing that a create-first replacement leaves to be deleted.
     fn deposed_by(&self, decided: &Decided, request: &CallRequest) -> Option<Box<Record>> {
         let before = self.snapshot.records.get(&decided.address)?;
-        if request.operation != Verb::Create || decided.action != Action::Replace || before.id.is_empty() || before.retain {
+        if request.operation != Verb::Create
+            || decided.action != Action::Replace
+            || before.id.is_empty()
+            || before.retain
+        {
             return before.deposed.clone();
         }
         Some(Box::new(before.as_old_half()))
     }
 
     /// What is remembered of a thing whose call failed; the answer may say what exists all the same.
-    pub(super) fn failed_record(&self, decided: &Decided, request: &CallRequest, partial: Option<Applied>) -> Option<Arc<Record>> {
+    pub(super) fn failed_record(
+        &self,
+        decided: &Decided,
+        request: &CallRequest,
+        partial: Option<Applied>,
+    ) -> Option<Arc<Record>> {
         let before = self.snapshot.records.get(&decided.address);
         let record = match (request.operation, partial) {
             (Verb::Create, Some(applied)) => {
@@ -112,7 +128,8 @@ impl Apply {
                     old
                 }
                 None => {
-                    let mut record = self.fresh(decided, request.desired.clone(), Status::new(StatusOp::Create, StatusWord::Failed));
+                    let mut record =
+                        self.fresh(decided, request.desired.clone(), Status::new(StatusOp::Create, StatusWord::Failed));
                     record.deposed = before.and_then(|record| record.deposed.clone());
                     record
                 }
@@ -187,7 +204,11 @@ pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
             Some(value) => {
                 let fits = expr::convert(&value.revealed(), &field.ty(), expr::Source::Literal).is_ok();
                 if !fits {
-                    return Some(Breach::Contract(format!("`{name}` is {}, declared as {}", value.kind_word(), field.ty())));
+                    return Some(Breach::Contract(format!(
+                        "`{name}` is {}, declared as {}",
+                        value.kind_word(),
+                        field.ty()
+                    )));
                 }
             }
             None if field.nullable || field.optional => {}

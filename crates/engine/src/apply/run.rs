@@ -93,7 +93,8 @@ impl Apply {
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
                 self.set_outputs(decided, &record);
-                let record = (!matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent)).then(|| Arc::new(record));
+                let record =
+                    (!matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent)).then(|| Arc::new(record));
                 self.record(task, decided, record, None, Durable::Done(task));
             }
             Turn::Unneeded(reason) => {
@@ -119,7 +120,9 @@ impl Apply {
             TaskKind::Gather | TaskKind::Look => Turn::Unneeded("nothing to call"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
-            TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => Turn::Unneeded("its condition holds"),
+            TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => {
+                Turn::Unneeded("its condition holds")
+            }
             TaskKind::DeleteIfAbsent if decided.protect => {
                 self.found.push(
                     codes::PROTECTED
@@ -152,12 +155,14 @@ impl Apply {
                         (false, _) if !decided.insist => Turn::Remember(desired),
                         _ => Turn::Call(Verb::Update, desired),
                     },
-                    _ if decided.action == Action::Replace && decided.may_replace => match self.differs(decided, &desired) {
-                        (_, true) => Turn::Call(Verb::Create, desired),
-                        (true, false) => Turn::Call(Verb::Update, desired),
-                        (false, false) if decided.insist => Turn::Call(Verb::Update, desired),
-                        (false, false) => Turn::Remember(desired),
-                    },
+                    _ if decided.action == Action::Replace && decided.may_replace => {
+                        match self.differs(decided, &desired) {
+                            (_, true) => Turn::Call(Verb::Create, desired),
+                            (true, false) => Turn::Call(Verb::Update, desired),
+                            (false, false) if decided.insist => Turn::Call(Verb::Update, desired),
+                            (false, false) => Turn::Remember(desired),
+                        }
+                    }
                     _ => Turn::Call(Verb::Create, desired),
                 }
             }
@@ -230,7 +235,10 @@ impl Apply {
             Err(_) => {
                 self.found.push(
                     codes::UNSUPPORTED_FEATURE
-                        .new(format!("the condition of `{}` needs an answer that can only be had at stage", decided.address))
+                        .new(format!(
+                            "the condition of `{}` needs an answer that can only be had at stage",
+                            decided.address
+                        ))
                         .label(decided.span, "depends on something that is known only on deploy"),
                 );
                 None
@@ -362,7 +370,11 @@ impl Apply {
             retain: decided.retain,
             protect: decided.protect,
             token: token.clone(),
-            type_name: prior.as_ref().filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
+            type_name: prior
+                .as_ref()
+                .filter(|_| verb == Verb::Delete)
+                .map_or(&decided.type_name, |old| &old.type_name)
+                .clone(),
             inputs: desired.clone(),
             dependencies: decided.dependencies.clone(),
         };
@@ -429,7 +441,8 @@ impl Apply {
     /// Lets those go on that waited for a task: all of them, or only those for whom this is far enough.
     pub(super) fn release(&mut self, task: u32, only: Option<Until>) {
         let waiters = std::mem::take(&mut self.after[task as usize]);
-        let (now, later): (Vec<_>, Vec<_>) = waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
+        let (now, later): (Vec<_>, Vec<_>) =
+            waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
         self.after[task as usize] = later;
         for (waiter, _) in now {
             let running = &mut self.running[waiter as usize];

@@ -82,7 +82,11 @@ pub(crate) fn values(evaluation: &mut Evaluation, found: &mut Diagnostics) -> In
 }
 
 /// Exports before and after, in document order, then the removed ones; and the document's metadata.
-pub(super) fn exports(evaluation: &mut Evaluation, snapshot: &Snapshot, found: &mut Diagnostics) -> (Vec<ExportChange>, Value) {
+pub(super) fn exports(
+    evaluation: &mut Evaluation,
+    snapshot: &Snapshot,
+    found: &mut Diagnostics,
+) -> (Vec<ExportChange>, Value) {
     let after = values(evaluation, found);
     let mut changes: Vec<ExportChange> = after
         .into_iter()
@@ -96,12 +100,10 @@ pub(super) fn exports(evaluation: &mut Evaluation, snapshot: &Snapshot, found: &
             ExportChange { name, action, before, after: Some(after) }
         })
         .collect();
-    let kept: std::collections::HashSet<Name, foldhash::fast::FixedState> = changes.iter().map(|change| change.name.clone()).collect();
-    changes.extend(snapshot.exports.iter().filter(|(name, _)| !kept.contains(*name)).map(|(name, before)| ExportChange {
-        name: name.clone(),
-        action: ExportAction::Removed,
-        before: Some(before.clone()),
-        after: None,
+    let kept: std::collections::HashSet<Name, foldhash::fast::FixedState> =
+        changes.iter().map(|change| change.name.clone()).collect();
+    changes.extend(snapshot.exports.iter().filter(|(name, _)| !kept.contains(*name)).map(|(name, before)| {
+        ExportChange { name: name.clone(), action: ExportAction::Removed, before: Some(before.clone()), after: None }
     }));
     (changes, metadata(evaluation, found))
 }

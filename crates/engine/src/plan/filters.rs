@@ -58,7 +58,9 @@ fn positive(operator: &str, field: &Value, search: &Value) -> Option<bool> {
             _ => None,
         },
         (_, Value::List(wanted) | Value::Set(wanted)) => match operator {
-            "in" if wanted.iter().all(|item| same_kind(field, item)) => Some(wanted.iter().any(|item| equal(field, item))),
+            "in" if wanted.iter().all(|item| same_kind(field, item)) => {
+                Some(wanted.iter().any(|item| equal(field, item)))
+            }
             _ => None,
         },
         _ if !same_kind(field, search) => None,

@@ -324,7 +324,8 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let mut answers = match answers {
         Some(kept) => kept,
         None => {
-            let mut answers = Answers { now: world.now(), working_directory: world.working_directory(), ..Answers::default() };
+            let mut answers =
+                Answers { now: world.now(), working_directory: world.working_directory(), ..Answers::default() };
             answers.remembered = snapshot.remembered.clone();
             if options.refresh || !snapshot.open.is_empty() {
                 refresh::refresh(&snapshot, !options.refresh, &catalogs, world, &mut answers, found).await;
@@ -442,7 +443,11 @@ pub fn is_current(plan: &Plan, snapshot: &Snapshot, found: &mut Diagnostics) -> 
 pub async fn inputs_unchanged(answers: &Answers, world: &dyn World, found: &mut Diagnostics) -> bool {
     let mut fine = true;
     for frozen in answers.bytes.values() {
-        let now = if frozen.folder.is_empty() { world.http(&frozen.path).await } else { world.file(&frozen.folder, &frozen.path).await };
+        let now = if frozen.folder.is_empty() {
+            world.http(&frozen.path).await
+        } else {
+            world.file(&frozen.folder, &frozen.path).await
+        };
         let same = matches!(&now, Ok(bytes) if crate::answers::digest(bytes) == frozen.digest);
         if !same {
             fine = false;
@@ -458,7 +463,12 @@ pub async fn inputs_unchanged(answers: &Answers, world: &dyn World, found: &mut 
 
 impl Staged {
     /// The value of an expression of the staged document, asking the world what it needs. `None` if it is in error.
-    pub async fn evaluate(&mut self, expr: &blueprint::Expr, world: &dyn World, found: &mut Diagnostics) -> Option<Value> {
+    pub async fn evaluate(
+        &mut self,
+        expr: &blueprint::Expr,
+        world: &dyn World,
+        found: &mut Diagnostics,
+    ) -> Option<Value> {
         let evaluation = self.evaluation.as_mut()?;
         // Each round answers a question, and an expression holds finitely many.
         for _ in 0..1000 {

@@ -153,7 +153,8 @@ impl Builder<'_> {
         waits.sort_unstable();
         waits.dedup();
         let task = self.add(TaskKind::Gather, None);
-        self.tasks[task as usize].waits = waits.into_iter().map(|task| Wait { task, until: Until::Configured }).collect();
+        self.tasks[task as usize].waits =
+            waits.into_iter().map(|task| Wait { task, until: Until::Configured }).collect();
         task
     }
 
@@ -211,23 +212,30 @@ impl Builder<'_> {
                     None => self.of.get(address).and_then(|tasks| tasks.forward),
                 })
                 .collect();
-            let task = if waits.is_empty() {
-                None
-            } else {
-                Some(self.add_gather(waits))
-            };
+            let task = if waits.is_empty() { None } else { Some(self.add_gather(waits)) };
             self.gathers.insert(name.clone(), task);
         }
     }
 }
 
 /// Puts decisions in order.
-pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&Evaluation>, found: &mut Diagnostics) -> Ordered {
+pub(super) fn order(
+    mut draft: Draft,
+    snapshot: &Snapshot,
+    evaluation: Option<&Evaluation>,
+    found: &mut Diagnostics,
+) -> Ordered {
     let mut left_alone = LeftAlone { absent: std::mem::take(&mut draft.absent), ..LeftAlone::default() };
     prefer_create_first(&mut draft);
     refuse_create_first(&mut draft, found);
     let mut secret = false;
-    let mut builder = Builder { tasks: Vec::new(), of: IndexMap::default(), gathers: IndexMap::default(), releases: IndexMap::default(), draft: &draft };
+    let mut builder = Builder {
+        tasks: Vec::new(),
+        of: IndexMap::default(),
+        gathers: IndexMap::default(),
+        releases: IndexMap::default(),
+        draft: &draft,
+    };
     let mut shared: Vec<std::sync::Arc<Decided>> = Vec::with_capacity(draft.decisions.len());
     for (number, decision) in draft.decisions.iter().enumerate() {
         secret |= decision.desired.has_secret()
@@ -235,7 +243,8 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
         let decided = std::sync::Arc::new(decided_of(number, decision));
         let mut tasks = Tasks::default();
-        let retained = decision.action == Action::Replace && decision.prior.as_ref().is_some_and(|record| record.retain);
+        let retained =
+            decision.action == Action::Replace && decision.prior.as_ref().is_some_and(|record| record.retain);
         if retained {
             found.push(
                 codes::RETAINED
@@ -246,7 +255,9 @@ pub(super) fn order(mut draft: Draft, snapshot: &Snapshot, evaluation: Option<&E
         secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
         match decision.action {
             Action::Create => tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided))),
-            Action::Update if decision.only_recorded => tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided))),
+            Action::Update if decision.only_recorded => {
+                tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)))
+            }
             Action::Update => tasks.forward = Some(builder.add(TaskKind::Update, Some(&decided))),
             Action::Replace => {
                 tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided)));
@@ -341,8 +352,10 @@ fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
 fn prefer_create_first(draft: &mut Draft) {
     let position: IndexMap<Address, usize> =
         draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
-    let is_create_first = |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
-    let mut stack: Vec<usize> = (0..draft.decisions.len()).filter(|at| is_create_first(&draft.decisions[*at])).collect();
+    let is_create_first =
+        |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
+    let mut stack: Vec<usize> =
+        (0..draft.decisions.len()).filter(|at| is_create_first(&draft.decisions[*at])).collect();
     let mut seen_groups: std::collections::HashSet<Name, foldhash::fast::FixedState> = Default::default();
     while let Some(at) = stack.pop() {
         let mut uses = draft.decisions[at].dependencies.clone();
@@ -390,7 +403,9 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
     let Some(evaluation) = evaluation else { return };
     let checked = &evaluation.checked;
     for decision in &draft.decisions {
-        let (Some((index, _)), Some(tasks)) = (decision.element, builder.of.get(&decision.address).copied()) else { continue };
+        let (Some((index, _)), Some(tasks)) = (decision.element, builder.of.get(&decision.address).copied()) else {
+            continue;
+        };
         let Some(forward) = tasks.forward else { continue };
         let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
         let depends_on: Vec<&Name> = checked
@@ -417,7 +432,8 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
                 continue;
             }
             let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
-            let by_type = builder.tasks[on as usize].decision.as_ref().is_some_and(|used| needs_stable.contains(&used.type_name));
+            let by_type =
+                builder.tasks[on as usize].decision.as_ref().is_some_and(|used| needs_stable.contains(&used.type_name));
             let until = if by_type || depends_on.contains(&&used.name) { Until::Ready } else { Until::Configured };
             builder.wait(forward, on, until);
             if decision.may_replace {
@@ -436,7 +452,10 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
 
 /// Where a thing that comes has a value that a thing that goes must give up first, the delete comes first. Gives the
 /// addresses that do not wait for their surviving users.
-fn unique_conflicts(builder: &mut Builder<'_>, draft: &Draft) -> std::collections::HashSet<Address, foldhash::fast::FixedState> {
+fn unique_conflicts(
+    builder: &mut Builder<'_>,
+    draft: &Draft,
+) -> std::collections::HashSet<Address, foldhash::fast::FixedState> {
     let mut freed = std::collections::HashSet::default();
     let mut going: IndexMap<(Name, Name, String), (Address, u32)> = IndexMap::default();
     let unique = |decision: &Decision, spec: &Value| -> Vec<(Name, Name, String)> {
@@ -465,7 +484,11 @@ fn unique_conflicts(builder: &mut Builder<'_>, draft: &Draft) -> std::collection
     if going.is_empty() {
         return freed;
     }
-    for decision in draft.decisions.iter().filter(|decision| matches!(decision.action, Action::Create | Action::Replace | Action::Update)) {
+    for decision in draft
+        .decisions
+        .iter()
+        .filter(|decision| matches!(decision.action, Action::Create | Action::Replace | Action::Update))
+    {
         let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
         for key in unique(decision, &decision.desired) {
             if let Some((address, gives_up)) = going.get(&key).cloned()
@@ -662,7 +685,8 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
             while goes && kind(end) == TaskKind::Gather {
                 end += 1;
             }
-            let turns_away = matches!(kind(end), TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Condition);
+            let turns_away =
+                matches!(kind(end), TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Condition);
             let another = decision(start).map(|it| it.number) != decision(end).map(|it| it.number);
             (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
         })
@@ -670,7 +694,8 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
     // The old half of a create-first user goes after its new half, and that one may wait for what replaces us.
     let old_half_of_a_user = || {
         (0..circle.len()).find_map(|start| {
-            let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_)) && matches!(kind(start + 1), TaskKind::DeleteOld(_));
+            let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_))
+                && matches!(kind(start + 1), TaskKind::DeleteOld(_));
             goes.then(|| (circle[start], circle[(start + 1) % circle.len()]))
         })
     };
@@ -736,10 +761,12 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
 }
 
 fn step(id: u32, decision: Decision) -> Step {
-    let computed = decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
-        let computed = ty.schema.fields.iter().filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
-        computed.map(|(name, _)| name.clone()).collect()
-    });
+    let computed =
+        decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
+            let computed =
+                ty.schema.fields.iter().filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
+            computed.map(|(name, _)| name.clone()).collect()
+        });
     Step {
         id,
         address: decision.address,

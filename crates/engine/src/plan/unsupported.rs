@@ -11,7 +11,11 @@ use crate::codes;
 pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut Diagnostics) {
     let blueprint = &checked.blueprint;
     let mut refuse = |span: Span, what: String| {
-        found.push(codes::UNSUPPORTED_FEATURE.new(format!("{what} cannot be carried out yet")).label(span, "needs a later version of cyan"));
+        found.push(
+            codes::UNSUPPORTED_FEATURE
+                .new(format!("{what} cannot be carried out yet"))
+                .label(span, "needs a later version of cyan"),
+        );
     };
     for transform in &blueprint.transforms {
         refuse(transform.span, format!("the transform `{}`", transform.item));
@@ -39,7 +43,10 @@ pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut D
     let mut calls = |expr: &blueprint::Expr| {
         expr.walk(&mut |expr| {
             if let ExprKind::Call(call) = &expr.kind
-                && matches!(functions.get(&call.function).map(|function| &function.purity), Some(Purity::Provider(_) | Purity::Link))
+                && matches!(
+                    functions.get(&call.function).map(|function| &function.purity),
+                    Some(Purity::Provider(_) | Purity::Link)
+                )
             {
                 refuse(call.name_span, format!("the function `{}`", call.function));
             }

@@ -17,7 +17,9 @@ pub struct Given {
 /// The value of each input, by position. What is missing, wrong or not declared goes to `found`; its value is then null.
 pub(crate) fn resolve_inputs(blueprint: &Blueprint, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
     let mut undeclared: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
-    undeclared.extend(given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)));
+    undeclared.extend(
+        given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)),
+    );
     for name in undeclared {
         found.push(
             codes::UNDECLARED_VARIABLE

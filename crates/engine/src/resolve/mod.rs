@@ -124,7 +124,13 @@ pub(crate) struct Evaluation {
 
 impl Evaluation {
     /// Nothing settled but the inputs, which are by position.
-    pub(crate) fn new(checked: Arc<Checked>, functions: Arc<FunctionTable>, inputs: Vec<Value>, answers: Answers, folder: Name) -> Evaluation {
+    pub(crate) fn new(
+        checked: Arc<Checked>,
+        functions: Arc<FunctionTable>,
+        inputs: Vec<Value>,
+        answers: Answers,
+        folder: Name,
+    ) -> Evaluation {
         let blueprint = checked.blueprint.clone();
         Evaluation {
             checked,
@@ -250,7 +256,12 @@ impl Evaluation {
     }
 
     /// The items of a repetition; `None` if it is in error. `none` items are dropped first (ruling S37).
-    pub(crate) fn items(&mut self, name: &str, resource: &Resource, found: &mut Diagnostics) -> Result<Option<Vec<Value>>, Need> {
+    pub(crate) fn items(
+        &mut self,
+        name: &str,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Vec<Value>>, Need> {
         let Some(each) = &resource.each else { return Ok(None) };
         let value = match self.present(name, None, &each.list, found) {
             Ok(value) => value,
@@ -409,14 +420,26 @@ impl Evaluation {
         let blueprint = self.blueprint().clone();
         let mut every: Vec<(String, &Expr)> = Vec::new();
         let dynamic = |expr: &&Expr| !matches!(expr.kind, blueprint::ExprKind::Literal(_));
-        every.extend(blueprint.locals.iter().filter_map(|(name, it)| Some((format!("values.{name}"), it.description.as_ref()?))));
-        every.extend(blueprint.data_sources.iter().filter_map(|(name, it)| Some((format!("datasources.{name}"), it.description.as_ref()?))));
+        every.extend(
+            blueprint.locals.iter().filter_map(|(name, it)| Some((format!("values.{name}"), it.description.as_ref()?))),
+        );
+        every.extend(
+            blueprint
+                .data_sources
+                .iter()
+                .filter_map(|(name, it)| Some((format!("datasources.{name}"), it.description.as_ref()?))),
+        );
         for (at, (name, it)) in blueprint.resources.iter().enumerate() {
             // The description of something absent is never filled in, and `elem` has no single meaning for all members.
             let single = matches!(self.resources.get(at), Some(Members::Single(_)));
             every.extend(it.description.as_ref().filter(|_| single).map(|expr| (name.to_string(), expr)));
         }
-        every.extend(blueprint.exports.iter().filter_map(|(name, it)| Some((format!("exports.{name}"), it.description.as_ref()?))));
+        every.extend(
+            blueprint
+                .exports
+                .iter()
+                .filter_map(|(name, it)| Some((format!("exports.{name}"), it.description.as_ref()?))),
+        );
         for (owner, expr) in every.iter().filter(|(_, expr)| dynamic(expr)) {
             let mut ignored = Diagnostics::new();
             match self.value(owner, None, expr, &mut ignored) {

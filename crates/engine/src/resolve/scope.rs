@@ -183,7 +183,11 @@ fn read_member(member: &Member, ty: Option<&ResourceType>, reference: &Ref, at: 
         None if reference.path.len() == at => {
             let Some(id_field) = &ty.id_field else { return Err(Stop::Reported) };
             let value = read_field(member, ty, id_field).ok_or_else(|| {
-                absent(reference.head_span, format!("`{}` has no `{id_field}`", member.address), "nobody sets it".to_owned())
+                absent(
+                    reference.head_span,
+                    format!("`{}` has no `{id_field}`", member.address),
+                    "nobody sets it".to_owned(),
+                )
             })?;
             Ok(Read { value, used: at })
         }
@@ -241,7 +245,9 @@ pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option
     match &member.outputs {
         Outputs::Unknown if field.computed => Some(unknown()),
         Outputs::Unknown => None,
-        Outputs::BeforeUpdate(_, changing) if changing.iter().any(|changing| changing.as_ref() == name) => Some(unknown()),
+        Outputs::BeforeUpdate(_, changing) if changing.iter().any(|changing| changing.as_ref() == name) => {
+            Some(unknown())
+        }
         Outputs::BeforeUpdate(fields, _) => fields.get(name).cloned().filter(|_| field.computed),
         Outputs::Known(fields) => fields.get(name).cloned(),
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
 use provider::{
-    BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned, Progress, Provider,
-    ProviderError, ReadRequest, Seen,
+    BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned, Progress,
+    Provider, ProviderError, ReadRequest, Seen,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -131,7 +131,10 @@ impl Shell {
     pub(crate) fn provider_of(&self, type_name: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
         let namespace = Catalogs::namespace_of(type_name);
         self.providers.get(namespace).ok_or_else(|| {
-            ProviderError::new(ErrorKind::Document, format!("there is no provider for `{namespace}`, so `{type_name}` cannot be managed"))
+            ProviderError::new(
+                ErrorKind::Document,
+                format!("there is no provider for `{namespace}`, so `{type_name}` cannot be managed"),
+            )
         })
     }
 
@@ -180,7 +183,12 @@ impl World for Shell {
         })
     }
 
-    fn check<'a>(&'a self, address: &'a Address, type_name: &'a str, spec: &'a Value) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        address: &'a Address,
+        type_name: &'a str,
+        spec: &'a Value,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(address, type_name);
             self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await
@@ -227,7 +235,12 @@ impl World for Shell {
         })
     }
 
-    fn call<'a>(&'a self, namespace: &'a str, function: &'a str, arguments: &'a [Value]) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn call<'a>(
+        &'a self,
+        namespace: &'a str,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(&Address::root("function"), namespace);
             self.provider_of(namespace)?.call(&call, function, arguments).await

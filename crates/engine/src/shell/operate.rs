@@ -5,8 +5,8 @@ use diag::Diagnostics;
 use state::{InstanceName, LeaseHolder, Operation, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 
-use super::run::{Interrupt, LEASE, Lost, run};
 use super::Shell;
+use super::run::{Interrupt, LEASE, Lost, run};
 use crate::apply::{Apply, Outcome, Settings};
 use crate::codes;
 use crate::event::Event;
@@ -71,11 +71,10 @@ pub async fn operate(
     match (operated, released) {
         (Operated::Done(outcome), Err(error)) => {
             let mut outcome = outcome;
-            let mut late =
-                codes::INSTANCE_BUSY
-                    .new(format!("the hold on `{instance}` could not be given back"))
-                    .note(error.to_string())
-                    .help("it runs out by itself within a minute");
+            let mut late = codes::INSTANCE_BUSY
+                .new(format!("the hold on `{instance}` could not be given back"))
+                .note(error.to_string())
+                .help("it runs out by itself within a minute");
             late.severity = diag::Severity::Warning;
             outcome.diagnostics.push(late);
             Operated::Done(outcome)
@@ -142,11 +141,25 @@ fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
     let mut desired = Map::default();
     if let Some(document) = &plan.document {
         desired.insert("document".into(), Value::Text(document.text.clone()));
-        desired.insert("typed".into(), Value::map(plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()))));
-        desired.insert("text".into(), Value::map(plan.given.text.iter().map(|(name, text)| (name.clone(), Value::Text(text.clone())))));
+        desired.insert(
+            "typed".into(),
+            Value::map(plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()))),
+        );
+        desired.insert(
+            "text".into(),
+            Value::map(plan.given.text.iter().map(|(name, text)| (name.clone(), Value::Text(text.clone())))),
+        );
     }
     let desired = if desired.is_empty() { Value::Null } else { Value::Map(desired.into()).tainted(plan.secret) };
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
     let remembered = plan.answers.remembered.clone();
-    Operation { remembered: if plan.document.is_some() { remembered } else { Default::default() }, id: id.into(), kind: plan.kind, who: who.into(), began: shell.clock.now(), document, desired }
+    Operation {
+        remembered: if plan.document.is_some() { remembered } else { Default::default() },
+        id: id.into(),
+        kind: plan.kind,
+        who: who.into(),
+        began: shell.clock.now(),
+        document,
+        desired,
+    }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{FutureExt as _, StreamExt as _};
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
 use provider::{Applied, ApplyRequest, BoxFuture, ProviderError, ReadRequest, Stability};
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
@@ -69,11 +69,13 @@ pub async fn run(
             match effect {
                 Effect::Commit(entries) => {
                     let expected = revision;
-                    under_way.push(Box::pin(async move { Answer::Committed(store.commit(lease, expected, entries).await) }));
+                    under_way
+                        .push(Box::pin(async move { Answer::Committed(store.commit(lease, expected, entries).await) }));
                 }
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
-                    under_way.push(Box::pin(async move { Answer::Applied(task, call(shell, request, progress).await) }));
+                    under_way
+                        .push(Box::pin(async move { Answer::Applied(task, call(shell, request, progress).await) }));
                 }
                 Effect::Look(task, request) => {
                     under_way.push(Box::pin(async move { Answer::Looked(task, look(shell, request).await) }));
@@ -140,7 +142,13 @@ fn now() -> std::time::Instant {
 }
 
 /// What an answer means to the machine.
-fn take_in(answer: Answer, shell: &Shell, revision: &mut Revision, refused: &mut Option<StoreError>, happened: &mut Vec<Happened>) {
+fn take_in(
+    answer: Answer,
+    shell: &Shell,
+    revision: &mut Revision,
+    refused: &mut Option<StoreError>,
+    happened: &mut Vec<Happened>,
+) {
     happened.push(match answer {
         Answer::Committed(Ok(now)) => {
             *revision = now;
@@ -169,7 +177,11 @@ fn words(error: &dyn std::error::Error) -> String {
     text
 }
 
-async fn call(shell: &Shell, request: CallRequest, progress: mpsc::UnboundedSender<Event>) -> Result<Applied, ProviderError> {
+async fn call(
+    shell: &Shell,
+    request: CallRequest,
+    progress: mpsc::UnboundedSender<Event>,
+) -> Result<Applied, ProviderError> {
     let address = request.address.clone();
     let told = Arc::new(move |text: &str| {
         // Nobody listens any more only when the run is over.

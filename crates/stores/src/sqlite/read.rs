@@ -233,11 +233,17 @@ impl Reading<'_> {
         let at = |error| self.at(error);
         let sql = "SELECT first FROM operations WHERE instance = ?1 AND outcome IS NULL \
                    AND first = (SELECT max(first) FROM operations WHERE instance = ?1)";
-        let first: Option<i64> =
-            self.connection.prepare_cached(sql).map_err(at)?.query_row([head.id], |row| row.get(0)).optional().map_err(at)?;
+        let first: Option<i64> = self
+            .connection
+            .prepare_cached(sql)
+            .map_err(at)?
+            .query_row([head.id], |row| row.get(0))
+            .optional()
+            .map_err(at)?;
         let Some(first) = first else { return Ok(None) };
         let id = head.entry(first);
-        let mut statement = self.connection.prepare_cached("SELECT sealed, body FROM entries WHERE id = ?1").map_err(at)?;
+        let mut statement =
+            self.connection.prepare_cached("SELECT sealed, body FROM entries WHERE id = ?1").map_err(at)?;
         let mut rows = statement.query([id]).map_err(at)?;
         let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
         body::read(self.sealer, head.place(id), row.get(0).map_err(at)?, text(row, 1).map_err(at)?).map(Some)

@@ -67,10 +67,17 @@ fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
     })?
 }
 
-async fn stage(lab: &Lab, pack: &Path, step: &Json, kept: &mut HashMap<String, Kept>, wrong: &mut Vec<String>) -> Result<(), String> {
+async fn stage(
+    lab: &Lab,
+    pack: &Path,
+    step: &Json,
+    kept: &mut HashMap<String, Kept>,
+    wrong: &mut Vec<String>,
+) -> Result<(), String> {
     let name = step["document"].as_str().unwrap_or_default();
     let text = read(&pack.join(name))?;
-    let stage = lab.stage(&document_name(name), &text, given(step.get("inputs"), None), options(&step["options"])?).await;
+    let stage =
+        lab.stage(&document_name(name), &text, given(step.get("inputs"), None), options(&step["options"])?).await;
     let expect = &step["expect"];
     if let Some(wanted) = expect["codes"].as_array() {
         compare_codes(&codes_of(&stage.diagnostics), wanted, wrong);
@@ -84,7 +91,12 @@ async fn stage(lab: &Lab, pack: &Path, step: &Json, kept: &mut HashMap<String, K
     if let Some(empty) = expect["empty"].as_bool()
         && empty != staged.plan.is_empty()
     {
-        let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?}", step.action.word(), step.address, step.reasons)).collect();
+        let steps: Vec<_> = staged
+            .plan
+            .steps
+            .iter()
+            .map(|step| format!("{} {} {:?}", step.action.word(), step.address, step.reasons))
+            .collect();
         wrong.push(format!("expected empty {empty}, got {steps:?}"));
     }
     if let Some(name) = step["keep"].as_str() {
@@ -135,14 +147,25 @@ async fn operate(lab: &mut Lab, pack: &Path, step: &Json, wrong: &mut Vec<String
     finish(lab, step, codes, run, wrong).await
 }
 
-async fn apply(lab: &Lab, step: &Json, kept: &mut HashMap<String, Kept>, wrong: &mut Vec<String>) -> Result<(), String> {
+async fn apply(
+    lab: &Lab,
+    step: &Json,
+    kept: &mut HashMap<String, Kept>,
+    wrong: &mut Vec<String>,
+) -> Result<(), String> {
     let name = step["plan"].as_str().unwrap_or_default();
     let Some(Kept { staged }) = kept.remove(name) else { return Err(format!("no plan `{name}` is kept")) };
     let run = lab.run(staged, true, Vec::new(), settings(None, false)).await;
     finish(lab, step, Vec::new(), run, wrong).await
 }
 
-async fn finish(lab: &Lab, step: &Json, mut codes: Vec<&'static str>, run: Run, wrong: &mut Vec<String>) -> Result<(), String> {
+async fn finish(
+    lab: &Lab,
+    step: &Json,
+    mut codes: Vec<&'static str>,
+    run: Run,
+    wrong: &mut Vec<String>,
+) -> Result<(), String> {
     let outcome = match &run.operated {
         None => "crashed",
         Some(Operated::Refused(found) | Operated::Busy(found)) => {
@@ -196,8 +219,10 @@ async fn judge(
     if let Some(records) = expect["records"].as_object() {
         let got: BTreeMap<String, String> =
             snapshot.records.iter().map(|(address, record)| (address.to_string(), record.status.to_string())).collect();
-        let wanted: BTreeMap<String, String> =
-            records.iter().map(|(address, status)| (address.clone(), status.as_str().unwrap_or_default().to_owned())).collect();
+        let wanted: BTreeMap<String, String> = records
+            .iter()
+            .map(|(address, status)| (address.clone(), status.as_str().unwrap_or_default().to_owned()))
+            .collect();
         if got != wanted {
             wrong.push(format!("expected records {wanted:?}, got {got:?}"));
         }
@@ -256,7 +281,8 @@ fn compare_cloud(lab: &Lab, cloud: &serde_json::Map<String, Json>, wrong: &mut V
 fn compare_journal(run: &Run, expect: &Json, wrong: &mut Vec<String>) {
     if let Some(calls) = expect["calls"].as_object() {
         let got = run.journal.calls();
-        let wanted: BTreeMap<String, u32> = calls.iter().map(|(call, count)| (call.clone(), count.as_u64().unwrap_or(0) as u32)).collect();
+        let wanted: BTreeMap<String, u32> =
+            calls.iter().map(|(call, count)| (call.clone(), count.as_u64().unwrap_or(0) as u32)).collect();
         // Calls at addresses that the case does not name are not counted by it.
         let got: BTreeMap<String, u32> = got.into_iter().filter(|(call, _)| wanted.contains_key(call)).collect();
         let wanted: BTreeMap<String, u32> = wanted.into_iter().filter(|(_, count)| *count > 0).collect();

@@ -68,7 +68,10 @@ fn guarded(run: Box<dyn FnOnce() -> Result<(), String> + Send>) -> Result<(), St
     match receive.recv_timeout(Duration::from_secs(10)) {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(panic)) => {
-            let words = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let words = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
             Err(format!("panicked: {}", words.unwrap_or_default()))
         }
         Err(_) => Err("hung".to_owned()),
@@ -104,7 +107,10 @@ fn folder(pack: &Path, kind: &str) -> Result<Vec<(String, Option<PathBuf>, Json)
     let mut cases = Vec::new();
     for name in names {
         let expect = read_json(&folder.join(format!("{name}.expect.json")))?;
-        let document = ["yaml", "json", "jsonc", "hujson"].iter().map(|end| folder.join(format!("{name}.{end}"))).find(|path| path.is_file());
+        let document = ["yaml", "json", "jsonc", "hujson"]
+            .iter()
+            .map(|end| folder.join(format!("{name}.{end}")))
+            .find(|path| path.is_file());
         cases.push((name, document, expect));
     }
     Ok(cases)

@@ -71,7 +71,9 @@ fn stage(document: &Path, expect: &Json) -> Result<(), String> {
         let mut lab = Lab::new(folder.clone(), Vec::new());
         if let Some(before) = expect.get("before") {
             let first = before["document"].as_str().unwrap_or_default();
-            let stage = lab.stage(first, &read(&folder.join(first))?, given(before.get("inputs"), None), Options::default()).await;
+            let stage = lab
+                .stage(first, &read(&folder.join(first))?, given(before.get("inputs"), None), Options::default())
+                .await;
             let Some(staged) = stage.staged else { return Err(format!("before: {:?}", codes_of(&stage.diagnostics))) };
             let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
             match &run.operated {
@@ -113,7 +115,8 @@ pub(super) fn codes_of(diagnostics: &diag::Diagnostics) -> Vec<&'static str> {
 }
 
 fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
-    let steps: Vec<Step> = staged.plan.steps.iter().filter(|step| step.action != Action::None).map(hidden_step).collect();
+    let steps: Vec<Step> =
+        staged.plan.steps.iter().filter(|step| step.action != Action::None).map(hidden_step).collect();
     let mut left: BTreeMap<String, &Step> = steps.iter().map(|step| (step.address.to_string(), step)).collect();
     for wanted in expect["plan"].as_array().into_iter().flatten() {
         let address = wanted["address"].as_str().unwrap_or_default();
@@ -146,7 +149,8 @@ fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
     }
     wrong.extend(left.values().map(|step| format!("unexpected {} of {}", step.action.word(), step.address)));
     for pair in expect["order"].as_array().into_iter().flatten() {
-        let position = |text: &Json| staged.plan.steps.iter().position(|step| text == step.address.to_string().as_str());
+        let position =
+            |text: &Json| staged.plan.steps.iter().position(|step| text == step.address.to_string().as_str());
         let (first, second) = (position(&pair[0]), position(&pair[1]));
         if !first.zip(second).is_some_and(|(first, second)| is_before(&staged.plan.steps, first, second)) {
             wrong.push(format!("{} does not come before {}", pair[0], pair[1]));
@@ -160,7 +164,9 @@ fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
             .filter_map(|export| Some((export.name.as_ref(), to_json(&hidden(export.after.as_ref()?)))))
             .collect();
         let same = planned.len() == exports.len()
-            && exports.iter().all(|(name, value)| planned.get(name.as_str()).is_some_and(|got| equal(got, value, false)));
+            && exports
+                .iter()
+                .all(|(name, value)| planned.get(name.as_str()).is_some_and(|got| equal(got, value, false)));
         if !same {
             wrong.push(format!("expected exports {}, got {planned:?}", expect["exports"]));
         }
@@ -197,7 +203,8 @@ fn is_before(steps: &[Step], first: usize, second: usize) -> bool {
 }
 
 fn compare_changes(address: &str, wanted: &[Json], step: &Step, wrong: &mut Vec<String>) {
-    let mut left: BTreeMap<&str, &engine::Change> = step.changes.iter().map(|change| (change.path.as_str(), change)).collect();
+    let mut left: BTreeMap<&str, &engine::Change> =
+        step.changes.iter().map(|change| (change.path.as_str(), change)).collect();
     for change in wanted {
         let path = change["path"].as_str().unwrap_or_default();
         let Some(got) = left.remove(path) else {

@@ -19,7 +19,9 @@ pub(crate) fn to_json(value: &Value) -> Json {
         Value::Text(text) => json!(text.as_ref()),
         Value::Bytes(bytes) => json!({"$binary": STANDARD.encode(bytes)}),
         Value::List(items) | Value::Set(items) => items.iter().map(to_json).collect(),
-        Value::Map(entries) => Json::Object(entries.iter().map(|(key, value)| (key.to_string(), to_json(value))).collect()),
+        Value::Map(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.to_string(), to_json(value))).collect())
+        }
         Value::Unknown(_) => json!({"$unknown": true}),
         Value::Secret(inner) => json!({"$secret": to_json(inner)}),
         other => json!({"$other": other.to_string()}),
@@ -61,7 +63,9 @@ pub(crate) fn equal(a: &Json, b: &Json, exact: bool) -> bool {
 
 fn spread(json: &Json, secret: bool) -> Json {
     match json {
-        Json::Object(entries) if entries.len() == 1 && entries.contains_key("$secret") => spread(&entries["$secret"], true),
+        Json::Object(entries) if entries.len() == 1 && entries.contains_key("$secret") => {
+            spread(&entries["$secret"], true)
+        }
         Json::Object(entries) if !entries.is_empty() && !entries.keys().any(|key| key.starts_with('$')) => {
             Json::Object(entries.iter().map(|(key, value)| (key.clone(), spread(value, secret))).collect())
         }
@@ -75,7 +79,9 @@ fn equal_spread(a: &Json, b: &Json, exact: bool) -> bool {
     match (a, b) {
         (Json::Number(x), Json::Number(y)) if exact => x.is_i64() == y.is_i64() && x.as_f64() == y.as_f64(),
         (Json::Number(x), Json::Number(y)) => x.as_f64() == y.as_f64(),
-        (Json::Array(x), Json::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(a, b)| equal_spread(a, b, exact)),
+        (Json::Array(x), Json::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(a, b)| equal_spread(a, b, exact))
+        }
         (Json::Object(x), Json::Object(y)) => {
             x.len() == y.len()
                 && (!exact || x.keys().eq(y.keys()))
@@ -88,7 +94,8 @@ fn equal_spread(a: &Json, b: &Json, exact: bool) -> bool {
 /// Inputs of a case: typed ones and texts.
 pub(crate) fn given(typed: Option<&Json>, text: Option<&Json>) -> Given {
     let entries = |json: Option<&Json>| json.and_then(Json::as_object).cloned().unwrap_or_default();
-    let typed: IndexMap<Name, Value> = entries(typed).iter().map(|(name, value)| (name.as_str().into(), from_json(value).revealed())).collect();
+    let typed: IndexMap<Name, Value> =
+        entries(typed).iter().map(|(name, value)| (name.as_str().into(), from_json(value).revealed())).collect();
     let text = entries(text).into_iter().map(|(name, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (Name::from(name), Name::from(text))

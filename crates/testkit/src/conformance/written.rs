@@ -25,7 +25,10 @@ pub(super) fn functions(pack: &Path) -> Result<Vec<Case>, String> {
         return Ok(Vec::new());
     }
     let Json::Array(cases) = read_json(&path)? else { return Err("functions.json is not a list".to_owned()) };
-    Ok(cases.into_iter().map(|case| Case { id: text_of(&case, "id"), run: Box::new(move || function(&case)) }).collect())
+    Ok(cases
+        .into_iter()
+        .map(|case| Case { id: text_of(&case, "id"), run: Box::new(move || function(&case)) })
+        .collect())
 }
 
 fn text_of(case: &Json, key: &str) -> String {
@@ -65,7 +68,8 @@ fn function(case: &Json) -> Result<(), String> {
         document.push_str(&format!("  {name}: {{ type: {kind}, secret: {secret} }}\n"));
     }
     // A string in double quotes is one that JSON writes.
-    let expression = serde_json::to_string(&format!("${{{}}}", text_of(case, "expr"))).map_err(|error| error.to_string())?;
+    let expression =
+        serde_json::to_string(&format!("${{{}}}", text_of(case, "expr"))).map_err(|error| error.to_string())?;
     document.push_str(&format!(
         "metadata: {{ e: {expression} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: {{ k: v, list: [1, 2] }} }} }}\n"
     ));
@@ -76,10 +80,11 @@ fn function(case: &Json) -> Result<(), String> {
         let mut value = None;
         if let Some(staged) = &mut stage.staged {
             let read = lab.read("case.yaml", &document);
-            let expr = read.checked.and_then(|checked| match checked.blueprint.metadata.as_ref().map(|it| it.kind.clone()) {
-                Some(ExprKind::Map(mut entries)) => entries.pop().map(|(_, expr)| expr),
-                _ => None,
-            });
+            let expr =
+                read.checked.and_then(|checked| match checked.blueprint.metadata.as_ref().map(|it| it.kind.clone()) {
+                    Some(ExprKind::Map(mut entries)) => entries.pop().map(|(_, expr)| expr),
+                    _ => None,
+                });
             // The metadata has been evaluated once already: what stands beside the value is reported there.
             let mut again = diag::Diagnostics::new();
             if let Some(expr) = expr {
@@ -89,23 +94,34 @@ fn function(case: &Json) -> Result<(), String> {
         let errors = codes(&stage.diagnostics, Severity::Error);
         let warnings = codes(&stage.diagnostics, Severity::Warning);
         if let Some(code) = case["error"].as_str() {
-            return if errors == [code] { Ok(()) } else { Err(format!("expected the error {code}, got {errors:?}, value {value:?}")) };
+            return if errors == [code] {
+                Ok(())
+            } else {
+                Err(format!("expected the error {code}, got {errors:?}, value {value:?}"))
+            };
         }
-        let mut expected: Vec<&str> = case["diagnostics"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        let mut expected: Vec<&str> =
+            case["diagnostics"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
         expected.sort_unstable();
         if !errors.is_empty() || warnings != expected {
             return Err(format!("expected warnings {expected:?}, got errors {errors:?}, warnings {warnings:?}"));
         }
         let value = value.ok_or_else(|| "no value".to_owned())?;
         let json = to_json(&value);
-        if equal(&json, &case["expect"], true) { Ok(()) } else { Err(format!("expected {}, got {json}", case["expect"])) }
+        if equal(&json, &case["expect"], true) {
+            Ok(())
+        } else {
+            Err(format!("expected {}, got {json}", case["expect"]))
+        }
     })?
 }
 
 fn working_directory(lab: &mut Lab, cwd: Option<&Json>, folder: &Path) {
     match cwd {
         None => {}
-        Some(Json::String(here)) if here == "." => lab.working_directory = Some(folder.to_string_lossy().as_ref().into()),
+        Some(Json::String(here)) if here == "." => {
+            lab.working_directory = Some(folder.to_string_lossy().as_ref().into())
+        }
         Some(Json::String(path)) => lab.working_directory = Some(path.as_str().into()),
         Some(_) => lab.working_directory = None,
     }
@@ -182,7 +198,8 @@ fn scalar(case: &Json, context: &str) -> Result<(), String> {
 }
 
 fn sorted_keys(json: &Json) -> String {
-    let mut parts: Vec<String> = json.as_object().into_iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut parts: Vec<String> =
+        json.as_object().into_iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
     parts.sort();
     parts.join(" ")
 }
@@ -236,7 +253,8 @@ fn validate(document: &Path, expect: &Json) -> Result<(), String> {
         lab.contradictions.extend(broken);
         working_directory(&mut lab, expect.get("cwd"), &folder);
         let (files, diagnostics) = if expect["run"] == "stage" {
-            let stage = lab.stage(&name, &text, given(expect.get("inputs"), expect.get("vars")), Options::default()).await;
+            let stage =
+                lab.stage(&name, &text, given(expect.get("inputs"), expect.get("vars")), Options::default()).await;
             (stage.files, stage.diagnostics)
         } else {
             let read = lab.read(&name, &text);
@@ -250,9 +268,8 @@ fn compare(mut got: Vec<Placed>, expect: &Json) -> Result<(), String> {
     let mut wrong = Vec::new();
     for wanted in expect["diagnostics"].as_array().into_iter().flatten() {
         let at = wanted[2].as_u64().zip(wanted[3].as_u64());
-        let fits = |it: &Placed| {
-            wanted[0] == it.0.as_str() && wanted[1] == it.1.as_str() && (at.is_none() || it.2 == at)
-        };
+        let fits =
+            |it: &Placed| wanted[0] == it.0.as_str() && wanted[1] == it.1.as_str() && (at.is_none() || it.2 == at);
         match got.iter().position(fits) {
             Some(found) => {
                 got.remove(found);
@@ -273,7 +290,8 @@ pub(super) fn modules(pack: &Path) -> Result<Vec<Case>, String> {
         return Ok(Vec::new());
     }
     let entries = std::fs::read_dir(&folder).map_err(|error| error.to_string())?;
-    let mut names: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()).collect();
+    let mut names: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()).collect();
     names.sort();
     let case = |path: PathBuf| {
         let id = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -301,6 +319,10 @@ fn module(folder: &Path) -> Result<(), String> {
                 serde_json::json!(["main.yaml", code, severity, line, column]).to_string()
             })
             .collect();
-        if expect["run"] == "check" && got == wanted { Ok(()) } else { Err(format!("expected {wanted:?}, got {got:?}")) }
+        if expect["run"] == "check" && got == wanted {
+            Ok(())
+        } else {
+            Err(format!("expected {wanted:?}, got {got:?}"))
+        }
     })?
 }
