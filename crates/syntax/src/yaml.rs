@@ -413,7 +413,11 @@ pub(crate) fn after_colon(text: &str, key_end: u32) -> usize {
     let key_end = key_end as usize;
     let bytes = text.as_bytes();
     let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    if bytes.get(key_end + blanks) == Some(&b':') { key_end + blanks + 1 } else { key_end }
+    // On a line of its own a colon is one only before white space; otherwise it begins the next key.
+    let same_line = !bytes[key_end.min(bytes.len())..][..blanks].contains(&b'\n');
+    let stands_alone = bytes.get(key_end + blanks + 1).is_none_or(u8::is_ascii_whitespace);
+    let is_colon = bytes.get(key_end + blanks) == Some(&b':') && (same_line || stands_alone);
+    if is_colon { key_end + blanks + 1 } else { key_end }
 }
 
 /// After the dash of the next item of a block list; only white space, comments and what belongs to

@@ -193,6 +193,11 @@ proptest! {
 }
 
 #[test]
+fn a_colon_that_begins_the_next_key_is_not_that_of_the_last() {
+    sound("? complex\n:<<: a!tag\n", Yaml);
+}
+
+#[test]
 fn the_samples_are_what_they_should_be() {
     let codes: Vec<_> =
         show::diagnostics(YAML, Yaml).iter().map(|found| found.split(' ').next().unwrap().to_owned()).collect();

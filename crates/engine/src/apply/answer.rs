@@ -186,7 +186,7 @@ impl Apply {
         self.running[task as usize].progress = Progress::Done;
         if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
             let slot = match (kind, request.operation) {
-                (TaskKind::DeleteOld(_), _) => None,
+                (TaskKind::DeleteOld(_), _) if decided.action != Action::None => None,
                 (_, Verb::Create) if decided.action == Action::Replace => Some(3),
                 (_, Verb::Create) => Some(0),
                 (_, Verb::Update) => Some(1),

@@ -158,15 +158,18 @@ impl Builder<'_> {
         task
     }
 
+    /// Whoever waits for the same task twice is put right in the end, by `settle_waits`.
     fn wait(&mut self, task: u32, on: u32, until: Until) {
-        if task == on {
-            return;
+        if task != on {
+            self.tasks[task as usize].waits.push(Wait { task: on, until });
         }
-        let waits = &mut self.tasks[task as usize].waits;
-        match waits.iter_mut().find(|wait| wait.task == on) {
-            Some(wait) if until == Until::Ready => wait.until = until,
-            Some(_) => {}
-            None => waits.push(Wait { task: on, until }),
+    }
+
+    /// Each task waits for another one at most once, as far as the farthest of its reasons says.
+    fn settle_waits(&mut self) {
+        for task in &mut self.tasks {
+            task.waits.sort_by_key(|wait| (wait.task, wait.until != Until::Ready));
+            task.waits.dedup_by_key(|wait| wait.task);
         }
     }
 
@@ -296,6 +299,7 @@ pub(super) fn order(
     let freed = unique_conflicts(&mut builder, &draft);
     wait_for_users(&mut builder, &draft, snapshot, &freed);
     conditions(&mut builder, &shared);
+    builder.settle_waits();
     let mut tasks = builder.tasks;
     let order = topological(&mut tasks);
     let groups = std::mem::take(&mut draft.groups);
@@ -727,8 +731,14 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
         }
         task.waits.retain(|wait| wait.task != u32::MAX);
         let Some(decided) = &task.decision else { continue };
-        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
+        // The old half of a thing that stays as it is, left over from an earlier replacement, is a step of its own.
+        let left_over = matches!(task.kind, TaskKind::DeleteOld(old) if old > 0) && decided.action == Action::None;
+        if !left_over && matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
             continue;
+        }
+        if left_over && let Some(decision) = &mut decisions[decided.number] {
+            decision.action = Action::Delete;
+            decision.reasons = vec![Reason::FailedBefore];
         }
         if let Some(decision) = decisions[decided.number].take() {
             step_of[decided.number] = Some(steps.len() as u32);

@@ -1,6 +1,6 @@
 //! Parts of documents that this version checks but cannot carry out: each gets one diagnostic, and no plan is made.
 
-use blueprint::ExprKind;
+use blueprint::{ExprKind, Timeouts};
 use diag::{Diagnostics, Span};
 use expr::{FunctionTable, Purity};
 
@@ -35,6 +35,9 @@ pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut D
         let lifecycle = &resource.lifecycle;
         if lifecycle.import.is_some() {
             refuse(resource.span, format!("the import of `{name}`"));
+        }
+        if lifecycle.timeouts != Timeouts::default() {
+            refuse(resource.span, format!("the time limits of `{name}`"));
         }
         if !lifecycle.moved_from.is_empty() {
             refuse(resource.span, format!("the move of `{name}`"));

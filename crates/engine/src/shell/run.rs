@@ -91,6 +91,19 @@ pub async fn run(
                 }
             }
         }
+        // Everybody else gets a turn too, however fast the answers come: signals, what draws progress, the lease.
+        tokio::task::yield_now().await;
+        while let Ok(event) = told.try_recv() {
+            tell(event);
+        }
+        match interrupts.try_recv() {
+            Ok(Interrupt::Gently) => happened.push(Happened::Interrupt),
+            Ok(Interrupt::AtOnce) => return Err(Lost { store: None }),
+            Err(_) => {}
+        }
+        if alive.tick().now_or_never().is_some() {
+            renew(store, lease, shell, &mut refused, &mut happened).await;
+        }
         if apply.is_committing() {
             // A commit is often over sooner than a sleeping processor wakes up: look a little before sleeping.
             let since = now();
@@ -122,16 +135,24 @@ pub async fn run(
                         take_in(answer, shell, &mut revision, &mut refused, &mut happened);
                     }
                 }
-                _ = alive.tick() => {
-                    // Who has lost the lease cannot commit any more; any other trouble may be over at the next sign of life.
-                    if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, shell.clock.now(), LEASE).await {
-                        happened.push(Happened::CommitFailed(words(&error)));
-                        refused = Some(error);
-                    }
-                }
+                _ = alive.tick() => renew(store, lease, shell, &mut refused, &mut happened).await,
                 else => return Err(Lost { store: refused }),
             }
         }
+    }
+}
+
+/// A sign of life. Who has lost the lease cannot commit any more; any other trouble may be over at the next one.
+async fn renew(
+    store: &dyn Store,
+    lease: &Lease,
+    shell: &Shell,
+    refused: &mut Option<StoreError>,
+    happened: &mut Vec<Happened>,
+) {
+    if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, shell.clock.now(), LEASE).await {
+        happened.push(Happened::CommitFailed(words(&error)));
+        *refused = Some(error);
     }
 }
 
