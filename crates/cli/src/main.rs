@@ -23,6 +23,10 @@ mod view;
 
 use std::process::ExitCode;
 
+/// A document of many resources is many small things: an allocator made for them takes a good part off every run.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     bug::report_panics();
     // Fails only if one is installed already, which is as good.

@@ -57,6 +57,7 @@ pub fn parse_text_scoped(
     {
         return Expr::new(ExprKind::Substitution(Box::new(inner)), whole);
     }
+    parts.shrink_to_fit();
     Expr::new(ExprKind::Text(parts), span)
 }
 
@@ -336,7 +337,11 @@ impl Parser<'_, '_> {
                     self.at = token.end;
                     self.bracket(token)?
                 }
-                _ => return Ok(path),
+                // There are many paths, and none grows any more.
+                _ => {
+                    path.shrink_to_fit();
+                    return Ok(path);
+                }
             };
             path.push(Accessor { kind, span: self.span(token.start, self.at) });
         }

@@ -770,7 +770,8 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
     (steps, sorted)
 }
 
-fn step(id: u32, decision: Decision) -> Step {
+fn step(id: u32, mut decision: Decision) -> Step {
+    decision.changes.shrink_to_fit();
     let computed =
         decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
             let computed =
