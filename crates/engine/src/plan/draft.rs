@@ -3,17 +3,19 @@
 //! All questions of one level are put to the world together. Removals come last, from what the state has and nobody
 //! wants any more.
 
+mod levels;
 mod opinions;
 
 use std::sync::Arc;
 
 use blueprint::{
-    AccessorKind, Address, Blueprint, Expr, ExprKind, Head, IndexMap, Key, Name, Ref, ReplaceOrder, Resource, Value,
+    AccessorKind, Address, Blueprint, Expr, ExprKind, Head, IndexMap, Key, Name, ReplaceOrder, Resource, Value,
 };
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
+use self::levels::{levels, live_locals};
 use self::opinions::{ask_providers, heed};
 use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
 use super::{Action, Reason, questions};
@@ -102,7 +104,9 @@ pub(super) async fn draft(
         let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
         decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
     }
-    draft.decisions = decided.of.into_iter().flatten().collect();
+    // Decisions are large, so that no list of them has more room than it needs.
+    draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
+    draft.decisions.extend(decided.of.into_iter().flatten());
     ignored_dependencies(evaluation, found);
     remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs, found);
     draft
@@ -126,53 +130,6 @@ pub(super) fn draft_destroy(
 /// Everything stays.
 pub(super) fn draft_nothing(snapshot: &Snapshot) -> Draft {
     Draft { groups: snapshot.groups.clone(), ..Draft::default() }
-}
-
-/// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
-fn levels(graph: &Graph) -> Vec<Vec<Node>> {
-    let mut level_of: std::collections::HashMap<Node, usize, foldhash::fast::FixedState> = Default::default();
-    let mut levels: Vec<Vec<Node>> = Vec::new();
-    for node in graph.order() {
-        let below = graph.edges(node).iter().filter_map(|edge| level_of.get(&edge.to)).max();
-        let level = below.map_or(0, |below| below + 1);
-        level_of.insert(node, level);
-        if levels.len() <= level {
-            levels.push(Vec::new());
-        }
-        levels[level].push(node);
-    }
-    levels
-}
-
-/// Which intermediate values something other than intermediate values reads, however indirectly.
-fn live_locals(blueprint: &Blueprint, graph: &Graph) -> Vec<bool> {
-    let mut live = vec![false; blueprint.locals.len()];
-    let mut seen: HashSet<Node> = HashSet::default();
-    let mut stack: Vec<Node> =
-        graph.nodes().iter().copied().filter(|node| matches!(node, Node::Resource(_) | Node::Child(_))).collect();
-    let mut read = |reference: &Ref| match &reference.head {
-        Head::Local(name) => stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(index as u32))),
-        Head::DataSource(name) => {
-            stack.extend(blueprint.data_sources.get_index_of(name).map(|index| Node::DataSource(index as u32)));
-        }
-        _ => {}
-    };
-    blueprint
-        .exports
-        .values()
-        .map(|export| &export.field)
-        .chain(&blueprint.metadata)
-        .for_each(|expr| expr.references(&mut read));
-    while let Some(node) = stack.pop() {
-        if !seen.insert(node) {
-            continue;
-        }
-        if let Node::Local(index) = node {
-            live[index as usize] = true;
-        }
-        stack.extend(graph.edges(node).iter().map(|edge| edge.to));
-    }
-    live
 }
 
 /// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources.
@@ -437,7 +394,7 @@ async fn decide_level(
     found: &mut Diagnostics,
 ) {
     let checked = evaluation.checked.clone();
-    let mut drafts = Vec::new();
+    let mut drafts = Vec::with_capacity(resources.len());
     for index in resources {
         let Some((_, resource)) = checked.blueprint.resources.get_index(*index as usize) else { continue };
         let Some(Some(ty)) = checked.resource_types.get(*index as usize) else { continue };
@@ -539,7 +496,11 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
     }
-    decided.of[index as usize].push(decision);
+    let list = &mut decided.of[index as usize];
+    if list.capacity() == 0 {
+        list.reserve_exact(evaluation.resources[index as usize].count());
+    }
+    list.push(decision);
 }
 
 /// Whether anything unknown in a value waits for one of these things.

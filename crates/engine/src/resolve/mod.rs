@@ -58,6 +58,16 @@ pub(crate) enum Members {
     Many(Vec<Option<Box<Member>>>),
 }
 
+impl Members {
+    /// How many places for members there are.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Members::Many(members) => members.len(),
+            Members::Open | Members::Failed | Members::Absent | Members::Single(_) => 1,
+        }
+    }
+}
+
 /// One thing of a resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {

@@ -116,7 +116,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     set_syncs(&connection, false).map_err(at)?;
     // 16 MiB of journal between two checkpoints: each costs two more syncs.
     connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
-    connection.pragma_update(None, "cache_size", -8000).map_err(at)?;
+    connection.pragma_update(None, "cache_size", -4000).map_err(at)?;
     if empty {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have been quicker.

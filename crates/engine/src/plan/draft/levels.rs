@@ -1,0 +1,53 @@
+//! In which order elements are decided about, and which intermediate values anybody reads.
+
+use blueprint::{Blueprint, Head, Ref};
+
+use super::HashSet;
+use crate::graph::{Graph, Node};
+
+/// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
+pub(super) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
+    let mut level_of: std::collections::HashMap<Node, usize, foldhash::fast::FixedState> = Default::default();
+    let mut levels: Vec<Vec<Node>> = Vec::new();
+    for node in graph.order() {
+        let below = graph.edges(node).iter().filter_map(|edge| level_of.get(&edge.to)).max();
+        let level = below.map_or(0, |below| below + 1);
+        level_of.insert(node, level);
+        if levels.len() <= level {
+            levels.push(Vec::new());
+        }
+        levels[level].push(node);
+    }
+    levels
+}
+
+/// Which intermediate values something other than intermediate values reads, however indirectly.
+pub(super) fn live_locals(blueprint: &Blueprint, graph: &Graph) -> Vec<bool> {
+    let mut live = vec![false; blueprint.locals.len()];
+    let mut seen: HashSet<Node> = HashSet::default();
+    let mut stack: Vec<Node> =
+        graph.nodes().iter().copied().filter(|node| matches!(node, Node::Resource(_) | Node::Child(_))).collect();
+    let mut read = |reference: &Ref| match &reference.head {
+        Head::Local(name) => stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(index as u32))),
+        Head::DataSource(name) => {
+            stack.extend(blueprint.data_sources.get_index_of(name).map(|index| Node::DataSource(index as u32)));
+        }
+        _ => {}
+    };
+    blueprint
+        .exports
+        .values()
+        .map(|export| &export.field)
+        .chain(&blueprint.metadata)
+        .for_each(|expr| expr.references(&mut read));
+    while let Some(node) = stack.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        if let Node::Local(index) = node {
+            live[index as usize] = true;
+        }
+        stack.extend(graph.edges(node).iter().map(|edge| edge.to));
+    }
+    live
+}
