@@ -1,7 +1,9 @@
 //! Addresses: names for things that print and parse back.
 
 use std::fmt;
+use std::ops::Deref;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::Name;
 
@@ -17,10 +19,15 @@ pub enum Key {
 /// One thing of an instance: a resource, or a member of an expanded one, inside its path of children.
 ///
 /// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a part of a link as `a::b/part` (ruling S40, section 3).
+/// Shared: every place that speaks of a thing holds its address, so a clone copies a pointer.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address(Arc<AddressParts>);
+
+/// What an address consists of; read through [`Address`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Address {
+pub struct AddressParts {
     /// The children above it, outermost first; empty in the root document.
-    pub path: Vec<Name>,
+    pub path: Box<[Name]>,
     /// The name as declared.
     pub name: Name,
     /// The member, where the element is expanded.
@@ -55,15 +62,49 @@ impl fmt::Display for AddressError {
 
 impl std::error::Error for AddressError {}
 
+impl From<AddressParts> for Address {
+    fn from(parts: AddressParts) -> Address {
+        Address(Arc::new(parts))
+    }
+}
+
+impl Deref for Address {
+    type Target = AddressParts;
+
+    fn deref(&self) -> &AddressParts {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
+
 impl Address {
     /// A single thing in the root document.
     pub fn root(name: impl Into<Name>) -> Address {
-        Address { path: Vec::new(), name: name.into(), key: None, link: None }
+        AddressParts { path: Box::default(), name: name.into(), key: None, link: None }.into()
+    }
+
+    /// A single thing in the document below these children, outermost first.
+    pub fn inside(path: &[Name], name: impl Into<Name>) -> Address {
+        AddressParts { path: path.into(), name: name.into(), key: None, link: None }.into()
     }
 
     /// The same element with a member key.
-    pub fn with_key(mut self, key: Key) -> Address {
-        self.key = Some(key);
+    pub fn with_key(self, key: Key) -> Address {
+        self.changed(|parts| parts.key = Some(key))
+    }
+
+    /// The same, as the near end of a link or of a part of one.
+    pub fn with_link(self, link: LinkName) -> Address {
+        self.changed(|parts| parts.link = Some(Box::new(link)))
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut AddressParts)) -> Address {
+        change(Arc::make_mut(&mut self.0));
         self
     }
 }
@@ -87,7 +128,7 @@ fn write_key(f: &mut fmt::Formatter<'_>, key: &Option<Key>) -> fmt::Result {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for child in &self.path {
+        for child in &*self.path {
             write!(f, "{child}/")?;
         }
         f.write_str(&self.name)?;
@@ -149,14 +190,17 @@ impl FromStr for Address {
                     None if more.is_empty() => None,
                     _ => return Err(AddressError(format!("unexpected `{more}`"))),
                 };
-                return Ok(Address { path, name, key, link: Some(Box::new(LinkName { b, b_key, part })) });
+                let link = Some(Box::new(LinkName { b, b_key, part }));
+                return Ok(AddressParts { path: path.into(), name, key, link }.into());
             }
             match after.strip_prefix('/') {
                 Some(more) if key.is_none() => {
                     path.push(name);
                     rest = more;
                 }
-                None if after.is_empty() => return Ok(Address { path, name, key, link: None }),
+                None if after.is_empty() => {
+                    return Ok(AddressParts { path: path.into(), name, key, link: None }.into());
+                }
                 _ => return Err(AddressError(format!("unexpected `{after}`"))),
             }
         }

@@ -16,7 +16,7 @@ mod types;
 mod value;
 pub mod wire;
 
-pub use address::{Address, AddressError, Key, LinkName};
+pub use address::{Address, AddressError, AddressParts, Key, LinkName};
 pub use document::{
     Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input, Lifecycle, LinkSelector,
     Local, Origin, ReplaceOrder, Resource, ResourceMetadata, SourceMetadata, Timeouts, Wanted,

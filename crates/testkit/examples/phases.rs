@@ -17,6 +17,8 @@ use state::{InstanceName, Store};
 fn main() {
     let path = std::env::args().nth(1).expect("a document");
     let state = std::env::args().nth(2);
+    // For a profile of one deployment, without anything around it.
+    let once = std::env::args().nth(3).is_some();
     let text: Arc<str> = std::fs::read_to_string(&path).unwrap().into();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -82,10 +84,12 @@ fn main() {
             };
             let staged = engine::plan(request, &mut found).await.unwrap();
             lap(&format!("plan {round}"), since);
-            let since = Instant::now();
-            let text = engine::plan_file::write(&staged.plan, &Sealer::none()).unwrap();
-            lap("plan file", since);
-            println!("           {} bytes, counts {:?}", text.len(), staged.plan.counts());
+            if !once {
+                let since = Instant::now();
+                let text = engine::plan_file::write(&staged.plan, &Sealer::none()).unwrap();
+                lap("plan file", since);
+                println!("           {} bytes, counts {:?}", text.len(), staged.plan.counts());
+            }
             let since = Instant::now();
             let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
             let settings = engine::apply::Settings::default();
@@ -95,6 +99,9 @@ fn main() {
                     .await;
             lap("apply", since);
             println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
+            if once {
+                return;
+            }
         }
         let since = Instant::now();
         let snapshot = store.load(&name).await.unwrap();
