@@ -5,6 +5,9 @@ use std::sync::Arc;
 use blueprint::{Expr, Field, IndexMap, Name, ReplaceOrder, Schema, Type, Value};
 use expr::FunctionDef;
 
+use crate::TypeSource;
+use crate::lazy::plain_name;
+
 /// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
@@ -12,9 +15,9 @@ pub struct Catalog {
     pub namespaces: Vec<Name>,
     /// A sentence for people.
     pub docs: Name,
-    /// Resource types by name.
+    /// Resource types by name, those that lie ready: [`Catalog::resource_type`] finds all.
     pub resource_types: IndexMap<Name, Arc<ResourceType>>,
-    /// Data source types by name.
+    /// Data source types by name, those that lie ready: [`Catalog::data_source_type`] finds all.
     pub data_source_types: IndexMap<Name, Arc<DataSourceType>>,
     /// Custom variable types by name.
     pub variable_types: IndexMap<Name, Arc<CustomType>>,
@@ -32,6 +35,8 @@ pub struct Catalog {
     pub loose_names: bool,
     /// Shown by `cyan types` only with `--all`.
     pub hidden: bool,
+    /// Further types, read when they are first asked for.
+    pub source: Option<Arc<dyn TypeSource>>,
 }
 
 /// A type of resource.
@@ -376,45 +381,45 @@ impl Catalogs {
         self.by_namespace.keys().map(|name| name.as_ref())
     }
 
-    fn find<T>(&self, name: &str, list: impl Fn(&Catalog) -> &IndexMap<Name, Arc<T>>) -> TypeRef<T> {
-        let Some(catalog) = self.by_namespace.get(Self::namespace_of(name)) else { return TypeRef::UnknownNamespace };
-        if let Some(found) = list(catalog).get(name) {
-            return TypeRef::Known(found.clone());
-        }
-        if catalog.loose_names {
-            let plain =
-                |name: &str| name.chars().filter(|c| *c != '-').flat_map(char::to_lowercase).collect::<String>();
-            let wanted = plain(name);
-            if let Some((_, found)) = list(catalog).iter().find(|(name, _)| plain(name) == wanted) {
-                return TypeRef::Known(found.clone());
-            }
-        }
-        TypeRef::UnknownType
+    /// The catalogue that a written type name belongs to: by its namespace, spelt loosely where the catalogue says so.
+    fn owner(&self, type_name: &str) -> Option<&Arc<Catalog>> {
+        let namespace = Self::namespace_of(type_name);
+        self.by_namespace.get(namespace).or_else(|| {
+            let mut loose = self.by_namespace.iter().filter(|(_, catalog)| catalog.loose_names).peekable();
+            loose.peek()?;
+            let wanted = plain_name(namespace);
+            loose.find(|(name, _)| plain_name(name) == wanted).map(|(_, catalog)| catalog)
+        })
     }
 
-    /// The resource type of that name.
+    fn find<T>(&self, name: &str, look: impl Fn(&Catalog) -> Option<Arc<T>>) -> TypeRef<T> {
+        let Some(catalog) = self.owner(name) else { return TypeRef::UnknownNamespace };
+        look(catalog).map_or(TypeRef::UnknownType, TypeRef::Known)
+    }
+
+    /// The resource type of that name. Its own name is the catalogue's spelling.
     pub fn resource_type(&self, name: &str) -> TypeRef<ResourceType> {
-        self.find(name, |catalog| &catalog.resource_types)
+        self.find(name, |catalog| catalog.resource_type(name))
     }
 
-    /// The data source type of that name.
+    /// The data source type of that name. Its own name is the catalogue's spelling.
     pub fn data_source_type(&self, name: &str) -> TypeRef<DataSourceType> {
-        self.find(name, |catalog| &catalog.data_source_types)
+        self.find(name, |catalog| catalog.data_source_type(name))
     }
 
-    /// The custom variable type of that name.
+    /// The custom variable type of that name. Its own name is the catalogue's spelling.
     pub fn variable_type(&self, name: &str) -> TypeRef<CustomType> {
-        self.find(name, |catalog| &catalog.variable_types)
+        self.find(name, |catalog| catalog.ready(&catalog.variable_types, name))
     }
 
-    /// All resource type names, for suggestions.
+    /// All resource type names, for suggestions; no type is read for it.
     pub fn resource_type_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().flat_map(|catalog| catalog.resource_types.keys().map(|name| name.as_ref()))
+        self.iter().flat_map(|catalog| catalog.resource_type_names())
     }
 
-    /// All data source type names, for suggestions.
+    /// All data source type names, for suggestions; no type is read for it.
     pub fn data_source_type_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().flat_map(|catalog| catalog.data_source_types.keys().map(|name| name.as_ref()))
+        self.iter().flat_map(|catalog| catalog.data_source_type_names())
     }
 
     /// The link kind for an ordered pair of types.

@@ -13,6 +13,7 @@ pub mod codes;
 pub mod conformance;
 mod contract;
 mod fit;
+mod lazy;
 
 pub use catalog::{
     AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, FilterType,
@@ -26,3 +27,4 @@ pub use contract::{
     PlanRequest, Planned, Progress, Provider, ProviderError, ReadRequest, Seen, Stability,
 };
 pub use fit::{Direction, Fit, Misfit};
+pub use lazy::{TypeSource, plain_name};

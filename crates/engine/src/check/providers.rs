@@ -112,7 +112,7 @@ impl Checker<'_> {
                 match self.catalogs.data_source_type(&name.item) {
                     TypeRef::Known(_) => diagnostic.help("declare it in `datasources`: it is a type of data source"),
                     _ => {
-                        let count = self.catalogs.iter().map(|catalog| catalog.resource_types.len()).sum();
+                        let count = self.catalogs.resource_type_names().count();
                         self.suggest(diagnostic, &name.item, count, self.catalogs.resource_type_names())
                     }
                 }
