@@ -1,0 +1,132 @@
+//! Where a document is, in the one spelling that tells it from all others.
+//!
+//! Not here: finding that spelling, which takes the place itself (links, dots, escapes); opening it.
+
+use std::fmt;
+
+use blueprint::Name;
+use serde::{Deserialize, Serialize};
+
+/// The kind of place that no document names: files of this machine.
+pub const DISK: &str = "disk";
+
+/// The identity of a document: two requests lead to the same document if and only if their locations are equal.
+///
+/// It prints as people write it: a path, or an address with a scheme. It holds no credentials.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Location {
+    kind: Name,
+    identity: Name,
+}
+
+impl Location {
+    /// The place of kind `kind` whose canonical spelling is `identity`. Only a source knows what is canonical.
+    pub fn new(kind: impl Into<Name>, identity: impl Into<Name>) -> Location {
+        Location { kind: kind.into(), identity: identity.into() }
+    }
+
+    /// A file of this machine: an absolute path without links and dots.
+    pub fn disk(path: impl Into<Name>) -> Location {
+        Location::new(DISK, path)
+    }
+
+    /// The kind of place, as `metadata.sourceType` names it; [`DISK`] for a file.
+    pub fn kind(&self) -> &Name {
+        &self.kind
+    }
+
+    /// The canonical spelling within its kind.
+    pub fn identity(&self) -> &Name {
+        &self.identity
+    }
+
+    /// Whether it is a file of this machine.
+    pub fn is_disk(&self) -> bool {
+        &*self.kind == DISK
+    }
+
+    /// The path of a file of this machine.
+    pub fn as_disk(&self) -> Option<&str> {
+        self.is_disk().then_some(&*self.identity)
+    }
+
+    /// The same place as seen from a folder (an absolute path in its canonical spelling): what plans and state keep, so
+    /// that they can be moved together with the documents. Places elsewhere stay as they are.
+    pub fn relative_to(&self, folder: &str) -> Location {
+        let Some(path) = self.as_disk() else { return self.clone() };
+        if !path.starts_with('/') || !folder.starts_with('/') {
+            return self.clone();
+        }
+        let (mut from, mut to) = (steps(folder).peekable(), steps(path).peekable());
+        while from.peek().is_some() && from.peek() == to.peek() {
+            from.next();
+            to.next();
+        }
+        let steps: Vec<&str> = from.map(|_| "..").chain(to).collect();
+        Location::disk(steps.join("/"))
+    }
+
+    /// The way back from [`Location::relative_to`].
+    pub fn seen_from(&self, folder: &str) -> Location {
+        let Some(path) = self.as_disk() else { return self.clone() };
+        if path.starts_with('/') {
+            return self.clone();
+        }
+        let mut whole: Vec<&str> = steps(folder).collect();
+        for step in steps(path) {
+            if step == ".." {
+                whole.pop();
+            } else {
+                whole.push(step);
+            }
+        }
+        Location::disk(format!("/{}", whole.join("/")))
+    }
+}
+
+fn steps(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|step| !step.is_empty() && *step != ".")
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.identity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_kept_as_seen_from_the_root_and_found_again() {
+        for (file, folder, kept) in [
+            ("/a/b/c.yaml", "/a/b", "c.yaml"),
+            ("/a/b/d/c.yaml", "/a/b", "d/c.yaml"),
+            ("/a/x/c.yaml", "/a/b/d", "../../x/c.yaml"),
+            ("/c.yaml", "/a", "../c.yaml"),
+            ("/a/bc/d.yaml", "/a/b", "../bc/d.yaml"),
+            ("/a/b.yaml", "/", "a/b.yaml"),
+            ("/a/ä ö.yaml", "/a/", "ä ö.yaml"),
+        ] {
+            let relative = Location::disk(file).relative_to(folder);
+            assert_eq!(&**relative.identity(), kept, "{file} from {folder}");
+            assert_eq!(relative.seen_from(folder), Location::disk(file), "{kept} in {folder}");
+        }
+    }
+
+    #[test]
+    fn a_place_elsewhere_stays_as_it_is() {
+        let far = Location::new("https", "https://example.com/a.yaml");
+        assert_eq!(far.relative_to("/a"), far);
+        assert_eq!(far.seen_from("/a"), far);
+    }
+
+    #[test]
+    fn it_is_kept_as_two_texts() {
+        let kept = serde_json::to_string(&Location::disk("a.yaml")).unwrap();
+        assert_eq!(kept, r#"{"kind":"disk","identity":"a.yaml"}"#);
+        assert_eq!(serde_json::from_str::<Location>(&kept).unwrap(), Location::disk("a.yaml"));
+    }
+}

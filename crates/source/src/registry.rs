@@ -1,0 +1,133 @@
+//! Which source a request is for.
+//!
+//! Not here: limits of depth, cycles, and what to do about an error (`engine`).
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use crate::{DISK, Digest, Document, Kind, Limits, Location, Request, Source, SourceError};
+
+/// The sources that are known, one for each kind.
+#[derive(Clone, Default)]
+pub struct Sources {
+    sources: Vec<Arc<dyn Source>>,
+}
+
+impl Sources {
+    /// These sources; of two of the same kind the first counts.
+    pub fn new(sources: impl IntoIterator<Item = Arc<dyn Source>>) -> Sources {
+        Sources { sources: sources.into_iter().collect() }
+    }
+
+    /// The kinds that a document may name with `metadata.sourceType`, in order.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static Kind> {
+        self.sources.iter().map(|source| source.kind()).filter(|kind| kind.name != DISK)
+    }
+
+    /// The location that a request leads to, without reading the document.
+    ///
+    /// A named kind decides; else the scheme of an address; else the place of the including document; else the disk. So
+    /// a document that came from afar reaches no file of this machine.
+    ///
+    /// # Errors
+    /// [`SourceError::UnknownKind`], [`SourceError::Settings`] for keys that do not fit the kind; what the source says.
+    pub async fn resolve(&self, request: &Request, limits: &Limits) -> Result<Location, SourceError> {
+        pinned(request)?;
+        let source = self.source(self.kind_of(request)?)?;
+        let kind = source.kind();
+        if request.kind.is_some() || !request.keys.is_empty() {
+            if let Some(missing) = kind.required().find(|key| request.key(key).is_none_or(|value| value.is_empty())) {
+                return Err(SourceError::settings(missing, "is missing"));
+            }
+            if let Some((wrong, _)) = request.keys.iter().find(|(key, _)| kind.key(key).is_none()) {
+                return Err(SourceError::settings(&**wrong, "is no key of this kind of source"));
+            }
+        }
+        if request.path.is_empty() {
+            return Err(SourceError::settings("path", "is empty"));
+        }
+        if request.path.contains('\0') {
+            return Err(SourceError::settings("path", "holds a null character"));
+        }
+        // The keys of a named kind say the whole place; and a source is never asked about the place of another.
+        let elsewhere = |from: &Location| request.kind.is_some() || &**from.kind() != kind.name;
+        if request.from.as_ref().is_some_and(elsewhere) {
+            return source.resolve(&Request { from: None, ..request.clone() }, limits).await;
+        }
+        source.resolve(request, limits).await
+    }
+
+    /// The document at a location, as it is there now.
+    ///
+    /// # Errors
+    /// What the source says; [`SourceError::Checksum`] if it is not the pinned one.
+    pub async fn fetch(
+        &self,
+        location: Location,
+        pinned: Option<&Digest>,
+        limits: &Limits,
+    ) -> Result<Document, SourceError> {
+        if limits.cancel.is_cancelled() {
+            return Err(SourceError::Cancelled);
+        }
+        let bytes = self.source(location.kind())?.fetch(&location, pinned, limits).await?;
+        if bytes.len() as u64 > limits.bytes {
+            return Err(SourceError::TooLarge { limit: limits.bytes });
+        }
+        let document = Document::new(location, bytes);
+        match pinned {
+            Some(expected) if *expected != document.digest => {
+                Err(SourceError::Checksum { expected: *expected, found: document.digest })
+            }
+            _ => Ok(document),
+        }
+    }
+
+    /// Resolves and fetches.
+    ///
+    /// # Errors
+    /// Those of [`Sources::resolve`] and [`Sources::fetch`].
+    pub async fn read(&self, request: &Request, limits: &Limits) -> Result<Document, SourceError> {
+        let location = self.resolve(request, limits).await?;
+        self.fetch(location, pinned(request)?.as_ref(), limits).await
+    }
+
+    fn kind_of<'r>(&self, request: &'r Request) -> Result<&'r str, SourceError> {
+        if let Some(kind) = &request.kind {
+            // Files have no name: what comes from afar could ask for them by it.
+            return if &**kind == DISK { Err(unknown(kind)) } else { Ok(kind) };
+        }
+        if let Some((scheme, _)) = request.path.split_once("://")
+            && is_scheme(scheme)
+        {
+            let known = self.sources.iter().map(|source| source.kind());
+            let mut matching = known.filter(|kind| kind.schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme)));
+            let problem = || format!("has the scheme `{scheme}://`, which no source that is known here has");
+            return matching.next().map(|kind| kind.name).ok_or_else(|| SourceError::settings("path", problem()));
+        }
+        Ok(request.from.as_ref().map_or(DISK, |from| from.kind()))
+    }
+
+    fn source(&self, kind: &str) -> Result<&Arc<dyn Source>, SourceError> {
+        self.sources.iter().find(|source| source.kind().name == kind).ok_or_else(|| unknown(kind))
+    }
+}
+
+impl std::fmt::Debug for Sources {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_list().entries(self.sources.iter().map(|source| source.kind().name)).finish()
+    }
+}
+
+fn unknown(kind: &str) -> SourceError {
+    SourceError::UnknownKind { kind: kind.to_owned() }
+}
+
+fn pinned(request: &Request) -> Result<Option<Digest>, SourceError> {
+    Ok(request.checksum.as_deref().map(Digest::from_str).transpose()?)
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+}

@@ -1,0 +1,134 @@
+//! Files of this machine.
+//!
+//! A path may lead anywhere that the person may read, as `../shared/network.yaml` does; a caller that serves others says
+//! which folders are allowed. Only regular files are documents: opening anything else could wait for ever, or do something.
+//!
+//! Not here: expanding `~`, variables or patterns, which paths in documents do not have.
+
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use source::{BoxFuture, DISK, Digest, Kind, Limits, Location, Request, Source, SourceError};
+
+use crate::limit::{blocking, within};
+
+static KIND: Kind = Kind { name: DISK, about: "Files of this machine.", schemes: &[], keys: &[] };
+
+/// The files of this machine.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    working_directory: PathBuf,
+    allowed: Option<Arc<[PathBuf]>>,
+}
+
+impl Disk {
+    /// All files. What stands in no document is relative to `working_directory`, an absolute path.
+    pub fn new(working_directory: impl Into<PathBuf>) -> Disk {
+        Disk { working_directory: working_directory.into(), allowed: None }
+    }
+
+    /// Only what lies in these folders (absolute, without links and dots) once links and dots are followed.
+    pub fn only_in(self, folders: impl IntoIterator<Item = PathBuf>) -> Disk {
+        Disk { allowed: Some(folders.into_iter().collect()), ..self }
+    }
+}
+
+impl Source for Disk {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn resolve<'a>(&'a self, request: &'a Request, limits: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>> {
+        let folder = match request.from.as_ref().and_then(Location::as_disk) {
+            Some(document) => Path::new(document).parent().unwrap_or(Path::new("/")),
+            None => &self.working_directory,
+        };
+        let path = folder.join(&*request.path);
+        let allowed = self.allowed.clone();
+        Box::pin(within(limits, blocking(move || locate(&path, allowed.as_deref()))))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        location: &'a Location,
+        _pinned: Option<&'a Digest>,
+        limits: &'a Limits,
+    ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        let path = PathBuf::from(&**location.identity());
+        let most = limits.bytes;
+        Box::pin(within(limits, blocking(move || read(&path, most))))
+    }
+}
+
+fn locate(path: &Path, allowed: Option<&[PathBuf]>) -> Result<Location, SourceError> {
+    let canonical = path.canonicalize().map_err(|error| refused(&error, path))?;
+    if allowed.is_some_and(|folders| !folders.iter().any(|folder| canonical.starts_with(folder))) {
+        return Err(SourceError::Denied { words: "it lies outside of the folders that are allowed here".into() });
+    }
+    let text = canonical.to_str().ok_or_else(|| SourceError::broken("a link leads to a path that is not UTF-8"))?;
+    Ok(Location::disk(text))
+}
+
+fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
+    // Looked at before it is opened, as opening a device may do something, and again after, as it may have changed.
+    regular(&path.metadata().map_err(|error| refused(&error, path))?)?;
+    let file = open(path).map_err(|error| refused(&error, path))?;
+    let about = file.metadata().map_err(|error| refused(&error, path))?;
+    regular(&about)?;
+    if about.len() > most {
+        return Err(SourceError::TooLarge { limit: most });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or_default() + 1);
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| refused(&error, path))?;
+    if bytes.len() as u64 > most { Err(SourceError::TooLarge { limit: most }) } else { Ok(bytes.into()) }
+}
+
+/// Opens for reading, without waiting for anybody at the other end.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    options.open(path)
+}
+
+fn regular(about: &Metadata) -> Result<(), SourceError> {
+    if about.is_file() { Ok(()) } else { Err(SourceError::not_document(name_of(about.file_type()))) }
+}
+
+fn name_of(kind: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return "a pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_block_device() || kind.is_char_device() {
+            return "a device";
+        }
+    }
+    if kind.is_dir() { "a folder" } else { "no regular file" }
+}
+
+fn refused(error: &io::Error, path: &Path) -> SourceError {
+    match error.kind() {
+        // A part of the path that is no folder has nothing in it.
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            let windows = path.to_str().is_some_and(|path| path.contains('\\'));
+            let words = if windows { "folders are separated by `/`, not by `\\`" } else { "" };
+            SourceError::NotThere { words: words.into() }
+        }
+        ErrorKind::PermissionDenied => SourceError::Denied { words: String::new() },
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            SourceError::broken("its links lead in a circle")
+        }
+        ErrorKind::IsADirectory => SourceError::not_document("a folder"),
+        ErrorKind::InvalidFilename => SourceError::NotThere { words: "no file can have such a name".into() },
+        _ => SourceError::broken(error.to_string()),
+    }
+}

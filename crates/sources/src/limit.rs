@@ -1,0 +1,28 @@
+//! Waiting no longer than somebody waits.
+
+use source::{Limits, SourceError};
+
+/// Runs a piece of work within its time, and until nobody waits for it any more.
+pub(crate) async fn within<T>(
+    limits: &Limits,
+    work: impl Future<Output = Result<T, SourceError>>,
+) -> Result<T, SourceError> {
+    tokio::select! {
+        biased;
+        () = limits.cancel.cancelled() => Err(SourceError::Cancelled),
+        done = tokio::time::timeout(limits.time, work) => {
+            done.unwrap_or(Err(SourceError::TimedOut { after: limits.time }))
+        }
+    }
+}
+
+/// Runs what blocks the thread on a thread of its own.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+) -> Result<T, SourceError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => Err(SourceError::Cancelled),
+    }
+}
