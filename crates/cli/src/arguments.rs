@@ -438,9 +438,15 @@ pub(crate) enum GraphFormat {
     Text,
     /// The language of Graphviz.
     Dot,
+    /// The language of Mermaid, which wikis and code hosts draw.
+    Mermaid,
+    /// A drawing that a browser shows, light or dark as it likes.
+    Svg,
 }
 
 /// Print what needs what in a document.
+///
+/// As text, what is needed comes first. In the other forms each arrow leads from an element to what it needs.
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
     /// The document; without it, the one in the current folder; `-` is standard input.

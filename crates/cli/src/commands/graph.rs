@@ -1,12 +1,14 @@
 //! `cyan graph`.
 
+use std::collections::{HashMap, HashSet};
+
 use blueprint::Blueprint;
-use engine::{Edge, EdgeKind, Graph as EngineGraph, Node};
-use serde_json::{Value as Json, json};
+use engine::{EdgeKind, Graph as EngineGraph, Node};
 
 use crate::arguments::{Global, Graph, GraphFormat};
 use crate::exit::{CommandError, Exit};
 use crate::setup::{Document, Setup, Source, raise_warnings};
+use crate::view::graph::{Element, Kind, Picture, to_dot, to_json, to_mermaid, to_svg, to_text};
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -18,16 +20,45 @@ pub(crate) fn run(arguments: Graph, global: &Global, report: &mut Report) -> Res
     let Some(checked) = document.checked.as_ref().filter(|_| !document.found.has_errors()) else {
         return Ok(Exit::Unusable);
     };
-    let (graph, blueprint) = (&checked.graph, checked.blueprint.as_ref());
-    report.set_result(to_json(graph, blueprint));
+    let title = format!("what needs what in {}", document.source.shown);
+    let picture = picture(&checked.graph, checked.blueprint.as_ref(), title);
+    report.set_result(to_json(&picture));
     if !report.is_json() {
         let text = match arguments.format {
-            GraphFormat::Text => to_text(graph, blueprint),
-            GraphFormat::Dot => to_dot(graph, blueprint),
+            GraphFormat::Text => to_text(&picture),
+            GraphFormat::Dot => to_dot(&picture),
+            GraphFormat::Mermaid => to_mermaid(&picture),
+            GraphFormat::Svg => to_svg(&picture),
         };
         report.terminal.data(&text);
     }
     Ok(Exit::Done)
+}
+
+fn picture(graph: &EngineGraph, blueprint: &Blueprint, title: String) -> Picture {
+    let places: HashMap<Node, usize> = graph.nodes().iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    let place = |node: Node| places.get(&node).copied().unwrap_or_default();
+    let elements = graph
+        .nodes()
+        .iter()
+        .map(|node| {
+            // Each once with its reason, in the order of the text.
+            let mut seen = HashSet::new();
+            let needs = graph.edges(*node).iter().map(|edge| (place(edge.to), word(edge.kind)));
+            let needs = needs.filter(|edge| seen.insert(*edge)).collect();
+            Element { name: name(*node, blueprint), kind: kind(*node), ty: type_of(*node, blueprint), needs }
+        })
+        .collect();
+    Picture { title, elements, order: graph.order().map(place).collect() }
+}
+
+fn kind(node: Node) -> Kind {
+    match node {
+        Node::Local(_) => Kind::Value,
+        Node::DataSource(_) => Kind::DataSource,
+        Node::Resource(_) => Kind::Resource,
+        Node::Child(_) => Kind::Child,
+    }
 }
 
 /// An element with its section where the name alone could be mistaken: `values.x`, `datasources.x`; a resource by name.
@@ -42,14 +73,13 @@ fn name(node: Node, blueprint: &Blueprint) -> String {
 }
 
 /// The type, where it has one.
-fn type_of(node: Node, blueprint: &Blueprint) -> Option<&str> {
-    match node {
-        Node::Resource(at) => blueprint.resources.get_index(at as usize).map(|(_, one)| one.type_name.item.as_ref()),
-        Node::DataSource(at) => {
-            blueprint.data_sources.get_index(at as usize).map(|(_, one)| one.type_name.item.as_ref())
-        }
-        Node::Local(_) | Node::Child(_) => None,
-    }
+fn type_of(node: Node, blueprint: &Blueprint) -> Option<String> {
+    let name = match node {
+        Node::Resource(at) => &blueprint.resources.get_index(at as usize)?.1.type_name.item,
+        Node::DataSource(at) => &blueprint.data_sources.get_index(at as usize)?.1.type_name.item,
+        Node::Local(_) | Node::Child(_) => return None,
+    };
+    Some(name.to_string())
 }
 
 fn word(kind: EdgeKind) -> &'static str {
@@ -59,74 +89,4 @@ fn word(kind: EdgeKind) -> &'static str {
         EdgeKind::DependsOn => "depends-on",
         EdgeKind::Condition => "condition",
     }
-}
-
-/// What a node needs, each once with its strongest reason, in the order of the text.
-fn needs(graph: &EngineGraph, node: Node) -> Vec<Edge> {
-    let mut seen = std::collections::HashSet::new();
-    graph.edges(node).iter().filter(|edge| seen.insert((edge.to, word(edge.kind)))).copied().collect()
-}
-
-fn to_text(graph: &EngineGraph, blueprint: &Blueprint) -> String {
-    let mut text = String::new();
-    for node in graph.order() {
-        let ty = type_of(node, blueprint).map(|ty| format!(" ({ty})")).unwrap_or_default();
-        text.push_str(&format!("{}{ty}\n", name(node, blueprint)));
-        for edge in needs(graph, node) {
-            text.push_str(&format!("  {} {}\n", word(edge.kind).replace('-', " "), name(edge.to, blueprint)));
-        }
-    }
-    text
-}
-
-fn to_dot(graph: &EngineGraph, blueprint: &Blueprint) -> String {
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let mut text = String::from("digraph blueprint {\n  rankdir=LR;\n  node [shape=box];\n");
-    for node in graph.nodes() {
-        let own = name(*node, blueprint);
-        let label = type_of(*node, blueprint).map_or_else(|| own.clone(), |ty| format!("{own}\n{ty}"));
-        let shape = match node {
-            Node::Resource(_) | Node::Child(_) => "",
-            Node::Local(_) => ", shape=ellipse",
-            Node::DataSource(_) => ", style=rounded",
-        };
-        text.push_str(&format!("  {} [label={}{shape}];\n", quoted(&own), quoted(&label).replace('\n', "\\n")));
-    }
-    for node in graph.nodes() {
-        for edge in needs(graph, *node) {
-            let style = if edge.kind == EdgeKind::Reads {
-                String::new()
-            } else {
-                format!(" [style=dashed, label={}]", quoted(word(edge.kind)))
-            };
-            text.push_str(&format!(
-                "  {} -> {}{style};\n",
-                quoted(&name(*node, blueprint)),
-                quoted(&name(edge.to, blueprint))
-            ));
-        }
-    }
-    text.push_str("}\n");
-    text
-}
-
-fn to_json(graph: &EngineGraph, blueprint: &Blueprint) -> Json {
-    let nodes: Vec<Json> = graph
-        .nodes()
-        .iter()
-        .map(|node| {
-            let kind = match node {
-                Node::Local(_) => "value",
-                Node::DataSource(_) => "datasource",
-                Node::Resource(_) => "resource",
-                Node::Child(_) => "child",
-            };
-            let needs: Vec<Json> = needs(graph, *node)
-                .iter()
-                .map(|edge| json!({"name": name(edge.to, blueprint), "why": word(edge.kind)}))
-                .collect();
-            json!({"name": name(*node, blueprint), "kind": kind, "type": type_of(*node, blueprint), "needs": needs})
-        })
-        .collect();
-    json!({"nodes": nodes})
 }

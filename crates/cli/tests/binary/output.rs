@@ -185,3 +185,13 @@ fn warnings_are_errors_if_asked() {
     place.write("cyan.toml", "strict = true\n");
     place.ends(1, &["stage", "app.json"]);
 }
+
+#[test]
+fn a_graph_has_many_forms() {
+    let place = Place::with("blueprint.yaml", TWO);
+    assert_eq!(place.ends(0, &["graph"]).out, "a (test/data)\nb (test/data)\n  reads a\n");
+    assert!(place.ends(0, &["graph", "--format", "dot"]).out.contains("\"b\" -> \"a\";"));
+    assert!(place.ends(0, &["graph", "--format", "mermaid"]).out.ends_with("  n1 --> n0\n"));
+    let svg = place.ends(0, &["graph", "--format", "svg"]).out;
+    assert!(svg.starts_with("<svg xmlns=") && svg.contains("<title>b reads a</title>"), "{svg}");
+}
