@@ -101,6 +101,7 @@ pub(crate) enum Command {
     Functions(Functions),
     Eval(Eval),
     Completions(Completions),
+    Man(Man),
 }
 
 impl Command {
@@ -126,6 +127,7 @@ impl Command {
             Command::Functions(_) => "functions",
             Command::Eval(_) => "eval",
             Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
         }
     }
 
@@ -509,4 +511,17 @@ pub(crate) struct Eval {
 pub(crate) struct Completions {
     /// The shell.
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print a page of the manual, for the program `man`.
+///
+/// `cyan man | man -l -` shows it; `cyan man --out DIR` writes the pages of all commands.
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The command to print the page of, as in `key new`; without it, the page of `cyan`.
+    #[arg(value_name = "COMMAND", num_args = 1.., conflicts_with = "out")]
+    pub(crate) command: Option<Vec<String>>,
+    /// Write a page for `cyan` and one for each command into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }

@@ -13,6 +13,7 @@ mod history;
 mod init;
 mod key;
 mod list;
+mod man;
 mod reconcile;
 mod show;
 mod stage;
@@ -86,6 +87,7 @@ fn start(global: &crate::arguments::Global, command: Command, report: &mut Repor
             Command::Functions(arguments) => functions::run(arguments, report),
             Command::Eval(arguments) => eval::run(arguments, global, report).await,
             Command::Completions(arguments) => completions::run(arguments, report),
+            Command::Man(arguments) => man::run(arguments, report),
         }
     });
     // A call that was cut off may sit on a thread of its own; nobody waits for it.

@@ -195,3 +195,26 @@ fn a_graph_has_many_forms() {
     let svg = place.ends(0, &["graph", "--format", "svg"]).out;
     assert!(svg.starts_with("<svg xmlns=") && svg.contains("<title>b reads a</title>"), "{svg}");
 }
+
+#[test]
+fn the_manual_has_a_page_for_each_command() {
+    let place = Place::new();
+    let page = place.ends(0, &["man"]).out;
+    assert!(page.contains(".TH cyan 1") && page.contains("cyan\\-stage(1)"), "{page}");
+    assert!(place.ends(0, &["man", "key", "new"]).out.contains("Write a new key"));
+    assert!(place.ends(2, &["man", "stagee"]).err.contains("did you mean `stage`?"));
+    let written = place.ends(0, &["man", "--out", "pages"]).out;
+    let commands = place.ends(0, &["help"]).out;
+    let listed = commands.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed: Vec<&str> =
+        listed.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  ")).collect();
+    let names =
+        listed.iter().filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty() && *name != "help");
+    for name in names {
+        assert!(written.contains(&format!("pages/cyan-{name}.1\n")), "{name}: {written}");
+        // What a command is for stands in its page, and so do the flags of every command.
+        let page = place.read(&format!("pages/cyan-{name}.1"));
+        assert!(page.contains("\\-\\-json"), "{name}");
+    }
+    assert!(place.has("pages/cyan-key-new.1"));
+}
