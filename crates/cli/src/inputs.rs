@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use blueprint::{Blueprint, Input, Name, Type, Value};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use diag::{Diagnostics, Files};
-use engine::Given;
+use engine::{Checked, Given};
+use provider::CustomType;
 use syntax::{Content, Format, Node, Scalar};
 
 use crate::arguments::Inputs;
@@ -169,16 +170,20 @@ fn scalar_value(scalar: &Scalar) -> Value {
 }
 
 /// Asks for what has no value yet, where somebody is there to answer. What stays missing is the engine's to report.
-pub(crate) fn ask(blueprint: &Blueprint, given: &mut Given, terminal: &Terminal) -> Result<(), CommandError> {
+pub(crate) fn ask(checked: &Checked, given: &mut Given, terminal: &Terminal) -> Result<(), CommandError> {
     if !terminal.can_ask() {
         return Ok(());
     }
-    for (name, input) in &blueprint.inputs {
+    for (at, (name, input)) in checked.blueprint.inputs.iter().enumerate() {
         let is_given = given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
-        if is_given || input.default.is_some() || input.custom_type.is_some() {
+        if is_given || input.default.is_some() {
             continue;
         }
-        match answer(name, input) {
+        let answered = match checked.custom_types.get(at).and_then(Option::as_ref) {
+            Some(custom) => option(name, input, custom),
+            None => answer(name, input),
+        };
+        match answered {
             Ok(text) => {
                 given.text.insert(name.clone(), text.into());
             }
@@ -189,6 +194,36 @@ pub(crate) fn ask(blueprint: &Blueprint, given: &mut Given, terminal: &Terminal)
         }
     }
     Ok(())
+}
+
+/// An option of a custom type, shown with what it is about; the answer is its label.
+fn option(name: &str, input: &Input, custom: &CustomType) -> Result<String, inquire::InquireError> {
+    let question = format!("{name} ({})", custom.name);
+    let mut asked = inquire::Select::new(&question, offered(input, custom));
+    asked.help_message = input.description.as_deref().or(asked.help_message);
+    asked.prompt().map(|choice| choice.label)
+}
+
+/// The options that an input may take, in the order of the catalogue.
+fn offered(input: &Input, custom: &CustomType) -> Vec<Choice> {
+    let allowed = |label: &str| {
+        input.allowed.is_empty() || input.allowed.iter().any(|allowed| allowed.item.as_text() == Some(label))
+    };
+    let options = custom.options.iter().filter(|option| allowed(&option.label));
+    options.map(|option| Choice { label: option.label.to_string(), docs: option.docs.clone() }).collect()
+}
+
+/// An option as it is offered.
+struct Choice {
+    label: String,
+    docs: Name,
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.label)?;
+        if self.docs.is_empty() { Ok(()) } else { write!(f, "  {}", self.docs) }
+    }
 }
 
 fn answer(name: &str, input: &Input) -> Result<String, inquire::InquireError> {

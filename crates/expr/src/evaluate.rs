@@ -26,8 +26,8 @@ pub enum Stop {
     Failed(Box<Diagnostic>),
     /// It reads something absent. What to report if no call guards it (ruling S31).
     Absent(Box<Diagnostic>),
-    /// It needs something from the world first; evaluate again with the answer.
-    Ask(Box<Ask>),
+    /// It needs these things from the world first; evaluate again with the answers. All that can be told now are among them.
+    Ask(Vec<Ask>),
     /// It reads something in error that has been reported.
     Reported,
 }
@@ -128,13 +128,24 @@ pub fn evaluate(
     scope: &mut dyn Scope,
     found: &mut Warnings,
 ) -> Result<Value, Stop> {
-    let mut machine =
-        Machine { functions, scope, found: Diagnostics::new(), depth: 0, path: Vec::new(), scalar: None, drawn: 0 };
+    let mut machine = Machine {
+        functions,
+        scope,
+        found: Diagnostics::new(),
+        depth: 0,
+        path: Vec::new(),
+        scalar: None,
+        drawn: 0,
+        asked: Vec::new(),
+    };
     let result = machine.member(expr);
-    if !matches!(result, Err(Stop::Ask(_))) {
-        found.append(std::mem::take(&mut machine.found));
+    match result {
+        Err(Stop::Ask(_)) => Err(Stop::Ask(machine.asked)),
+        result => {
+            found.append(std::mem::take(&mut machine.found));
+            result
+        }
     }
-    result
 }
 
 /// An unknown value that waits for whatever the given ones wait for.
@@ -169,6 +180,8 @@ pub(crate) struct Machine<'a> {
     scalar: Option<&'a Expr>,
     /// Remembered calls so far that stand nowhere, because a callback makes them.
     drawn: u32,
+    /// Everything that was asked so far, so that it can be put to the world together.
+    asked: Vec<Ask>,
 }
 
 impl<'a> Machine<'a> {

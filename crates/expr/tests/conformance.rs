@@ -115,7 +115,7 @@ fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&
             assert!(diagnostic.span().is_some(), "{expression}: the error has no place");
             diagnostic.code.name.to_string()
         }
-        Stop::Ask(ask) => format!("asks {ask:?}"),
+        Stop::Ask(asks) => format!("asks {asks:?}"),
         Stop::Reported => "reported".into(),
     });
     if let Some(error) = found.iter().find(|diagnostic| diagnostic.is_error()) {

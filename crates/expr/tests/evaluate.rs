@@ -254,7 +254,7 @@ fn one_run_reports_every_failure_and_asks_every_question() {
         document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${cwd()}")), ("c", parse("${file(\"f\")}"))]);
     let (mut found, mut world) = (Diagnostics::new(), world());
     let result = expr::evaluate(&expr, &expr::core_functions(), &mut world, &mut found);
-    assert!(matches!(result, Err(Stop::Ask(ask)) if *ask == Ask::WorkingDirectory));
+    assert!(matches!(result, Err(Stop::Ask(asks)) if asks == [Ask::WorkingDirectory]));
     assert!(found.is_empty());
     assert_eq!(world.asked.len(), 2);
 }

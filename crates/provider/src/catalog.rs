@@ -167,6 +167,8 @@ pub enum FilterType {
 pub struct CustomType {
     /// Its name.
     pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
     /// The kind of all values.
     pub ty: Type,
     /// The options, in order.
@@ -182,6 +184,13 @@ pub struct OptionOf {
     pub value: Value,
     /// For people.
     pub docs: Name,
+}
+
+impl CustomType {
+    /// The option of that label.
+    pub fn option(&self, label: &str) -> Option<&OptionOf> {
+        self.options.iter().find(|option| option.label.as_ref() == label)
+    }
 }
 
 /// A kind of link between two types (reference 3.2).
@@ -415,6 +424,11 @@ impl Catalogs {
     /// All resource type names, for suggestions; no type is read for it.
     pub fn resource_type_names(&self) -> impl Iterator<Item = &str> {
         self.iter().flat_map(|catalog| catalog.resource_type_names())
+    }
+
+    /// All custom variable type names, for suggestions.
+    pub fn variable_type_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.variable_types.keys().map(|name| name.as_ref()))
     }
 
     /// All data source type names, for suggestions; no type is read for it.

@@ -379,11 +379,11 @@ fn variable_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
     for (name, value) in object.entries("variableTypes")? {
         let place = all.key(name);
         in_namespace(name, catalog, &place)?;
-        let object = Object::new(value, &place, &["kind", "options", "about", "docs"])?;
-        let ty = fields::scalar_at(&object, "kind")?;
-        let place = object.place.key("options");
+        let outer = Object::new(value, &place, &["kind", "options", "about", "docs"])?;
+        let ty = fields::scalar_at(&outer, "kind")?;
+        let place = outer.place.key("options");
         let mut options: Vec<OptionOf> = Vec::new();
-        for (at, item) in object.items("options")?.iter().enumerate() {
+        for (at, item) in outer.items("options")?.iter().enumerate() {
             let place = place.index(at);
             let object = Object::new(item, &place, &["label", "value", "description", "docs"])?;
             let label = object.need_text("label")?;
@@ -403,7 +403,8 @@ fn variable_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
         if options.is_empty() {
             return Err(place.error("must list at least one option"));
         }
-        catalog.variable_types.insert(name.clone(), Arc::new(CustomType { name: name.clone(), ty, options }));
+        let docs = outer.docs()?;
+        catalog.variable_types.insert(name.clone(), Arc::new(CustomType { name: name.clone(), docs, ty, options }));
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ pub(crate) async fn ready_with(
     if found.has_errors() {
         return Ok(Err(Exit::Unusable));
     }
-    inputs::ask(&checked.blueprint, &mut values, &report.terminal)?;
+    inputs::ask(&checked, &mut values, &report.terminal)?;
     document.registry.open_world(&setup.place)?;
     let folder = document.source.folder.clone();
     let shell = setup.shell(&document.registry, &instance, folder.clone())?;

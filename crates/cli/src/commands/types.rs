@@ -1,7 +1,7 @@
 //! `cyan types`.
 
 use blueprint::{Field, IndexMap, Kind, Name, Schema};
-use provider::{Catalog, DataSourceType, FilterType, ResourceType, TypeRef};
+use provider::{Catalog, CustomType, DataSourceType, FilterType, ResourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::Types;
@@ -45,6 +45,7 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, report: &mut Report) {
             .iter()
             .map(|(name, ty)| (name, "resource", &ty.docs))
             .chain(catalog.data_source_types.iter().map(|(name, ty)| (name, "data source", &ty.docs)))
+            .chain(catalog.variable_types.iter().map(|(name, ty)| (name, "variable", &ty.docs)))
             .collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
         text.push_str(&format!("{} {}\n", paint.bold(namespace), catalog.docs));
@@ -70,8 +71,13 @@ fn first_sentence(docs: &str) -> String {
 fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), CommandError> {
     let catalogs = &registry.catalogs;
     let (resource, source) = (catalogs.resource_type(name), catalogs.data_source_type(name));
-    if !matches!(resource, TypeRef::Known(_)) && !matches!(source, TypeRef::Known(_)) {
-        return Err(unknown(name, catalogs.resource_type_names().chain(catalogs.data_source_type_names())));
+    let variable = catalogs.variable_type(name);
+    let known = matches!(resource, TypeRef::Known(_))
+        || matches!(source, TypeRef::Known(_))
+        || matches!(variable, TypeRef::Known(_));
+    if !known {
+        let names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
+        return Err(unknown(name, names.chain(catalogs.variable_type_names())));
     }
     let paint = report.terminal.out;
     let mut text = String::new();
@@ -92,11 +98,35 @@ fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), Comma
             json!({"name": ty.name, "docs": ty.docs, "filters": filters, "fields": schema_json(&ty.schema), "example": ty.example}),
         );
     }
+    if let TypeRef::Known(ty) = &variable {
+        variable_text(&mut text, ty, paint);
+        let options: Vec<Json> = ty
+            .options
+            .iter()
+            .map(|option| json!({"label": option.label, "value": option.value, "docs": option.docs}))
+            .collect();
+        result.insert(
+            "variable".into(),
+            json!({"name": ty.name, "docs": ty.docs, "type": ty.ty.to_string(), "options": options}),
+        );
+    }
     report.set_result(Json::Object(result));
     if !report.is_json() {
         report.terminal.data(&text);
     }
     Ok(())
+}
+
+/// A type of variable: what a document writes, and what a reference gives.
+fn variable_text(text: &mut String, ty: &CustomType, paint: Paint) {
+    text.push_str(&format!("{} (variable)\n", paint.bold(&ty.name)));
+    docs(text, &ty.docs, "");
+    text.push_str(&format!("\n{}\n", paint.bold("options")));
+    for option in &ty.options {
+        let value = option.value.as_text().map_or_else(|| option.value.to_string(), str::to_owned);
+        text.push_str(&format!("  {} {}\n", paint.cyan(&option.label), paint.dim(format!("{value} ({})", ty.ty))));
+        docs(text, &option.docs, "      ");
+    }
 }
 
 fn resource_text(text: &mut String, ty: &ResourceType, paint: Paint) {

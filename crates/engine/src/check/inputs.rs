@@ -59,14 +59,10 @@ impl Checker<'_> {
         let diagnostic = match self.catalogs.variable_type(&name.item) {
             TypeRef::Known(custom) => return Some(custom),
             TypeRef::UnknownNamespace => unknown_provider(name, self.catalogs),
-            TypeRef::UnknownType => {
-                let names =
-                    self.catalogs.iter().flat_map(|catalog| catalog.variable_types.keys()).map(|name| name.as_ref());
-                document::UNKNOWN_TYPE
-                    .new(format!("unknown type `{}`", name.item))
-                    .label(name.span, "no provider offers this type of variable")
-                    .help_nearest(&name.item, names)
-            }
+            TypeRef::UnknownType => document::UNKNOWN_TYPE
+                .new(format!("unknown type `{}`", name.item))
+                .label(name.span, "no provider offers this type of variable")
+                .help_nearest(&name.item, self.catalogs.variable_type_names()),
         };
         self.found.push(diagnostic);
         None
@@ -89,7 +85,7 @@ fn option(value: &Spanned<Value>, custom: &CustomType) -> Option<Diagnostic> {
     let labels = || custom.options.iter().map(|option| option.label.as_ref());
     match &value.item {
         Value::Null => None,
-        Value::Text(label) if labels().any(|known| known == label.as_ref()) => None,
+        Value::Text(label) if custom.option(label).is_some() => None,
         Value::Text(label) => Some(
             document::VALUE_NOT_ALLOWED
                 .new(format!("`{}` has no option `{label}`", custom.name))

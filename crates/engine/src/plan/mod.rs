@@ -359,7 +359,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let draft = match document {
         Some((checked, document, folder)) => {
             unsupported::refuse(&checked, &functions, &mut mistakes);
-            let inputs = resolve_inputs(&checked.blueprint, &given, &mut mistakes);
+            let inputs = resolve_inputs(&checked, &given, &mut mistakes);
             frozen = Some(document);
             if mistakes.has_errors() || found.has_errors() {
                 found.append(mistakes);

@@ -23,11 +23,6 @@ pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut D
     for (name, child) in &blueprint.children {
         refuse(child.span, format!("the child document `{name}`"));
     }
-    for (name, input) in &blueprint.inputs {
-        if let Some(custom) = &input.custom_type {
-            refuse(custom.span, format!("the custom type of `{name}`"));
-        }
-    }
     for (name, resource) in &blueprint.resources {
         if let Some(selector) = &resource.link_selector {
             refuse(selector.span, format!("the links of `{name}`"));

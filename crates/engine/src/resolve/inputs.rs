@@ -1,8 +1,10 @@
 //! From what was given to the values of the inputs (rulings S51, S52).
 
-use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
+use blueprint::{IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};
 
+use super::options;
+use crate::check::Checked;
 use crate::codes;
 
 /// Values for inputs as they were given, later ones in place of earlier ones.
@@ -15,7 +17,8 @@ pub struct Given {
 }
 
 /// The value of each input, by position. What is missing, wrong or not declared goes to `found`; its value is then null.
-pub(crate) fn resolve_inputs(blueprint: &Blueprint, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
+pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
+    let blueprint = &checked.blueprint;
     let mut undeclared: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
     undeclared.extend(
         given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)),
@@ -27,7 +30,12 @@ pub(crate) fn resolve_inputs(blueprint: &Blueprint, given: &Given, found: &mut D
                 .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref())),
         );
     }
-    blueprint.inputs.iter().map(|(name, input)| value_of(name, input, given, found).unwrap_or_default()).collect()
+    let value =
+        |(at, (name, input)): (usize, (&Name, &Input))| match checked.custom_types.get(at).and_then(Option::as_ref) {
+            Some(custom) => options::value_of(name, input, custom, given, found),
+            None => value_of(name, input, given, found),
+        };
+    blueprint.inputs.iter().enumerate().map(value).map(Option::unwrap_or_default).collect()
 }
 
 fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) -> Option<Value> {
@@ -75,7 +83,7 @@ fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) 
 }
 
 /// The diagnostic for an input that has no value.
-fn missing(name: &Name, input: &Input) -> Diagnostic {
+pub(super) fn missing(name: &Name, input: &Input) -> Diagnostic {
     codes::MISSING_VARIABLE
         .new(format!("no value is given for `{name}`"))
         .label(input.span, "has no default")

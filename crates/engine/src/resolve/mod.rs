@@ -7,6 +7,7 @@
 //! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
 
 mod inputs;
+mod options;
 mod scope;
 
 use std::sync::Arc;

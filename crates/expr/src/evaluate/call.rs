@@ -99,8 +99,17 @@ impl<'a> Machine<'a> {
             return run(self, def, site, &arguments);
         }
         let mut values = Vec::with_capacity(count);
+        let mut asks = None;
         for at in 0..count {
-            values.push(self.argument(def, site, &arguments, at)?);
+            match self.argument(def, site, &arguments, at) {
+                Ok(value) => values.push(value),
+                // What later arguments ask is asked along with it.
+                Err(ask @ Stop::Ask(_)) => asks = Some(ask),
+                Err(stop) => return Err(asks.unwrap_or(stop)),
+            }
+        }
+        if let Some(ask) = asks {
+            return Err(ask);
         }
         if def.spreads_none && values.iter().any(Value::is_null) {
             let secret = values.iter().any(|value| value.is_null() && value.has_secret());
@@ -117,13 +126,12 @@ impl<'a> Machine<'a> {
                         .label(site.name, "nobody offers it")
                         .into());
                 };
-                self.plain(def, site, values, |machine, values, _| {
-                    let ask = Ask::Provider {
-                        namespace: namespace.clone(),
-                        function: def.name.clone(),
-                        arguments: values.to_vec(),
-                    };
-                    let answer = machine.ask(site, ask)?;
+                // The marks go with the question, so that the answer can be kept like what it was made from.
+                let secret = values.iter().any(Value::has_secret);
+                let arguments = values.clone();
+                self.plain(def, site, values, |machine, _, _| {
+                    let ask = Ask::Provider { namespace: namespace.clone(), function: def.name.clone(), arguments };
+                    let answer = machine.ask_concealed(site, ask, secret)?;
                     Ok(Ok(machine.sized(site, answer)?))
                 })
             }
@@ -382,7 +390,10 @@ impl<'a> Machine<'a> {
     /// The answer of the world, or the question.
     pub(crate) fn ask(&mut self, site: &Site<'a>, ask: Ask) -> Result<Value, Stop> {
         match self.scope.answer(&ask) {
-            None => Err(Stop::Ask(Box::new(ask))),
+            None => {
+                self.asked.push(ask);
+                Err(Stop::Ask(Vec::new()))
+            }
             Some(Ok(value)) => Ok(value),
             Some(Err(failure)) => {
                 let diagnostic = failure.code.new(failure.message).label(site.call, "asked for here");

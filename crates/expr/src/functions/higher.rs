@@ -112,14 +112,28 @@ fn unknown_from(arguments: &[Value], ty: Type) -> Value {
     crate::evaluate::unknown_of(Some(ty), arguments).tainted(secret)
 }
 
+/// What a function gives for each item, by position. What the function asks of the world for one item is asked along
+/// with what it asks for the others.
+fn for_each<'a>(machine: &mut Machine<'a>, site: &Site<'a>, work: &Work) -> Result<Vec<Value>, Stop> {
+    let mut results = Vec::with_capacity(work.items.len());
+    let mut asks = None;
+    for (at, item) in work.items.iter().enumerate() {
+        match machine.callback(site, 1, &work.function, vec![item.clone()], at) {
+            Ok(result) => results.push(result),
+            Err(ask @ Stop::Ask(_)) => asks = Some(ask),
+            Err(stop) => return Err(asks.unwrap_or(stop)),
+        }
+    }
+    asks.map_or(Ok(results), Err)
+}
+
 fn map<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
     };
     let mut results = Vec::with_capacity(work.items.len());
-    for (at, item) in work.items.iter().enumerate() {
-        let result = machine.callback(site, 1, &work.function, vec![item.clone()], at)?;
+    for result in for_each(machine, site, &work)? {
         if let Value::Function(function) = result.bare() {
             return Err(machine.refuse_function(site, 1, function));
         }
@@ -144,8 +158,8 @@ fn filter<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>)
     let mut secret = work.secret;
     let mut undecided = Vec::new();
     let mut kept = Vec::new();
-    for (at, item) in work.items.iter().enumerate() {
-        let result = machine.callback(site, 1, &work.function, vec![item.clone()], at)?;
+    let given = for_each(machine, site, &work)?;
+    for (at, (item, result)) in work.items.iter().zip(given).enumerate() {
         secret |= matches!(result, Value::Secret(_));
         match result.bare() {
             Value::Bool(true) => kept.push(item.clone()),
@@ -219,8 +233,7 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>
     let mut secret = work.secret;
     let mut undecided = Vec::new();
     let mut joined = Vec::new();
-    for (at, item) in work.items.iter().enumerate() {
-        let result = machine.callback(site, 1, &work.function, vec![item.clone()], at)?;
+    for (at, result) in for_each(machine, site, &work)?.into_iter().enumerate() {
         secret |= matches!(result, Value::Secret(_));
         match result.bare() {
             Value::List(items) | Value::Set(items) => {

@@ -1,0 +1,70 @@
+//! Inputs of custom types: given by label, read by value (reference 4.2).
+//!
+//! Not here: labels that the document itself writes, which the check looks at.
+
+use blueprint::{Input, Name, Value};
+use diag::Diagnostics;
+use provider::CustomType;
+
+use super::inputs::{Given, missing};
+
+/// The value of an input of a custom type, whose option is given by its label. `None` if there is none; why goes to
+/// `found`.
+pub(super) fn value_of(
+    name: &Name,
+    input: &Input,
+    custom: &CustomType,
+    given: &Given,
+    found: &mut Diagnostics,
+) -> Option<Value> {
+    let Some(label) = label_of(name, input, given) else {
+        found.push(missing(name, input));
+        return None;
+    };
+    let Value::Text(label) = label.bare() else {
+        found.push(
+            expr::codes::TYPE_MISMATCH
+                .new(format!(
+                    "`{name}` must be the label of an option of `{}`, found {}",
+                    custom.name,
+                    label.kind_word()
+                ))
+                .label(input.span, "options are named by text")
+                .help(format!("give one of {}", listed(custom, input))),
+        );
+        return None;
+    };
+    let option = custom.option(label).filter(|_| allows(input, label));
+    let Some(option) = option else {
+        let shown = if input.secret { "the value".to_owned() } else { format!("`{label}`") };
+        let what = match custom.option(label) {
+            Some(_) => format!("{shown} is not among the values allowed for `{name}`"),
+            None => format!("{shown}, given for `{name}`, is no option of `{}`", custom.name),
+        };
+        let diagnostic =
+            dialects::codes::VALUE_NOT_ALLOWED.new(what).label(input.span, format!("one of {}", listed(custom, input)));
+        let near = custom.options.iter().map(|option| option.label.as_ref()).filter(|label| allows(input, label));
+        found.push(if input.secret { diagnostic } else { diagnostic.help_nearest(label, near) });
+        return None;
+    };
+    Some(option.value.clone().tainted(input.secret))
+}
+
+/// The label of the option that an input stands for, as it was given or as its default says.
+fn label_of(name: &Name, input: &Input, given: &Given) -> Option<Value> {
+    if let Some(text) = given.text.get(name) {
+        return Some(Value::Text(text.clone()));
+    }
+    let typed = given.typed.get(name).filter(|value| !value.is_null());
+    typed.or(input.default.as_ref().map(|default| &default.item).filter(|default| !default.is_null())).cloned()
+}
+
+/// Whether the document's own list, if it has one, holds a label.
+fn allows(input: &Input, label: &str) -> bool {
+    input.allowed.is_empty() || input.allowed.iter().any(|allowed| allowed.item.as_text() == Some(label))
+}
+
+fn listed(custom: &CustomType, input: &Input) -> String {
+    let labels = custom.options.iter().map(|option| option.label.as_ref()).filter(|label| allows(input, label));
+    labels.collect::<Vec<_>>().join(", ")
+}
