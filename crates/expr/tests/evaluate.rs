@@ -254,7 +254,7 @@ fn one_run_reports_every_failure_and_asks_every_question() {
         document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${cwd()}")), ("c", parse("${file(\"f\")}"))]);
     let (mut found, mut world) = (Diagnostics::new(), world());
     let result = expr::evaluate(&expr, &expr::core_functions(), &mut world, &mut found);
-    assert!(matches!(result, Err(Stop::Ask(asks)) if asks == [Ask::WorkingDirectory]));
+    assert!(matches!(result, Err(Stop::Ask(asks)) if asks[0] == Ask::WorkingDirectory && asks.len() == 2));
     assert!(found.is_empty());
     assert_eq!(world.asked.len(), 2);
 }
@@ -315,7 +315,9 @@ fn functions_of_providers_are_asked_for() {
     let expr = parse_with(&table, "${map(list(\"a\", \"b\", variables.pw), test_tag)}");
     let result = expr::evaluate(&expr, &table, &mut world, &mut Diagnostics::new()).unwrap();
     assert_eq!(result, Value::list([Value::Int(0), Value::Int(1), Value::Int(2).secret()]));
-    assert!(matches!(&world.asked[2], Ask::Provider { arguments, .. } if arguments[0] == "hidden".into()));
+    assert!(
+        matches!(&world.asked[2], Ask::Provider { arguments, .. } if arguments[0].revealed() == "hidden".into() && arguments[0].has_secret())
+    );
 }
 
 #[test]

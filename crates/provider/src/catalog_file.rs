@@ -443,7 +443,7 @@ fn provider_functions(object: &Object<'_>, catalog: &mut Catalog, functions: &Fu
             gives: None,
             takes_index: object.flag("takesIndex")?,
             named: false,
-            spreads_none: false,
+            spreads_none: true,
             purity: Purity::Provider(namespace.clone()),
             later: false,
             docs,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Field, IndexMap, Kind, Map, Name, Schema, Value};
 use diag::{Diagnostic, Diagnostics};
-use expr::{Ask, AskFailure};
+use expr::{Ask, AskFailure, FunctionTable, Returns};
 use provider::{Catalogs, DataSourceType, Fetched, ProviderError, TypeRef};
 use state::Remembered;
 
@@ -29,13 +29,15 @@ pub(super) async fn answer(
     found: &mut Diagnostics,
 ) {
     let mut asks: IndexMap<String, (Name, Ask)> = IndexMap::default();
-    let add = |asks: &mut IndexMap<String, (Name, Ask)>, owner: Name, ask: Ask| {
-        asks.entry(key_of(&owner, &ask)).or_insert((owner, ask));
+    let add = |asks: &mut IndexMap<String, (Name, Ask)>, owner: Name, more: Vec<Ask>| {
+        for ask in more {
+            asks.entry(key_of(&owner, &ask)).or_insert_with(|| (owner.clone(), ask));
+        }
     };
     let mut waiting: IndexSet<u32> = IndexSet::default();
     for need in needs {
         match need {
-            Need::Ask(owner, ask) => add(&mut asks, owner, ask),
+            Need::Ask(owner, more) => add(&mut asks, owner, more),
             Need::Fetch(index) => drop(waiting.insert(index)),
         }
     }
@@ -67,8 +69,8 @@ pub(super) async fn answer(
                     next.insert(index);
                     match need {
                         Need::Fetch(other) => moved |= waiting.insert(other),
-                        Need::Ask(owner, ask) => {
-                            add(&mut asks, owner, ask);
+                        Need::Ask(owner, more) => {
+                            add(&mut asks, owner, more);
                             moved = true;
                         }
                     }
@@ -83,7 +85,8 @@ pub(super) async fn answer(
         let folder = evaluation.folder.clone();
         let asked = std::mem::take(&mut asks);
         let now = evaluation.answers.now;
-        let questions = asked.values().map(|(_, ask)| put(ask, &folder, now, world));
+        let functions = evaluation.functions.clone();
+        let questions = asked.values().map(|(_, ask)| put(ask, &folder, now, &functions, world));
         let fetches =
             searches.iter().map(|(_, search)| world.fetch(&search.ty.name, &search.filters, &search.annotations));
         let (answers, fetched) = futures::future::join(
@@ -122,7 +125,13 @@ enum Answer {
 }
 
 /// Puts one question to the world.
-async fn put(ask: &Ask, folder: &str, now: i64, world: &dyn World) -> Result<Answer, AskFailure> {
+async fn put(
+    ask: &Ask,
+    folder: &str,
+    now: i64,
+    functions: &FunctionTable,
+    world: &dyn World,
+) -> Result<Answer, AskFailure> {
     let unreadable = |what: &str, why: String| AskFailure {
         code: &expr::codes::SOURCE_UNREADABLE,
         message: format!("`{what}` cannot be read"),
@@ -143,12 +152,39 @@ async fn put(ask: &Ask, folder: &str, now: i64, world: &dyn World) -> Result<Ans
         // Always answered from what is at hand.
         Ask::WorkingDirectory => Ok(Answer::None),
         Ask::Provider { namespace, function, arguments } => {
-            world.call(namespace, function, arguments).await.map(Answer::Value).map_err(|error| AskFailure {
+            let answer = world.call(namespace, function, arguments).await.map_err(|error| AskFailure {
                 code: &codes::PROVIDER_FAILED,
                 message: format!("`{function}` failed"),
                 notes: vec![error.message],
-            })
+            })?;
+            as_declared(answer, function, functions)
+                .map(|answer| Answer::Value(answer.tainted(arguments.iter().any(Value::has_secret))))
         }
+    }
+}
+
+/// What a provider's function gave, if it is of the kind that the catalogue declares; `none` is.
+fn as_declared(answer: Value, function: &str, functions: &FunctionTable) -> Result<Value, AskFailure> {
+    let Some(Returns::Type(ty)) = functions.get(function).map(|function| &function.returns) else { return Ok(answer) };
+    let is_plain = !answer.has_unknown() && !has_function(&answer);
+    match expr::convert(&answer, ty, expr::Source::Literal) {
+        Ok(answer) if is_plain => Ok(answer),
+        _ if answer.is_null() => Ok(answer),
+        _ => Err(AskFailure {
+            code: &codes::PROVIDER_BROKE_CONTRACT,
+            message: format!("`{function}` gave {}, declared as {ty}", answer.kind_word()),
+            notes: Vec::new(),
+        }),
+    }
+}
+
+fn has_function(value: &Value) -> bool {
+    match value {
+        Value::Function(_) => true,
+        Value::Secret(inner) => has_function(inner),
+        Value::List(items) | Value::Set(items) => items.iter().any(has_function),
+        Value::Map(entries) => entries.values().any(has_function),
+        _ => false,
     }
 }
 

@@ -41,10 +41,7 @@ pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut D
     let mut calls = |expr: &blueprint::Expr| {
         expr.walk(&mut |expr| {
             if let ExprKind::Call(call) = &expr.kind
-                && matches!(
-                    functions.get(&call.function).map(|function| &function.purity),
-                    Some(Purity::Provider(_) | Purity::Link)
-                )
+                && matches!(functions.get(&call.function).map(|function| &function.purity), Some(Purity::Link))
             {
                 refuse(call.name_span, format!("the function `{}`", call.function));
             }

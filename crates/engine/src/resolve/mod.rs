@@ -100,8 +100,8 @@ pub(crate) enum Outputs {
 /// Something that must be asked before the evaluation can go on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Need {
-    /// A question of an expression.
-    Ask(Name, Ask),
+    /// The questions of an expression, put together.
+    Ask(Name, Vec<Ask>),
     /// A data source, by position.
     Fetch(u32),
 }
@@ -176,7 +176,7 @@ impl Evaluation {
         match outcome {
             Ok(value) => Ok(value),
             Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(owner.into(), *ask))),
+            Err(Stop::Ask(asks)) => Err(Halt::Need(Need::Ask(owner.into(), asks))),
             Err(Stop::Failed(diagnostic)) => {
                 found.push(*diagnostic);
                 Err(Halt::Failed)

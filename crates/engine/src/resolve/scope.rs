@@ -153,7 +153,9 @@ impl Scope for Frame<'_> {
 pub(crate) fn call_key(namespace: &str, function: &str, arguments: &[Value]) -> String {
     let revealed: Vec<Value> = arguments.iter().map(Value::revealed).collect();
     let text = serde_json::to_vec(&revealed).unwrap_or_default();
-    format!("{namespace}/{function}/{}", crate::answers::digest(&text))
+    // The same asked about something secret is another question, whose answer is kept as a secret.
+    let secret = if arguments.iter().any(Value::has_secret) { "secret/" } else { "" };
+    format!("{namespace}/{function}/{secret}{}", crate::answers::digest(&text))
 }
 
 impl Frame<'_> {

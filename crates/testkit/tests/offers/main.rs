@@ -2,6 +2,7 @@
 //! functions, data sources, transforms.
 
 mod custom_types;
+mod functions;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ fn codes(stage: &Stage) -> Vec<String> {
 
 /// The exports that a plan leads to; panics with what was reported where there is no plan.
 fn exports(stage: &Stage) -> BTreeMap<String, Value> {
-    let Some(staged) = &stage.staged else { panic!("no plan: {:?}", stage.diagnostics) };
+    let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
     let exports = staged.plan.exports.iter();
     exports.filter_map(|export| Some((export.name.to_string(), export.after.clone()?))).collect()
 }

@@ -1,0 +1,268 @@
+//! Functions of providers: called through the world, with every way of passing them on (reference 2.3, A14 to A17).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use blueprint::{Address, Name, Value};
+use diag::Diagnostics;
+use engine::{Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
+use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, Seen};
+use testkit::lab::Stage;
+
+use super::{codes, exports, given, lab, lately, stage};
+
+/// A document with an export for each expression.
+fn document(expressions: &[(&str, &str)]) -> String {
+    let mut text = String::from(
+        "version: 2025-11-02
+variables:
+  secret: { type: string, secret: true, default: hush }
+  three: { type: integer, default: 3 }
+resources:
+  r: { type: test/record, spec: { title: r } }
+values:
+",
+    );
+    for (at, (ty, expression)) in expressions.iter().enumerate() {
+        text.push_str(&format!("  v{at}: {{ type: {ty}, value: '${{{expression}}}' }}\n"));
+    }
+    text.push_str("exports:\n");
+    for (at, (ty, _)) in expressions.iter().enumerate() {
+        text.push_str(&format!("  v{at}: {{ type: {ty}, field: values.v{at} }}\n"));
+    }
+    text
+}
+
+/// The values of expressions, in order, as JSON.
+fn values(expressions: &[(&str, &str)]) -> Vec<String> {
+    lately(async {
+        let staged = stage(&lab(&[]), &document(expressions), given(&[])).await;
+        let exports = exports(&staged);
+        (0..expressions.len())
+            .map(|at| exports.get(&format!("v{at}")).map_or("absent".into(), ToString::to_string))
+            .collect()
+    })
+}
+
+/// The codes that an expression of that type is reported with, at check or stage.
+fn wrong(ty: &str, expression: &str) -> Vec<String> {
+    lately(async {
+        let staged = stage(&lab(&[]), &document(&[(ty, expression)]), given(&[])).await;
+        assert!(staged.staged.is_none(), "`{expression}` has a value");
+        staged.diagnostics.iter().map(|it| it.code.name.to_owned()).collect()
+    })
+}
+
+#[test]
+fn they_are_called_and_passed_on_like_any_function() {
+    let got = values(&[
+        ("integer", "test_double(variables.three)"),
+        ("array", "map(list(1, 2), test_double)"),
+        ("array", r#"map(list("a", "b"), test_tag)"#),
+        ("string", r#"test_tag("a", 7)"#),
+        ("integer", "reduce(list(5, 6, 7), test_weigh, 100)"),
+        ("array", "map(list(1, 2), pipe(test_double, test_double))"),
+        ("array", r#"map(list(object(n = 4)), compose(test_double, getattr("n")))"#),
+        ("array", "flatmap(list(list(1), list(2, 3)), test_settings)"),
+        ("array", "filter(list(true, false, true), test_settings)"),
+        ("integer", r#"test_settings(object(a = object(b = list(1, 2)))).a.b[1]"#),
+        ("integer", "test_double(test_double(test_double(1)))"),
+    ]);
+    let expected =
+        ["6", "[2, 4]", r#"["a#0", "b#1"]"#, r#""a#7""#, "120", "[4, 8]", "[8]", "[1, 2, 3]", "[true, true]", "2", "8"];
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn none_spreads_and_is_left_out() {
+    let got = values(&[("integer", "test_double(none)"), ("array", "map(list(1), test_settings)")]);
+    assert_eq!(got, ["absent", "[1]"]);
+}
+
+#[test]
+fn what_is_known_on_deploy_gives_what_is_known_on_deploy() {
+    lately(async {
+        let text = document(&[("integer", "1")]).replace(
+            "values:\n  v0: { type: integer, value: '${1}' }\nexports:\n  v0: { type: integer, field: values.v0 }\n",
+            "values:
+  revision: { type: integer, value: '${test_double(r.spec.revision)}' }
+  list: { type: array, value: '${map(list(r.spec.revision, 2), test_double)}' }
+exports:
+  revision: { type: integer, field: values.revision }
+  list: { type: array, field: values.list }
+",
+        );
+        let staged = stage(&lab(&[]), &text, given(&[])).await;
+        let exports = exports(&staged);
+        assert!(exports["revision"].is_unknown());
+        let list = exports["list"].as_list().expect("a list");
+        assert!(list[0].is_unknown() && list[1] == Value::Int(4), "{list:?}");
+    });
+}
+
+#[test]
+fn secrets_stay_secret() {
+    assert_eq!(values(&[("string", "test_tag(variables.secret, 1)")]), ["(secret)"]);
+    lately(async {
+        let text = document(&[("string", "test_settings(variables.secret)")]);
+        let staged = stage(&lab(&[]), &text, given(&[])).await;
+        let Some(staged) = staged.staged else { panic!("no plan: {:?}", staged.diagnostics) };
+        assert!(staged.plan.secret, "what is kept of the call must be sealed");
+        assert!(staged.plan.answers.calls.values().all(Value::has_secret));
+    });
+}
+
+#[test]
+fn mistakes_are_found_at_check_where_kinds_are_known() {
+    assert_eq!(wrong("integer", r#"test_double("a")"#), ["argument-type"]);
+    assert_eq!(wrong("integer", "test_double()"), ["argument-count"]);
+    assert_eq!(wrong("integer", "test_double(1, 2)"), ["argument-count"]);
+    assert_eq!(wrong("array", r#"map(list("a"), test_double)"#), ["argument-type"]);
+    assert_eq!(wrong("array", "map(list(1), test_weigh)"), ["callback-type"]);
+    assert_eq!(wrong("array", "sort(list(1, 2), test_tag)"), ["argument-type"]);
+    assert_eq!(wrong("array", "filter(list(1), test_double)"), ["callback-result"]);
+    assert_eq!(wrong("integer", "test_doubel(1)"), ["unknown-function"]);
+    assert_eq!(wrong("string", "test_double"), ["function-as-value"]);
+    assert_eq!(wrong("string", "test_settings(list(1))"), ["type-mismatch"]);
+}
+
+#[test]
+fn a_refusal_stands_at_the_call_and_names_the_item() {
+    lately(async {
+        let text = document(&[("array", "map(list(1, 9223372036854775807), test_double)")]);
+        let staged = stage(&lab(&[]), &text, given(&[])).await;
+        assert_eq!(codes(&staged), ["provider-failed 8"]);
+        let said = format!("{:?}", staged.diagnostics);
+        assert!(said.contains("item 1") && said.contains("beyond 64 bits"), "{said}");
+    });
+}
+
+/// A world that answers calls of functions and nothing else.
+struct Calls {
+    /// How many are under way, and the most that were.
+    under_way: AtomicUsize,
+    most: AtomicUsize,
+    all: AtomicUsize,
+    answer: fn(&[Value]) -> Result<Value, ProviderError>,
+}
+
+fn never<T>() -> BoxFuture<'static, Result<T, ProviderError>> {
+    Box::pin(async { Err(ProviderError::new(ErrorKind::Permanent, "not here")) })
+}
+
+impl World for Calls {
+    fn now(&self) -> i64 {
+        0
+    }
+
+    fn random(&self) -> [u8; 16] {
+        [0; 16]
+    }
+
+    fn working_directory(&self) -> Option<Name> {
+        None
+    }
+
+    fn file<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async { Err(SourceError { message: "not here".into() }) })
+    }
+
+    fn http<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async { Err(SourceError { message: "not here".into() }) })
+    }
+
+    fn check<'a>(&'a self, _: &'a Address, _: &'a str, _: &'a Value) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        never()
+    }
+
+    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        never()
+    }
+
+    fn plan<'a>(&'a self, _: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        never()
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a [(Name, Name, Value)],
+        _: &'a Value,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        never()
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move {
+            self.all.fetch_add(1, Ordering::SeqCst);
+            let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most.fetch_max(now, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            self.under_way.fetch_sub(1, Ordering::SeqCst);
+            (self.answer)(arguments)
+        })
+    }
+}
+
+async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderError>) -> (Calls, Stage) {
+    let lab = lab(&[]);
+    let world = Calls { under_way: 0.into(), most: 0.into(), all: 0.into(), answer };
+    let read = lab.read("case.yaml", text);
+    let mut diagnostics: Diagnostics = read.diagnostics;
+    let request = Request {
+        instance: "case".into(),
+        document: read.checked.map(|checked| (checked, read.document, "".into())),
+        given: given(&[]),
+        options: Options::default(),
+        snapshot: state::Snapshot::default(),
+        catalogs: lab.catalogs.clone(),
+        functions: lab.functions.clone(),
+        answers: None,
+        world: &world,
+    };
+    let staged = engine::plan(request, &mut diagnostics).await;
+    (world, Stage { files: read.files, diagnostics, staged })
+}
+
+#[test]
+fn what_can_be_asked_together_is_and_each_question_once() {
+    lately(async {
+        let text = document(&[
+            ("array", "map(list(1, 2, 3, 4), test_double)"),
+            ("integer", "add(test_double(5), test_double(6))"),
+            ("integer", "test_double(1)"),
+        ]);
+        let (world, staged) = staged_with(&text, |arguments| Ok(arguments[0].clone())).await;
+        assert!(staged.staged.is_some(), "{:?}", staged.diagnostics);
+        assert_eq!(world.all.into_inner(), 6);
+        assert_eq!(world.most.into_inner(), 6);
+    });
+}
+
+#[test]
+fn an_answer_of_another_kind_breaks_the_contract() {
+    lately(async {
+        let text = document(&[("integer", "test_double(1)")]);
+        let (_, staged) = staged_with(&text, |_| Ok(Value::from("two"))).await;
+        assert_eq!(codes(&staged), ["provider-broke-contract 8"]);
+    });
+}
+
+#[test]
+fn a_refusal_about_a_secret_says_nothing_of_it() {
+    lately(async {
+        let text = document(&[("string", "test_tag(variables.secret, 1)")]);
+        let (_, staged) = staged_with(&text, |arguments| {
+            let words = format!("cannot use {}", arguments[0].revealed());
+            Err(ProviderError::new(ErrorKind::Document, words))
+        })
+        .await;
+        assert_eq!(codes(&staged), ["provider-failed 8"]);
+        assert!(!format!("{:?}", staged.diagnostics).contains("hush"));
+    });
+}
