@@ -13,6 +13,8 @@ pub enum Node {
     Resource(u32),
     /// A child document.
     Child(u32),
+    /// The parts of a link, by the link's number.
+    Link(u32),
 }
 
 /// Why one element comes after another.
@@ -26,6 +28,8 @@ pub enum EdgeKind {
     DependsOn,
     /// Only its condition reads the other.
     Condition,
+    /// A link wants it so: a hard one, or one that writes here what it reads there (reference 3.1, 3.2).
+    Link,
 }
 
 /// One element needs another.
@@ -48,18 +52,18 @@ pub struct Graph {
     edges: Vec<Edge>,
     /// Positions in `nodes`, dependencies first, ties in document order. Nodes on cycles are left out.
     order: Vec<u32>,
-    /// First position in `nodes` of locals, data sources, resources and children, in this order.
-    offsets: [u32; 4],
+    /// First position in `nodes` of locals, data sources, resources, children and links, in this order.
+    offsets: [u32; 5],
 }
 
 impl Graph {
-    /// A graph over so many locals, data sources, resources and children; `edges_of` gives each node's edges.
+    /// A graph over so many locals, data sources, resources, children and links; `edges_of` gives each node's edges.
     ///
     /// Gives the graph and its knots: groups of nodes that need each other, as paths of (node, edge to the next), each
     /// beginning at the node that is first in document order. Linear in nodes and edges.
-    pub fn new(counts: [usize; 4], mut edges_of: impl FnMut(Node, &mut Vec<Edge>)) -> (Graph, Vec<Vec<(Node, Edge)>>) {
+    pub fn new(counts: [usize; 5], mut edges_of: impl FnMut(Node, &mut Vec<Edge>)) -> (Graph, Vec<Vec<(Node, Edge)>>) {
         let mut graph = Graph::default();
-        let makers: [fn(u32) -> Node; 4] = [Node::Local, Node::DataSource, Node::Resource, Node::Child];
+        let makers: [fn(u32) -> Node; 5] = [Node::Local, Node::DataSource, Node::Resource, Node::Child, Node::Link];
         for (kind, count) in counts.into_iter().enumerate() {
             graph.offsets[kind] = graph.nodes.len() as u32;
             graph.nodes.extend((0..count as u32).map(makers[kind]));
@@ -79,6 +83,7 @@ impl Graph {
             Node::DataSource(index) => (1, index),
             Node::Resource(index) => (2, index),
             Node::Child(index) => (3, index),
+            Node::Link(index) => (4, index),
         };
         (self.offsets[kind] + index) as usize
     }
@@ -219,7 +224,7 @@ mod tests {
     use diag::FileId;
 
     fn graph(edges: &[(u32, u32)], count: usize) -> (Graph, Vec<Vec<(Node, Edge)>>) {
-        Graph::new([0, 0, count, 0], |node, out| {
+        Graph::new([0, 0, count, 0, 0], |node, out| {
             for (at, (from, to)) in edges.iter().enumerate() {
                 if node == Node::Resource(*from) {
                     let span = Span::new(FileId::new(0), at as u32, at as u32 + 1);

@@ -23,6 +23,7 @@ pub mod codes;
 mod drift;
 mod event;
 mod graph;
+mod links;
 mod load;
 mod plan;
 pub mod plan_file;
@@ -37,6 +38,7 @@ pub use check::{Checked, check};
 pub use drift::{Drift, Drifted, drift};
 pub use event::Event;
 pub use graph::{Edge, EdgeKind, Graph, Node};
+pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{
     Action, Change, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan, Purpose, Reason, Request,

@@ -347,6 +347,8 @@ pub enum TypeRef<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     by_namespace: IndexMap<Name, Arc<Catalog>>,
+    /// Link kinds by the types on side a and b, in this order.
+    link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>>,
 }
 
 impl Catalogs {
@@ -354,8 +356,13 @@ impl Catalogs {
     /// the namespaces claimed again are returned.
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
         let mut by_namespace = IndexMap::default();
+        let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
         let mut twice = Vec::new();
         for catalog in catalogs {
+            for kind in &catalog.link_kinds {
+                let of_a = link_kinds.entry(kind.a.clone()).or_default();
+                of_a.entry(kind.b.clone()).or_insert_with(|| kind.clone());
+            }
             for namespace in &catalog.namespaces {
                 if by_namespace.contains_key(namespace) {
                     twice.push(namespace.clone());
@@ -364,7 +371,7 @@ impl Catalogs {
                 }
             }
         }
-        (Catalogs { by_namespace }, twice)
+        (Catalogs { by_namespace, link_kinds }, twice)
     }
 
     /// The namespace of a type name: what stands before the first `/`.
@@ -438,9 +445,17 @@ impl Catalogs {
 
     /// The link kind for an ordered pair of types.
     pub fn link_kind(&self, a: &str, b: &str) -> Option<&Arc<LinkKind>> {
-        self.iter()
-            .flat_map(|catalog| catalog.link_kinds.iter())
-            .find(|kind| kind.a.as_ref() == a && kind.b.as_ref() == b)
+        self.link_kinds.get(a)?.get(b)
+    }
+
+    /// All link kinds whose side a is of this type.
+    pub fn link_kinds_from(&self, a: &str) -> impl Iterator<Item = &Arc<LinkKind>> {
+        self.link_kinds.get(a).into_iter().flat_map(|kinds| kinds.values())
+    }
+
+    /// All link kinds.
+    pub fn link_kinds(&self) -> impl Iterator<Item = &Arc<LinkKind>> {
+        self.link_kinds.values().flat_map(|kinds| kinds.values())
     }
 
     /// The transform of that name.

@@ -160,12 +160,13 @@ impl Checker<'_> {
 
     fn is_computed(&self, expr: &Expr, computed: &[bool]) -> bool {
         let mut found = false;
-        Edges { blueprint: self.blueprint }.each_need(expr, EdgeKind::Reads, &mut |need| {
+        Edges { blueprint: self.blueprint, links: &self.links }.each_need(expr, EdgeKind::Reads, &mut |need| {
             found |= match need.edge.to {
                 Node::Local(at) => computed.get(at as usize).copied().unwrap_or(false),
                 Node::Resource(at) => need
                     .reference
                     .is_some_and(|reference| !reads_metadata(reference) && self.computed_field(at as usize, reference)),
+                Node::Link(_) => true,
                 Node::DataSource(_) | Node::Child(_) => false,
             };
         });

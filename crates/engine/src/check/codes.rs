@@ -8,6 +8,16 @@ diag::codes! {
     UNKNOWN_DATA_SOURCE = Error "unknown-data-source": "no such data source";
     UNKNOWN_CHILD = Error "unknown-child": "no such include";
     UNKNOWN_LINK = Error "unknown-link": "these two are not linked that way";
+    NO_LINK_KIND = Note "no-link-kind": "labels match, types do not link";
+    LINK_DIRECTION = Warning "link-direction": "the kind exists the other way round";
+    SELECTOR_MATCHES_NOTHING = Warning "selector-matches-nothing": "a selector without effect";
+    LINK_CYCLE = Error "link-cycle": "links order each other in a circle";
+    LINK_CARDINALITY = Error "link-cardinality": "too few or too many links";
+    LINK_CAPABILITY_MISSING = Error "link-capability-missing": "nobody gives what a link needs";
+    LINK_CONFLICT = Error "link-conflict": "two writers, two contents";
+    LINK_REQUIREMENT = Error "link-requirement": "a link's own requirement fails";
+    LINK_LENGTHS = Error "link-lengths": "templates do not pair";
+    LINK_NEEDS_RESOURCE = Error "link-needs-resource": "a needed neighbour is not in the document";
     REFERENCE_NEEDS_FIELD = Error "reference-needs-field": "the element alone is not a value";
     INDEX_ON_SINGLE = Error "index-on-single": "an index on a resource without `each`";
     MISSING_EACH_INDEX = Error "missing-each-index": "a resource with `each` is named without an index";

@@ -4,21 +4,29 @@
 //! evaluation: a circle that is closed by one alone is a mistake only if no order of evaluation exists, each element's
 //! metadata taken apart from its spec.
 //!
-//! Not here: an element that needs itself directly (`references`), circles made by links alone.
+//! Where links alone make the circle, it is `link-cycle` at the first of them.
+//!
+//! Not here: an element that needs itself directly (`references`), circles of guarantees (`links`).
 
 use diag::{Diagnostic, Diagnostics};
 
 use super::edges::Edges;
 use super::{Checker, codes};
+use crate::links::Links;
 use crate::{Edge, EdgeKind, Graph, Node};
 
 impl Checker<'_> {
     /// The graph of the document; its circles are reported.
-    pub(super) fn order(&mut self) -> Graph {
+    pub(super) fn order(&mut self, links: &Links) -> Graph {
         let blueprint = self.blueprint;
-        let edges = Edges { blueprint };
-        let counts =
-            [blueprint.locals.len(), blueprint.data_sources.len(), blueprint.resources.len(), blueprint.children.len()];
+        let edges = Edges { blueprint, links };
+        let counts = [
+            blueprint.locals.len(),
+            blueprint.data_sources.len(),
+            blueprint.resources.len(),
+            blueprint.children.len(),
+            links.pairs().len(),
+        ];
         let mut any_metadata = false;
         let (graph, knots) = Graph::new(counts, |node, out| {
             let before = out.len();
@@ -34,7 +42,7 @@ impl Checker<'_> {
             out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
         });
         if knots.is_empty() {
-            let knots = self.evaluation_knots(counts);
+            let knots = self.evaluation_knots(counts, links);
             self.report(&knots);
         } else {
             self.report(&knots);
@@ -43,8 +51,8 @@ impl Checker<'_> {
     }
 
     /// Circles of evaluation: resources stand twice, first their specs, then their metadata.
-    fn evaluation_knots(&self, counts: [usize; 4]) -> Vec<Vec<(Node, Edge)>> {
-        let edges = Edges { blueprint: self.blueprint };
+    fn evaluation_knots(&self, counts: [usize; 5], links: &Links) -> Vec<Vec<(Node, Edge)>> {
+        let edges = Edges { blueprint: self.blueprint, links };
         let resources = counts[2] as u32;
         let parted = |mut edge: Edge| {
             if let (Node::Resource(at), EdgeKind::ReadsMetadata) = (edge.to, edge.kind) {
@@ -52,7 +60,7 @@ impl Checker<'_> {
             }
             edge
         };
-        let (_, knots) = Graph::new([counts[0], counts[1], counts[2] * 2, counts[3]], |node, out| match node {
+        let (_, knots) = Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4]], |node, out| match node {
             Node::Resource(at) => {
                 let itself = Node::Resource(at % resources);
                 let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else { return };
@@ -63,6 +71,7 @@ impl Checker<'_> {
                 };
                 if at < resources {
                     edges.resource(resource, &mut add);
+                    links.edges(at).iter().copied().for_each(&mut add);
                 } else {
                     edges.resource_metadata(resource, &mut add);
                 }
@@ -96,17 +105,24 @@ impl Checker<'_> {
         let round = || knot[first..].iter().chain(&knot[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.node_name(*node)).collect();
         path.extend(path.first().cloned());
-        let mut diagnostic = codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")));
+        // Made by links alone, it is mended by a link.
+        let by_links = knot.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
+        let mut diagnostic = if by_links {
+            codes::LINK_CYCLE.new(format!("links order each other in a circle: {}", path.join(" -> ")))
+        } else {
+            codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")))
+        };
         for (node, edge) in round() {
             let verb = match edge.kind {
                 EdgeKind::DependsOn => "waits for",
                 EdgeKind::Condition => "exists only depending on",
                 EdgeKind::Reads | EdgeKind::ReadsMetadata => "reads",
+                EdgeKind::Link => "is linked so that it comes after",
             };
             let text = format!("`{}` {verb} `{}`", self.node_name(*node), self.node_name(edge.to));
             diagnostic = diagnostic.label(edge.span, text);
         }
-        diagnostic.help("take away one of these references")
+        diagnostic.help(if by_links { "take away one of these links" } else { "take away one of these references" })
     }
 
     /// How a node is written in an expression.
@@ -119,6 +135,7 @@ impl Checker<'_> {
             }
             Node::Resource(at) => blueprint.resources.get_index(at as usize).map(|(name, _)| name.to_string()),
             Node::Child(at) => blueprint.children.get_index(at as usize).map(|(name, _)| format!("children.{name}")),
+            Node::Link(at) => self.links.pair(at).map(|pair| self.link_name(pair)),
         };
         name.unwrap_or_default()
     }

@@ -7,6 +7,7 @@ use dialects::codes as document;
 use expr::codes as language;
 use provider::{DataSourceType, FilterField};
 
+use super::links::annotations::Known;
 use super::types::{fits_declared, with_article};
 use super::{Checker, Place, codes};
 use crate::Node;
@@ -36,8 +37,9 @@ impl Checker<'_> {
                 self.required_filters(name, source, ty);
                 self.source_exports(source, ty);
             }
-            let annotations = ty.as_ref().map_or(&[][..], |ty| &ty.annotations);
-            self.resource_metadata(&source.metadata, annotations, source.span, place);
+            let known = Known::of_type(ty.as_ref().map_or(&[][..], |ty| &ty.annotations));
+            let type_name = ty.as_ref().map_or("", |ty| &ty.name);
+            self.resource_metadata(&source.metadata, &known, type_name, source.span, place);
             self.description(source.description.as_ref(), place);
             for export in source.exports.values() {
                 self.description(export.description.as_ref(), place);

@@ -24,12 +24,12 @@ impl Leads {
         match node {
             Node::Local(at) => self.locals.get(at as usize).copied().flatten(),
             Node::DataSource(at) => self.data_sources.get(at as usize).copied().flatten(),
-            Node::Resource(_) | Node::Child(_) => None,
+            Node::Resource(_) | Node::Child(_) | Node::Link(_) => None,
         }
     }
 
     fn is_deployed(&self, node: Node) -> bool {
-        matches!(node, Node::Resource(_) | Node::Child(_)) || self.of(node).is_some()
+        matches!(node, Node::Resource(_) | Node::Child(_) | Node::Link(_)) || self.of(node).is_some()
     }
 }
 
@@ -45,7 +45,7 @@ impl Checker<'_> {
             match node {
                 Node::Local(at) => leads.locals[at as usize] = edge,
                 Node::DataSource(at) => leads.data_sources[at as usize] = edge,
-                Node::Resource(_) | Node::Child(_) => {}
+                Node::Resource(_) | Node::Child(_) | Node::Link(_) => {}
             }
         }
         leads
@@ -83,7 +83,7 @@ impl Checker<'_> {
     /// Reports a list that leads to a resource or child, with the path there.
     fn known_before(&mut self, each: &Each, node: Node, leads: &Leads) {
         let mut first: Option<Edge> = None;
-        Edges { blueprint: self.blueprint }.needs(&each.list, EdgeKind::Reads, &mut |edge| {
+        Edges { blueprint: self.blueprint, links: &self.links }.needs(&each.list, EdgeKind::Reads, &mut |edge| {
             if first.is_none() && leads.is_deployed(edge.to) {
                 first = Some(edge);
             }

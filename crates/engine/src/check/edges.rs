@@ -9,12 +9,14 @@ use blueprint::{
     Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Part, Ref, Resource, Value,
 };
 
+use crate::links::Links;
 use crate::{Edge, EdgeKind, Node};
 
 /// Gives the edges of nodes.
 #[derive(Clone, Copy)]
 pub(super) struct Edges<'a> {
     pub(super) blueprint: &'a Blueprint,
+    pub(super) links: &'a Links,
 }
 
 /// A reference and what it reads.
@@ -54,7 +56,9 @@ impl<'a> Edges<'a> {
                     self.resource(resource, &mut add);
                     self.resource_metadata(resource, &mut add);
                 }
+                self.links.edges(at).iter().copied().for_each(&mut add);
             }
+            Node::Link(at) => self.links.part_edges(at).iter().copied().for_each(&mut add),
             Node::Child(at) => {
                 if let Some((_, child)) = blueprint.children.get_index(at as usize) {
                     self.child(child, &mut add);
@@ -150,6 +154,14 @@ impl<'a> Edges<'a> {
                 }
             }
             ExprKind::Call(call) => {
+                if call.function.as_ref() == "link"
+                    && let [a, b] = call.arguments.as_slice()
+                    && let (Some(a), Some(b)) = (self.end(&a.value), self.end(&b.value))
+                    && let Some(link) = self.links.between(a, b)
+                {
+                    let edge = Edge { to: Node::Link(link), kind, span: call.name_span };
+                    add(Need { edge, reference: None });
+                }
                 for argument in &call.arguments {
                     // `link` takes ends by name too.
                     if call.function.as_ref() == "link"
@@ -163,6 +175,19 @@ impl<'a> Edges<'a> {
                 }
             }
         }
+    }
+
+    /// The resource that an argument of `link` names.
+    fn end(self, argument: &Expr) -> Option<u32> {
+        let name = match &argument.inner().kind {
+            ExprKind::Literal(Value::Text(text)) => super::links::plain_name(text),
+            ExprKind::Ref(reference) => match &reference.head {
+                Head::Resource { name, .. } => name,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        self.blueprint.resources.get_index_of(name).map(|at| at as u32)
     }
 
     /// The node that a head names; inputs are none.

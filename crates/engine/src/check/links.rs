@@ -1,31 +1,57 @@
-//! `link(a, b)` names two resources that are linked, in this direction (reference 2.6, 3.1).
+//! Links as far as the document alone shows them (section 3): which there are (`activation`), what they make whom wait
+//! for (`wires`), which annotations they read (`annotations`), how many there may be and what they give each other
+//! (`guarantees`). And `link(a, b)` names two resources that are linked, in this direction (reference 2.6).
 //!
-//! Not here: making links, and what selectors match besides.
+//! Not here: members of templates, values, planning.
 
-use blueprint::{AccessorKind, Call, Expr, ExprKind, Head, Name, Resource, Type, Value};
+pub(crate) mod activation;
+pub(crate) mod annotations;
+pub(crate) mod guarantees;
+mod wires;
+
+use std::sync::Arc;
+
+use blueprint::{AccessorKind, Call, Expr, ExprKind, Head, Type, Value};
 use diag::{Diagnostic, Span};
 use expr::codes as language;
 
 use super::{Checker, Place, codes};
+use crate::links::Links;
 
 impl Checker<'_> {
+    /// The links of the document, with what they make whom wait for.
+    pub(super) fn links(&mut self) -> Arc<Links> {
+        let mut links = self.activate();
+        if !links.is_empty() {
+            let resources = &self.resources;
+            wires::wire(self.blueprint, &mut links, |at| match resources.get(at as usize) {
+                Some(super::providers::TypeOf::Known(ty)) => Some(ty.as_ref()),
+                _ => None,
+            });
+        }
+        self.guarantees(&links);
+        self.links = Arc::new(links);
+        self.links.clone()
+    }
+
     /// The type of a call of `link`, whose arguments are names rather than values.
     pub(super) fn link_call(&mut self, call: &Call, span: Span, place: Place<'_>) -> Type {
         let ends: Vec<Option<usize>> = call.arguments.iter().map(|argument| self.end(&argument.value, place)).collect();
         let [Some(a), Some(b)] = ends[..] else { return Type::Error };
         let blueprint = self.blueprint;
-        let (Some((a_name, a_resource)), Some((b_name, b_resource))) =
+        let (Some((a_name, _)), Some((b_name, _))) =
             (blueprint.resources.get_index(a), blueprint.resources.get_index(b))
         else {
             return Type::Error;
         };
-        if self.is_linked(a, a_resource, b, b_name, b_resource) {
+        let links = self.links.clone();
+        if self.is_linked(&links, a, b) {
             return Type::Any;
         }
         let diagnostic = codes::UNKNOWN_LINK
             .new(format!("`{a_name}` is not linked to `{b_name}`"))
             .label(span, "there is no such link");
-        self.found.push(if self.is_linked(b, b_resource, a, a_name, a_resource) {
+        self.found.push(if self.is_linked(&links, b, a) {
             diagnostic.help(format!("turn it round: `link({b_name}, {a_name})`"))
         } else {
             diagnostic.help(format!("select a label of `{b_name}` in `linkSelector` of `{a_name}`"))
@@ -71,46 +97,9 @@ impl Checker<'_> {
         None
     }
 
-    /// Whether a selector of `a`, or a reference in a field that makes links, links it to `b`. Open types may link to anything.
-    fn is_linked(&self, a: usize, a_resource: &Resource, b: usize, b_name: &Name, b_resource: &Resource) -> bool {
-        let (Some(a_type), Some(b_type)) = (self.type_name(a), self.type_name(b)) else { return true };
-        if a == b || self.catalogs.link_kind(a_type, b_type).is_none() {
-            return false;
-        }
-        let selected = a_resource.link_selector.as_ref().is_some_and(|selector| {
-            let has = |(key, value): &(diag::Spanned<Name>, diag::Spanned<Name>)| {
-                b_resource.metadata.labels.iter().any(|(k, v)| k.item == key.item && v.item == value.item)
-            };
-            !selector.by_label.is_empty()
-                && selector.by_label.iter().all(has)
-                && !selector.exclude.iter().any(|name| name.item == *b_name)
-        });
-        selected || self.referred(a, a_resource, b_name)
-    }
-
-    fn type_name(&self, at: usize) -> Option<&str> {
-        match &self.resources[at] {
-            super::providers::TypeOf::Known(ty) => Some(&ty.name),
-            _ => None,
-        }
-    }
-
-    /// A bare reference in a field that the catalogue marks (section 0, version 2025-11-02).
-    fn referred(&self, a: usize, resource: &Resource, b_name: &Name) -> bool {
-        let (Some(schema), ExprKind::Map(entries)) = (self.resources[a].schema(), &resource.spec.kind) else {
-            return false;
-        };
-        self.blueprint.version.as_ref() == "2025-11-02"
-            && entries.iter().any(|(key, value)| {
-                let marked = schema.fields.get(&key.item).is_some_and(|field| field.links);
-                let mut bare = false;
-                value.references(&mut |reference| {
-                    let names_it = matches!(&reference.head, Head::Resource { name, .. } if name == b_name);
-                    bare |= names_it
-                        && !reference.path.iter().any(|accessor| matches!(accessor.kind, AccessorKind::Name(_)));
-                });
-                marked && bare
-            })
+    /// Whether there is such a link. Open types may link to anything.
+    fn is_linked(&self, links: &Links, a: usize, b: usize) -> bool {
+        self.type_name(a).is_none() || self.type_name(b).is_none() || links.between(a as u32, b as u32).is_some()
     }
 }
 

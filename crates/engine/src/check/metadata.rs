@@ -1,15 +1,16 @@
 //! Metadata of resources and data sources: a display name is text, annotations are scalars (ruling S49), and those that
-//! the type itself knows are as it wants them (section 3.1).
+//! the type itself or a link knows are as they want them (section 3.1).
 //!
-//! Not here: labels, and keys of the house (the dialect), what links read in annotations.
+//! Not here: labels, and keys of the house (the dialect); which links know which (`links`).
 
-use blueprint::{Expr, ExprKind, ResourceMetadata, Type};
+use blueprint::{Expr, ExprKind, Name, ResourceMetadata, Type};
 use diag::Span;
 use dialects::codes as document;
 use expr::{Source, codes as language};
 use provider::Annotation;
 
 use super::limits::same;
+use super::links::annotations::Known;
 use super::types::{fits_declared, is_scalar, with_article};
 use super::{Checker, Place};
 
@@ -18,7 +19,8 @@ impl Checker<'_> {
     pub(super) fn resource_metadata(
         &mut self,
         metadata: &ResourceMetadata,
-        known: &[Annotation],
+        known: &Known,
+        type_name: &str,
         name: Span,
         place: Place<'_>,
     ) {
@@ -28,29 +30,38 @@ impl Checker<'_> {
         }
         for (key, value) in &metadata.annotations {
             let ty = self.infer(value, place);
-            if self.scalar(&format!("the annotation `{}`", key.item), &ty, value.span)
-                && let Some(wanted) = known.iter().find(|wanted| wanted.key == key.item)
-            {
-                self.known_annotation(wanted, value, &ty);
+            if self.scalar(&format!("the annotation `{}`", key.item), &ty, value.span) {
+                for wanted in known.by_key.get(&key.item).into_iter().flatten() {
+                    self.known_annotation(&key.item, wanted, value, &ty);
+                }
             }
+            let unread = self.unread_annotation(key, type_name, known);
+            self.found.extend(unread);
         }
-        for wanted in known.iter().filter(|wanted| wanted.required && wanted.default.is_none()) {
-            if !metadata.annotations.iter().any(|(key, _)| key.item == wanted.key) {
-                self.found.push(
-                    document::INVALID_ANNOTATION
-                        .new(format!("the annotation `{}` is missing", wanted.key))
-                        .label(name, "its type needs this annotation")
-                        .help(format!("add it: {}", with_article(&wanted.ty))),
-                );
-            }
+        if !known.required.is_empty() {
+            self.required_annotations(metadata, known, name);
         }
         if let Some(custom) = &metadata.custom {
             self.examine(custom, place);
         }
     }
 
-    /// An annotation that the type knows has its kind, and one of its values.
-    fn known_annotation(&mut self, wanted: &Annotation, value: &Expr, ty: &Type) {
+    fn required_annotations(&mut self, metadata: &ResourceMetadata, known: &Known, name: Span) {
+        let written: std::collections::HashSet<&Name, foldhash::fast::FixedState> =
+            metadata.annotations.iter().map(|(key, _)| &key.item).collect();
+        for (keys, ty) in &known.required {
+            let Some(first) = keys.first().filter(|_| !keys.iter().any(|key| written.contains(key))) else { continue };
+            self.found.push(
+                document::INVALID_ANNOTATION
+                    .new(format!("the annotation `{first}` is missing"))
+                    .label(name, "its type, or a link of it, needs this annotation")
+                    .help(format!("add it: {}", with_article(ty))),
+            );
+        }
+    }
+
+    /// An annotation that somebody reads has its kind, and one of its values.
+    fn known_annotation(&mut self, key: &str, wanted: &Annotation, value: &Expr, ty: &Type) {
         let literal = match &value.inner().kind {
             ExprKind::Literal(literal) if !literal.is_null() => Some(literal),
             _ => None,
@@ -66,7 +77,7 @@ impl Checker<'_> {
             return;
         }
         let diagnostic =
-            document::INVALID_ANNOTATION.new(format!("`{}` must be {}", wanted.key, with_article(&wanted.ty)));
+            document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", with_article(&wanted.ty)));
         self.found.push(if fits {
             let allowed: Vec<String> = wanted.allowed.iter().map(ToString::to_string).collect();
             diagnostic.label(value.span, "not an allowed value").help(format!("use one of: {}", allowed.join(", ")))

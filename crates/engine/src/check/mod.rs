@@ -43,6 +43,7 @@ use diag::{Diagnostics, Span};
 use expr::FunctionTable;
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
+use crate::links::Links;
 use crate::{Graph, Node};
 use limits::Patterns;
 use providers::TypeOf;
@@ -58,6 +59,8 @@ pub struct Checked {
     /// What needs what. References to metadata are edges as long as that makes no circle; where they would, they are
     /// left out, because they order nothing but evaluation (ruling A10).
     pub graph: Graph,
+    /// The links that the document makes.
+    pub links: Arc<Links>,
     /// The type of each resource, by position; none where it is unknown (and reported) or abstract.
     pub resource_types: Vec<Option<Arc<ResourceType>>>,
     /// The type of each named intermediate value, by position.
@@ -82,10 +85,11 @@ pub fn check(
     checker.resource_types();
     checker.data_source_types();
     checker.inputs();
-    let graph = checker.order();
+    let links = checker.links();
+    let graph = checker.order(&links);
     checker.locals(&graph);
     checker.data_sources();
-    checker.resources(&graph);
+    checker.resources(&graph, &links);
     checker.children(&graph);
     checker.exports();
     checker.document_metadata();
@@ -96,6 +100,7 @@ pub fn check(
     found.append(mine);
     Checked {
         graph,
+        links,
         resource_types: resources.into_iter().map(TypeOf::known).collect(),
         local_types,
         input_types,
@@ -134,6 +139,8 @@ struct Checker<'a> {
     local_types: Vec<Type>,
     /// A listed transform is unknown, so nobody can say which types it would have known.
     unknown_transform: bool,
+    /// The links of the document, once they are found.
+    links: Arc<Links>,
     patterns: Patterns,
     /// How many names may still be looked at for suggestions, so that a document full of unknown names stays linear.
     suggestions: Cell<usize>,
@@ -196,6 +203,7 @@ impl<'a> Checker<'a> {
             custom_types: Vec::new(),
             local_types: Vec::new(),
             unknown_transform: false,
+            links: Arc::default(),
             patterns: Patterns::default(),
             suggestions: Cell::new(MOST_SUGGESTIONS),
         }

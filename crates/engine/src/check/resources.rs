@@ -8,11 +8,12 @@ use diag::Spanned;
 use super::each::Leads;
 use super::providers::TypeOf;
 use super::{Checker, Place, Repetition, codes};
+use crate::links::Links;
 use crate::{Graph, Node};
 
 impl Checker<'_> {
     /// Checks every resource.
-    pub(super) fn resources(&mut self, graph: &Graph) {
+    pub(super) fn resources(&mut self, graph: &Graph, links: &Links) {
         let blueprint = self.blueprint;
         let leads = if blueprint.resources.values().any(|resource| resource.each.is_some()) {
             self.leads(graph)
@@ -33,12 +34,12 @@ impl Checker<'_> {
             }
             self.names_in_lists(resource, at);
             self.spec(at, resource, place);
-            let known = match &self.resources[at] {
-                TypeOf::Known(ty) if !ty.annotations.is_empty() => Some(ty.clone()),
-                _ => None,
+            let known = self.annotations_read(at, links);
+            let type_name = match &self.resources[at] {
+                TypeOf::Known(ty) => ty.name.clone(),
+                _ => "".into(),
             };
-            let annotations = known.as_ref().map_or(&[][..], |ty| &ty.annotations);
-            self.resource_metadata(&resource.metadata, annotations, resource.span, place);
+            self.resource_metadata(&resource.metadata, &known, &type_name, resource.span, place);
             if let Some(key) = resource.each.as_ref().and_then(|each| each.key.as_ref()) {
                 self.infer(key, place);
             }

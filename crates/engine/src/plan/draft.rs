@@ -184,7 +184,7 @@ async fn settle_level(
                     resources.push(index);
                 }),
                 // Read when something live asks for them (ruling S59); children are refused before.
-                Node::DataSource(_) | Node::Child(_) => Ok(()),
+                Node::DataSource(_) | Node::Child(_) | Node::Link(_) => Ok(()),
             };
             match outcome {
                 Ok(()) => {
@@ -288,7 +288,7 @@ fn addresses_of(
             }
             Members::Open | Members::Failed | Members::Absent => {}
         },
-        Node::DataSource(_) | Node::Child(_) => {}
+        Node::DataSource(_) | Node::Child(_) | Node::Link(_) => {}
     }
 }
 

@@ -60,8 +60,13 @@ fn link_kind(
             "data",
             "about",
             "docs",
+            "handler",
         ],
     )?;
+    // A handler would do the work of the phases in the provider's own code; no provider of this contract has one.
+    if object.has("handler") {
+        return Err(object.error("handler", "no provider carries links out by itself; write `parts` and `effects`"));
+    }
     let a = type_at(&object, "a", catalog)?;
     let b = type_at(&object, "b", catalog)?;
     if in_namespace(&a, catalog, place).is_err() && in_namespace(&b, catalog, place).is_err() {
@@ -90,6 +95,10 @@ fn link_kind(
     let place_of = object.place.key("parts");
     for (name, item) in object.entries("parts")? {
         let place = place_of.key(name);
+        // Parts and phases are addressed alike: `a::b/NAME`.
+        if matches!(name.as_ref(), "a" | "b") || texts.uses.contains_key(name) {
+            return Err(place.error("a part may not be called `a` or `b`, or like a neighbour in `use`"));
+        }
         let object = Object::new(item, &place, &["type", "spec", "if"])?;
         let type_name = type_at(&object, "type", catalog)?;
         let spec = texts.at(&object, "spec")?;
@@ -171,7 +180,12 @@ fn link_annotations(object: &Object<'_>) -> Result<Vec<Annotation>, CatalogError
         side_at(&object, "side")?;
         let annotation =
             Annotation { alias: object.need_text("as")?, side: object.need_text("side")?, ..annotation(&object)? };
-        if annotations.iter().any(|other| other.alias == annotation.alias) {
+        // One name for a general key and for one with the other end's name: the latter goes first (reference 3.1).
+        let twice = annotations.iter().filter(|other| other.alias == annotation.alias);
+        let general = |key: &str| !key.contains('<');
+        if twice.clone().any(|other| {
+            other.side != annotation.side || other.ty != annotation.ty || general(&other.key) == general(&annotation.key)
+        }) {
             return Err(object.error("as", format!("`{}` is listed twice", annotation.alias)));
         }
         // A placeholder stands for the other end's name.
@@ -195,6 +209,9 @@ fn uses(object: &Object<'_>, a: &Name, b: &Name, catalog: &Catalog) -> Result<In
         let field = object.need_text("field")?;
         if let Some(schema) = schema_of(if of == Side::A { a } else { b }, catalog) {
             fields::need_field(schema, &field, &object.place.key("field"))?;
+        }
+        if matches!(name.as_ref(), "a" | "b") {
+            return Err(place.error("a neighbour may not be called `a` or `b`"));
         }
         uses.insert(name.clone(), LinkUse { of, field, type_name: type_at(&object, "type", catalog)? });
     }
