@@ -62,7 +62,7 @@ fn names_that_nobody_declared() {
           e: { type: test/data, spec: { input: "${nope.spec.id}${resources.nope}" } } # unknown-resource unknown-resource
           f: { type: test/data, spec: { input: "${trimm('a')}" } } # unknown-function
           g: { type: test/data, dependsOn: [a, nope, g], spec: { input: 1 } } # unknown-resource self-reference
-          h: { type: test/data, linkSelector: { byLabel: { a: b }, exclude: [nope] }, spec: { input: 1 } } # unknown-resource
+          h: { type: test/data, linkSelector: { byLabel: { a: b }, exclude: [nope] }, spec: { input: 1 } } # unknown-resource selector-matches-nothing
         "#,
     );
     let words = words("resources:\n  orders: { type: test/data, spec: { input: \"${order.spec.id}\" } }\n");

@@ -60,28 +60,31 @@ impl Checker<'_> {
             }
             edge
         };
-        let (_, knots) = Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4]], |node, out| match node {
-            Node::Resource(at) => {
-                let itself = Node::Resource(at % resources);
-                let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else { return };
-                let mut add = |edge: Edge| {
-                    if edge.to != itself {
-                        out.push(parted(edge));
+        let (_, knots) =
+            Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4]], |node, out| match node {
+                Node::Resource(at) => {
+                    let itself = Node::Resource(at % resources);
+                    let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else {
+                        return;
+                    };
+                    let mut add = |edge: Edge| {
+                        if edge.to != itself {
+                            out.push(parted(edge));
+                        }
+                    };
+                    if at < resources {
+                        edges.resource(resource, &mut add);
+                        links.edges(at).iter().copied().for_each(&mut add);
+                    } else {
+                        edges.resource_metadata(resource, &mut add);
                     }
-                };
-                if at < resources {
-                    edges.resource(resource, &mut add);
-                    links.edges(at).iter().copied().for_each(&mut add);
-                } else {
-                    edges.resource_metadata(resource, &mut add);
                 }
-            }
-            other => {
-                let before = out.len();
-                edges.of(other, out);
-                out[before..].iter_mut().for_each(|edge| *edge = parted(*edge));
-            }
-        });
+                other => {
+                    let before = out.len();
+                    edges.of(other, out);
+                    out[before..].iter_mut().for_each(|edge| *edge = parted(*edge));
+                }
+            });
         let whole = |node| match node {
             Node::Resource(at) => Node::Resource(at % resources),
             other => other,

@@ -76,8 +76,7 @@ impl Checker<'_> {
         if fits && listed {
             return;
         }
-        let diagnostic =
-            document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", with_article(&wanted.ty)));
+        let diagnostic = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", with_article(&wanted.ty)));
         self.found.push(if fits {
             let allowed: Vec<String> = wanted.allowed.iter().map(ToString::to_string).collect();
             diagnostic.label(value.span, "not an allowed value").help(format!("use one of: {}", allowed.join(", ")))

@@ -109,7 +109,8 @@ fn canonical(value: &Value) -> String {
         Value::Map(entries) => {
             let mut entries: Vec<_> = entries.iter().filter(|(_, value)| !value.is_null()).collect();
             entries.sort_unstable_by_key(|(key, _)| *key);
-            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value))).collect();
+            let entries: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value))).collect();
             format!("{{{}}}", entries.join(","))
         }
         Value::List(items) | Value::Set(items) => {
@@ -257,8 +258,10 @@ pub(crate) fn without<'c>(
     document: &Value,
 ) -> Value {
     let mut spec = spec.clone();
-    let mut lists: blueprint::IndexMap<&Name, (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>)> =
-        blueprint::IndexMap::default();
+    let mut lists: blueprint::IndexMap<
+        &Name,
+        (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
+    > = blueprint::IndexMap::default();
     for contribution in contributions {
         if at(&spec, &contribution.path).is_none() {
             continue;
@@ -309,8 +312,10 @@ pub(crate) fn carried<'c>(
 ) -> Value {
     let mut carried = without(spec, contributions.clone(), spec);
     let nobody = Address::root("");
-    let mut lists: blueprint::IndexMap<&Name, (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>)> =
-        blueprint::IndexMap::default();
+    let mut lists: blueprint::IndexMap<
+        &Name,
+        (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
+    > = blueprint::IndexMap::default();
     for contribution in contributions {
         match &contribution.how {
             Written::Set => {

@@ -59,9 +59,14 @@ pub(crate) fn count<'a>(
             let at = link.end(side);
             let other = if side == Side::A { link.b } else { link.a };
             let kind = link.kind.clone();
-            let entry = counted
-                .entry((at, place(link.kind), side))
-                .or_insert_with(|| Counted { at, kind, side, others: Vec::new(), least, most });
+            let entry = counted.entry((at, place(link.kind), side)).or_insert_with(|| Counted {
+                at,
+                kind,
+                side,
+                others: Vec::new(),
+                least,
+                most,
+            });
             entry.others.push(other);
         }
     }
@@ -87,7 +92,9 @@ pub(crate) fn count<'a>(
         }
     }
     wrong.extend(
-        counted.into_values().filter(|counted| counted.most.is_some_and(|most| counted.others.len() as u64 > u64::from(most))),
+        counted
+            .into_values()
+            .filter(|counted| counted.most.is_some_and(|most| counted.others.len() as u64 > u64::from(most))),
     );
     wrong
 }
@@ -201,6 +208,9 @@ mod tests {
         let guarantees = Guarantees::of([at(&both), at(&back)].into_iter());
         assert_eq!(guarantees.ranks().1, [0, 1]);
         let alone = Guarantees::of([at(&needs)].into_iter());
-        assert_eq!(alone.missing().map(|(_, name, links)| (name.to_string(), links)).collect::<Vec<_>>(), [("g".into(), vec![0])]);
+        assert_eq!(
+            alone.missing().map(|(_, name, links)| (name.to_string(), links)).collect::<Vec<_>>(),
+            [("g".into(), vec![0])]
+        );
     }
 }

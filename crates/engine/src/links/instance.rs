@@ -104,7 +104,8 @@ pub(crate) fn pair_up(
             let mut only = only.clone();
             only.sort_unstable();
             only.dedup();
-            let named: Vec<_> = numbered(b).filter(|(at, ..)| at.is_some_and(|at| only.binary_search(&at).is_ok())).collect();
+            let named: Vec<_> =
+                numbered(b).filter(|(at, ..)| at.is_some_and(|at| only.binary_search(&at).is_ok())).collect();
             match a {
                 Ends::Single(a) => named.iter().for_each(|b| link((None, None, *a), *b)),
                 Ends::Many(a) => numbered(a).for_each(|a| named.iter().for_each(|b| link(a, *b))),
@@ -112,7 +113,8 @@ pub(crate) fn pair_up(
         }
         (Ends::Single(a), Ends::Many(b), None) => numbered(b).for_each(|b| link((None, None, *a), b)),
         (Ends::Many(a), Ends::Many(b), None) if keyed => {
-            let by_key: super::FixedMap<&Key, usize> = b.iter().enumerate().map(|(at, place)| (&place.key, at)).collect();
+            let by_key: super::FixedMap<&Key, usize> =
+                b.iter().enumerate().map(|(at, place)| (&place.key, at)).collect();
             if a.len() != b.len() || a.iter().any(|place| !by_key.contains_key(&place.key)) {
                 let missing = a.iter().find(|place| !by_key.contains_key(&place.key));
                 return Err(Unpaired(match missing {

@@ -89,7 +89,8 @@ impl Wiring {
         }
         let side_reads = |side: Side, other: Side| {
             wiring.with.iter().any(|(target, found)| {
-                *target == Target::End(side) && found.iter().any(|read| matches!(read, Read::Spec(it, _) if *it == other))
+                *target == Target::End(side)
+                    && found.iter().any(|read| matches!(read, Read::Spec(it, _) if *it == other))
             })
         };
         wiring.mutual = side_reads(Side::A, Side::B) && side_reads(Side::B, Side::A);

@@ -184,7 +184,9 @@ fn link_annotations(object: &Object<'_>) -> Result<Vec<Annotation>, CatalogError
         let twice = annotations.iter().filter(|other| other.alias == annotation.alias);
         let general = |key: &str| !key.contains('<');
         if twice.clone().any(|other| {
-            other.side != annotation.side || other.ty != annotation.ty || general(&other.key) == general(&annotation.key)
+            other.side != annotation.side
+                || other.ty != annotation.ty
+                || general(&other.key) == general(&annotation.key)
         }) {
             return Err(object.error("as", format!("`{}` is listed twice", annotation.alias)));
         }

@@ -119,9 +119,10 @@ impl<'a> Checker<'a> {
                 })
         };
         let named = |list: &[u32]| -> (Vec<String>, bool) {
-            let mut names = list.iter().filter(|b| matches(**b)).filter_map(|b| {
-                blueprint.resources.get_index(*b as usize).map(|(name, _)| format!("`{name}`"))
-            });
+            let mut names = list
+                .iter()
+                .filter(|b| matches(**b))
+                .filter_map(|b| blueprint.resources.get_index(*b as usize).map(|(name, _)| format!("`{name}`")));
             let first = names.by_ref().take(NAMED).collect();
             (first, names.next().is_some())
         };
@@ -186,9 +187,8 @@ impl<'a> Checker<'a> {
         found: &mut FixedMap<u32, Found>,
     ) {
         let TypeOf::Known(ty) = &self.resources[a as usize] else { return };
-        let any = marked
-            .entry(ty.name.clone())
-            .or_insert_with(|| ty.schema.fields.values().any(|field| has_marks(field, 0)));
+        let any =
+            marked.entry(ty.name.clone()).or_insert_with(|| ty.schema.fields.values().any(|field| has_marks(field, 0)));
         let ExprKind::Map(entries) = &resource.spec.kind else { return };
         if !*any {
             return;
@@ -341,4 +341,3 @@ fn bare_references<'e>(value: &'e Expr, visit: &mut impl FnMut(&'e Ref)) {
         _ => {}
     }
 }
-

@@ -2,8 +2,8 @@
 //! (reference 3.1).
 
 use blueprint::{IndexMap, Name};
-use dialects::codes as document;
 use diag::{Diagnostic, Span, Spanned};
+use dialects::codes as document;
 use provider::{Annotation, Catalogs};
 
 use crate::check::Checker;
@@ -95,4 +95,3 @@ impl Checker<'_> {
         )
     }
 }
-

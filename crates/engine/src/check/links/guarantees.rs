@@ -59,8 +59,11 @@ impl Checker<'_> {
 
     fn circle(&self, links: &Links, circle: &[u32]) -> Option<Diagnostic> {
         let first = links.pair(*circle.first()?)?;
-        let names: Vec<String> =
-            circle.iter().filter_map(|link| links.pair(*link)).map(|pair| format!("`{}`", self.link_name(pair))).collect();
+        let names: Vec<String> = circle
+            .iter()
+            .filter_map(|link| links.pair(*link))
+            .map(|pair| format!("`{}`", self.link_name(pair)))
+            .collect();
         Some(
             codes::LINK_CYCLE
                 .new(format!("links need each other's guarantees in a circle: {}", names.join(", ")))
