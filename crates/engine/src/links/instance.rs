@@ -29,29 +29,29 @@ impl LinkInstance {
 
 /// The address of a part or phase of a link.
 pub(crate) fn part_of(link: &Address, part: &Name) -> Address {
-    let mut address = link.clone();
-    if let Some(link) = &mut address.link {
-        link.part = Some(part.clone());
+    match &link.link {
+        Some(name) => link.clone().with_link(LinkName { part: Some(part.clone()), ..LinkName::clone(name) }),
+        None => link.clone(),
     }
-    address
 }
 
 /// The two ends of a link, or of a part or phase of one, as addresses.
 pub(crate) fn ends_of(address: &Address) -> Option<[Address; 2]> {
     let link = address.link.as_ref()?;
-    let mut a = address.clone();
-    a.link = None;
-    let mut b = a.clone();
-    b.name = link.b.clone();
-    b.key = link.b_key.clone();
-    Some([a, b])
+    let end = |name: &Name, key: &Option<Key>| {
+        let end = Address::inside(&address.path, name.clone());
+        match key {
+            Some(key) => end.with_key(key.clone()),
+            None => end,
+        }
+    };
+    Some([end(&address.name, &address.key), end(&link.b, &link.b_key)])
 }
 
 /// The link that a part or phase belongs to.
 pub(crate) fn link_of(address: &Address) -> Option<Address> {
-    let mut link = address.clone();
-    link.link.as_mut()?.part.take()?;
-    Some(link)
+    let link = address.link.as_ref().filter(|link| link.part.is_some())?;
+    Some(address.clone().with_link(LinkName { part: None, ..LinkName::clone(link) }))
 }
 
 /// One member of an end: its key, and whether it is there; not known where its condition is open.
@@ -75,6 +75,7 @@ pub(crate) struct Unpaired(pub(crate) String);
 
 /// The links between two ends; absent members are linked to nothing. `keyed` says that both are addressed by key.
 pub(crate) fn pair_up(
+    path: &[Name],
     pair: &Pair,
     [a_name, b_name]: [&Name; 2],
     a: &Ends,
@@ -88,9 +89,12 @@ pub(crate) fn pair_up(
         }
         let key = |place: Option<&Place>| place.map(|place| place.key.clone());
         let name = LinkName { b: b_name.clone(), b_key: key(b.1), part: None };
-        let mut address = Address::root(a_name.clone());
-        address.key = key(a.1);
-        address.link = Some(Box::new(name));
+        let address = Address::inside(path, a_name.clone());
+        let address = match key(a.1) {
+            Some(key) => address.with_key(key),
+            None => address,
+        };
+        let address = address.with_link(name);
         let open = a.2.is_none() || b.2.is_none();
         links.push(LinkInstance { address, a: a.0, b: b.0, open, parts: Vec::new() });
     };
