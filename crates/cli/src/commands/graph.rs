@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use blueprint::Blueprint;
-use engine::{EdgeKind, Graph as EngineGraph, Node};
+use engine::{EdgeKind, Graph as EngineGraph, Links, Node};
 
 use crate::arguments::{Global, Graph, GraphFormat};
 use crate::exit::{CommandError, Exit};
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: Graph, global: &Global, report: &mut Report) -> Res
         return Ok(Exit::Unusable);
     };
     let title = format!("what needs what in {}", document.source.shown);
-    let picture = picture(&checked.graph, checked.blueprint.as_ref(), title);
+    let picture = picture(&checked.graph, checked.blueprint.as_ref(), &checked.links, title);
     report.set_result(to_json(&picture));
     if !report.is_json() {
         let text = match arguments.format {
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: Graph, global: &Global, report: &mut Report) -> Res
     Ok(Exit::Done)
 }
 
-fn picture(graph: &EngineGraph, blueprint: &Blueprint, title: String) -> Picture {
+fn picture(graph: &EngineGraph, blueprint: &Blueprint, links: &Links, title: String) -> Picture {
     let places: HashMap<Node, usize> = graph.nodes().iter().enumerate().map(|(at, node)| (*node, at)).collect();
     let place = |node: Node| places.get(&node).copied().unwrap_or_default();
     let elements = graph
@@ -46,6 +46,15 @@ fn picture(graph: &EngineGraph, blueprint: &Blueprint, title: String) -> Picture
             let mut seen = HashSet::new();
             let needs = graph.edges(*node).iter().map(|edge| (place(edge.to), word(edge.kind)));
             let needs = needs.filter(|edge| seen.insert(*edge)).collect();
+            if let Node::Link(at) = node
+                && let Some(pair) = links.pairs().get(*at as usize)
+            {
+                // A link has two ends, whatever it waits for.
+                let [a, b] = [Node::Resource(pair.a), Node::Resource(pair.b)];
+                let ty = Some(format!("{}::{}", pair.kind.a, pair.kind.b));
+                let name = format!("{}::{}", name(a, blueprint), name(b, blueprint));
+                return Element { name, kind: Kind::Link, ty, needs: vec![(place(a), "from"), (place(b), "to")] };
+            }
             Element { name: name(*node, blueprint), kind: kind(*node), ty: type_of(*node, blueprint), needs }
         })
         .collect();
@@ -58,6 +67,7 @@ fn kind(node: Node) -> Kind {
         Node::DataSource(_) => Kind::DataSource,
         Node::Resource(_) => Kind::Resource,
         Node::Child(_) => Kind::Child,
+        Node::Link(_) => Kind::Link,
     }
 }
 
@@ -68,6 +78,7 @@ fn name(node: Node, blueprint: &Blueprint) -> String {
         Node::DataSource(at) => ("datasources.", blueprint.data_sources.get_index(at as usize).map(|(name, _)| name)),
         Node::Resource(at) => ("", blueprint.resources.get_index(at as usize).map(|(name, _)| name)),
         Node::Child(at) => ("children.", blueprint.children.get_index(at as usize).map(|(name, _)| name)),
+        Node::Link(_) => ("", None),
     };
     format!("{section}{}", name.map_or("", |name| name.as_ref()))
 }
@@ -77,7 +88,7 @@ fn type_of(node: Node, blueprint: &Blueprint) -> Option<String> {
     let name = match node {
         Node::Resource(at) => &blueprint.resources.get_index(at as usize)?.1.type_name.item,
         Node::DataSource(at) => &blueprint.data_sources.get_index(at as usize)?.1.type_name.item,
-        Node::Local(_) | Node::Child(_) => return None,
+        Node::Local(_) | Node::Child(_) | Node::Link(_) => return None,
     };
     Some(name.to_string())
 }
@@ -88,5 +99,6 @@ fn word(kind: EdgeKind) -> &'static str {
         EdgeKind::ReadsMetadata => "reads-metadata",
         EdgeKind::DependsOn => "depends-on",
         EdgeKind::Condition => "condition",
+        EdgeKind::Link => "link",
     }
 }

@@ -44,6 +44,8 @@ pub(crate) enum Kind {
     Value,
     /// A child document.
     Child,
+    /// A link between two resources.
+    Link,
 }
 
 impl Kind {
@@ -54,6 +56,7 @@ impl Kind {
             Kind::DataSource => "datasource",
             Kind::Value => "value",
             Kind::Child => "child",
+            Kind::Link => "link",
         }
     }
 }
@@ -85,6 +88,7 @@ pub(crate) fn to_dot(picture: &Picture) -> String {
             Kind::Value => ", shape=ellipse",
             Kind::DataSource => ", style=rounded",
             Kind::Child => ", peripheries=2",
+            Kind::Link => ", shape=cds",
         };
         text.push_str(&format!(
             "  {} [label={}{shape}];\n",
@@ -116,6 +120,7 @@ pub(crate) fn to_mermaid(picture: &Picture) -> String {
             Kind::DataSource => ("[(", ")]"),
             Kind::Value => ("([", "])"),
             Kind::Child => ("[[", "]]"),
+            Kind::Link => ("{{", "}}"),
         };
         text.push_str(&format!("  n{at}{open}\"{label}\"{close}\n"));
     }

@@ -107,7 +107,7 @@ fn size(element: &Element) -> Size {
 
 fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
     let radius = match element.kind {
-        Kind::Resource | Kind::Child => 4.0,
+        Kind::Resource | Kind::Child | Kind::Link => 4.0,
         Kind::DataSource => 12.0,
         Kind::Value => size.height / 2.0,
     };
