@@ -49,6 +49,7 @@ pub(crate) async fn stage(
 ) -> Option<Staged> {
     if let Some((checked, ..)) = &wanted.document
         && wanted.answers.is_none()
+        && !setup.global.simulate
     {
         announce(checked, report);
     }
@@ -129,6 +130,7 @@ pub(crate) async fn carry_out(
         if let Some(line) = line.as_object_mut() {
             line.extend(json::plan(&staged.plan));
         }
+        report.mark(&mut line);
         report.json_line(&line);
         report.flush();
     } else {

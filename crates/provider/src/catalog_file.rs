@@ -29,6 +29,8 @@ pub struct CatalogError {
     pub place: String,
     /// What is wrong with it: a lower-case phrase.
     pub message: String,
+    /// Line and column, from 1, where the text is no JSON or has a key twice: then nothing has a path yet.
+    pub position: Option<(usize, usize)>,
 }
 
 /// The filter operators that a provider may apply itself.

@@ -126,7 +126,7 @@ impl Lab {
     }
 
     fn shell(&self, faults: Vec<Fault>, on_crash: Option<fake::OnCrash>) -> (Shell, Arc<FakeProvider>) {
-        let first = fake::provider(FakeOptions { catalog: None, world: Some(self.world.clone()), faults, on_crash });
+        let first = fake::provider(FakeOptions { world: Some(self.world.clone()), faults, on_crash, ..FakeOptions::default() });
         let first = Arc::new(first);
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), first.clone());

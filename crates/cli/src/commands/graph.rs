@@ -14,7 +14,7 @@ use crate::view::report::Report;
 pub(crate) fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
-    let mut document = Document::check(source, |_| false);
+    let mut document = Document::check(source, &setup.global.offer, |_| false);
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     let Some(checked) = document.checked.as_ref().filter(|_| !document.found.has_errors()) else {

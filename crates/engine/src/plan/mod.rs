@@ -63,11 +63,14 @@ pub struct Options {
     /// Only settle what was cut off; there is no document then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reconcile: bool,
+    /// The providers are simulations: such a plan is carried out by simulations alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { refresh: true, undone: Vec::new(), reconcile: false }
+        Options { refresh: true, undone: Vec::new(), reconcile: false, simulated: false }
     }
 }
 
