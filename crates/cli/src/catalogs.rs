@@ -95,7 +95,9 @@ fn contradictions(more: &[(FileId, Arc<Catalog>)], simulated: bool, files: &File
     if !simulated {
         for (number, (_, catalog)) in more.iter().enumerate() {
             for namespace in catalog.namespaces.iter().filter(|namespace| registry::is_managed(namespace)) {
-                let message = format!("`{namespace}` has a provider, whose types are its own; `--simulate` takes others in their place");
+                let message = format!(
+                    "`{namespace}` has a provider, whose types are its own; `--simulate` takes others in their place"
+                );
                 say(number, &CatalogError { place: "$.namespace".to_owned(), message, position: None });
             }
         }

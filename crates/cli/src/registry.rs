@@ -99,9 +99,7 @@ impl Offer {
 
     /// Whether somebody manages or simulates things of this namespace.
     pub(crate) fn knows(&self, namespace: &str) -> bool {
-        namespace == SIMULATED
-            || is_managed(namespace)
-            || self.simulated && self.extends(namespace)
+        namespace == SIMULATED || is_managed(namespace) || self.simulated && self.extends(namespace)
     }
 
     /// Whether a catalogue of the person's own has types of this namespace.

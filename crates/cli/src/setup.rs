@@ -395,7 +395,8 @@ impl Setup {
         instance: &InstanceName,
         root: PathBuf,
     ) -> Result<Shell, CommandError> {
-        let settings = self.config.settings(instance, &registry.catalogs, |namespace| registry.offer.knows(namespace))?;
+        let settings =
+            self.config.settings(instance, &registry.catalogs, |namespace| registry.offer.knows(namespace))?;
         Ok(Shell {
             providers: registry.providers.clone(),
             catalogs: registry.catalogs.clone(),

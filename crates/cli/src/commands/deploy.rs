@@ -47,7 +47,9 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     if file.options.simulated != global.simulate {
         let (what, help) = match file.options.simulated {
             true => ("is a plan of a rehearsal", "say `--simulate` to rehearse it, or stage again without"),
-            false => ("is a real plan, not one of a rehearsal", "deploy it without `--simulate`, or stage again with it"),
+            false => {
+                ("is a real plan, not one of a rehearsal", "deploy it without `--simulate`, or stage again with it")
+            }
         };
         return Err(CommandError::Unfit { name: source.shown, what: what.to_owned(), help: Some(help.to_owned()) });
     }

@@ -130,7 +130,8 @@ pub(crate) fn with_recorded(document: Document, snapshot: &Snapshot) -> Document
         return document;
     }
     let Document { source, found, registry, .. } = document;
-    let mut document = Document::check(source, &registry.offer, |namespace| recorded.iter().any(|recorded| recorded == namespace));
+    let mut document =
+        Document::check(source, &registry.offer, |namespace| recorded.iter().any(|recorded| recorded == namespace));
     document.found = found;
     document
 }

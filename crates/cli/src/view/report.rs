@@ -44,13 +44,16 @@ impl Report {
     pub(crate) fn set_simulated(&mut self) {
         self.simulated = true;
         if !self.is_json() {
-            self.terminal.say(self.terminal.err.yellow("Rehearsal: every provider is simulated, nothing real is changed."));
+            self.terminal
+                .say(self.terminal.err.yellow("Rehearsal: every provider is simulated, nothing real is changed."));
         }
     }
 
     /// Marks a value of machine output as one of a rehearsal, if it is.
     pub(crate) fn mark(&self, value: &mut Json) {
-        if self.simulated && let Some(value) = value.as_object_mut() {
+        if self.simulated
+            && let Some(value) = value.as_object_mut()
+        {
             value.insert("simulated".into(), Json::Bool(true));
         }
     }

@@ -82,8 +82,7 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     let name = filters.iter().find(|(path, operator, _)| path.as_ref() == "name" && operator.as_ref() == "=");
     let name = name.and_then(|(.., search)| search.bare().as_text());
     let null = Value::Null;
-    let facts =
-        Facts { hash: &hash, id: &hash, updates: 1, type_name: &data_source_type.name, sent: &null, name, fit };
+    let facts = Facts { hash: &hash, id: &hash, updates: 1, type_name: &data_source_type.name, sent: &null, name, fit };
     let fields = data_source_type.schema.fields.iter();
     let mut fields: Map =
         fields.map(|(name, field)| (name.clone(), values::computed(name, name, field, &facts))).collect();
@@ -95,12 +94,7 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
 
 /// The result of a function: by its rule in the namespace `test`, else a plausible value of the declared type, the same for
 /// equal arguments.
-pub(super) fn call(
-    catalog: &Catalog,
-    function: &str,
-    arguments: &[Value],
-    fit: &Fit,
-) -> Result<Value, ProviderError> {
+pub(super) fn call(catalog: &Catalog, function: &str, arguments: &[Value], fit: &Fit) -> Result<Value, ProviderError> {
     let refused = |message: String| ProviderError::new(ErrorKind::Document, message);
     let beyond = || refused("the result is beyond 64 bits".into());
     let arguments: Vec<Value> = arguments.iter().map(Value::revealed).collect();

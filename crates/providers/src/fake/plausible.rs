@@ -80,7 +80,8 @@ pub(super) struct Subject<'a> {
 pub(super) fn own_name<'a>(type_name: &str, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
     let last = type_name.rsplit('/').next().unwrap_or(type_name).replace(['-', '_'], "").to_ascii_lowercase();
     let text = |name: &str| sent.get(name).and_then(Value::as_text).filter(|text| !text.is_empty());
-    let names = schema.fields.iter().filter(|(name, field)| name.to_ascii_lowercase().ends_with("name") && !field.sensitive);
+    let names =
+        schema.fields.iter().filter(|(name, field)| name.to_ascii_lowercase().ends_with("name") && !field.sensitive);
     let rank = |name: &str| match name.to_ascii_lowercase() {
         lower if lower == "name" => 0,
         lower if lower == format!("{last}name") => 1,
@@ -138,9 +139,10 @@ impl Subject<'_> {
                 Value::list(items)
             }
             Kind::Map(_) if depth >= DEPTH => Value::Map(Arc::default()),
-            Kind::Map(inside) => {
-                Value::map([(Name::from("key"), self.at_depth(&format!("{path}.key"), singular(name), inside, depth + 1))])
-            }
+            Kind::Map(inside) => Value::map([(
+                Name::from("key"),
+                self.at_depth(&format!("{path}.key"), singular(name), inside, depth + 1),
+            )]),
             Kind::Object(schema) => Value::Map(Arc::new(self.object(path, schema, depth))),
             Kind::Union(branches) => {
                 branches.first().map_or(Value::Null, |branch| self.at_depth(path, name, branch, depth))
@@ -275,13 +277,17 @@ impl Subject<'_> {
         // The service's own words and separators, where they are not those of most.
         let (service, kind) = (service.replace('-', ""), kind.as_str());
         let (service, place, what) = match (service.as_str(), kind) {
-            (_, "role" | "user" | "policy" | "group") => ("iam".to_owned(), format!(":{ACCOUNT}"), format!("{kind}/{name}")),
+            (_, "role" | "user" | "policy" | "group") => {
+                ("iam".to_owned(), format!(":{ACCOUNT}"), format!("{kind}/{name}"))
+            }
             ("s3", _) => (service, ":".to_owned(), name),
             ("sns" | "sqs", _) => (service, format!("{REGION}:{ACCOUNT}"), name),
             ("lambda" | "secretsmanager" | "logs" | "rds", _) => {
                 (service, format!("{REGION}:{ACCOUNT}"), format!("{kind}:{name}"))
             }
-            ("eventbridge" | "events", _) => ("events".to_owned(), format!("{REGION}:{ACCOUNT}"), format!("{kind}/{name}")),
+            ("eventbridge" | "events", _) => {
+                ("events".to_owned(), format!("{REGION}:{ACCOUNT}"), format!("{kind}/{name}"))
+            }
             _ => (service, format!("{REGION}:{ACCOUNT}"), format!("{kind}/{name}")),
         };
         format!("arn:{partition}:{service}:{place}:{what}")
@@ -413,8 +419,14 @@ mod tests {
         assert_eq!(told(function, None, "FunctionARN"), format!("{arn}function-3f2a9c1d"));
         assert!(told(function, None, "roleArn").starts_with("arn:aws:iam::123456789012:role/"));
         assert_eq!(told("aws/s3/bucket", Some("logs"), "arn"), "arn:aws:s3:::logs");
-        assert_eq!(told("aws/eventbridge/event-bus", Some("b"), "arn"), "arn:aws:events:eu-west-1:123456789012:event-bus/b");
-        assert_eq!(told("aws/dynamodb/table", None, "tableArn"), "arn:aws:dynamodb:eu-west-1:123456789012:table/table-3f2a9c1d");
+        assert_eq!(
+            told("aws/eventbridge/event-bus", Some("b"), "arn"),
+            "arn:aws:events:eu-west-1:123456789012:event-bus/b"
+        );
+        assert_eq!(
+            told("aws/dynamodb/table", None, "tableArn"),
+            "arn:aws:dynamodb:eu-west-1:123456789012:table/table-3f2a9c1d"
+        );
         assert_eq!(told("shop/shelf", None, "id"), "shelf-3f2a9c1d");
         assert!(told("shop/shelf", None, "rackId").starts_with("rack-"));
         assert_eq!(told("shop/shelf", None, "ownerAccountId"), ACCOUNT);
