@@ -1,4 +1,4 @@
-//! Reading a catalogue from its JSON form, `format` 1, which CATALOG.md of this crate describes.
+//! Reading a catalogue from its JSON form, `format` 1, which `docs/catalogues.md` describes.
 //!
 //! Strict on purpose: unknown keys, keys written twice and everything that contradicts itself are errors with the path
 //! of the place, so that a mistake in a catalogue is found when it is written and never while a document is planned.
