@@ -52,6 +52,8 @@ fn put_over(merged: &mut Catalog, top: &Catalog) {
     merged.max_parallel = if merged.max_parallel == 0 { top.max_parallel } else { merged.max_parallel };
     merged.loose_names |= top.loose_names;
     merged.hidden &= top.hidden;
+    // Types that lie ready go before those of a source, whoever brought it.
+    merged.source = top.source.clone().or(merged.source.take());
 }
 
 /// Items by a key of theirs: those of `top` in the places of the same, then the new ones.

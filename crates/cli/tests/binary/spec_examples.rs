@@ -75,11 +75,11 @@ impl Example {
             flags.extend(["--var".to_owned(), format!("{name}={value}")]);
         }
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-        let ran = self.run("deploy", &[&flags[..], &["--yes"]].concat());
-        if ran.code != 0 {
-            return Err(format!("deploy ends with {}: {}", ran.code, ran.out));
+        let deployed = self.run("deploy", &[&flags[..], &["--yes"]].concat());
+        if deployed.code != 0 {
+            return Err(format!("deploy ends with {}: {}", deployed.code, deployed.out));
         }
-        let summary = ran.out.lines().next_back().unwrap_or_default().to_owned();
+        let summary = deployed.out.lines().next_back().unwrap_or_default().to_owned();
         if !summary.contains("\"simulated\":true") {
             return Err(format!("nobody says that it is a rehearsal: {summary}"));
         }

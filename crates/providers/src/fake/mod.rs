@@ -116,8 +116,8 @@ impl FakeProvider {
         self.crashed.load(Ordering::SeqCst)
     }
 
-    fn resource_type(&self, name: &str) -> Result<&Arc<ResourceType>, ProviderError> {
-        self.catalog.resource_types.get(name).ok_or_else(|| {
+    fn resource_type(&self, name: &str) -> Result<Arc<ResourceType>, ProviderError> {
+        self.catalog.resource_type(name).ok_or_else(|| {
             ProviderError::new(
                 ErrorKind::Document,
                 format!("there is no resource type `{name}` in the simulated cloud"),
@@ -139,7 +139,7 @@ impl FakeProvider {
         let operation = request.operation;
         let _in_flight = InFlight::begin(&self.journal, operation, &address);
         not_cancelled(call)?;
-        let resource_type = self.resource_type(request.type_name)?.clone();
+        let resource_type = self.resource_type(request.type_name)?;
         let place = format!("{}/{address}", call.instance);
         lock(&self.world).sharpen(&place);
 
@@ -320,7 +320,7 @@ impl Provider for FakeProvider {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
-            let rejected = rejected(resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
+            let rejected = rejected(&resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
             Ok(Checked { rejected: rejected.collect(), warnings: Vec::new() })
         })
     }
@@ -382,8 +382,8 @@ impl Provider for FakeProvider {
     fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
-            match self.catalog.data_source_types.get(request.type_name) {
-                Some(data_source_type) => Ok(data::fetch(data_source_type, request.filters, &self.fit)),
+            match self.catalog.data_source_type(request.type_name) {
+                Some(data_source_type) => Ok(data::fetch(&data_source_type, request.filters, &self.fit)),
                 None => {
                     let message = format!("there is no data source `{}` in the simulated cloud", request.type_name);
                     Err(ProviderError::new(ErrorKind::Document, message))

@@ -167,13 +167,13 @@ impl World {
 
     /// Somebody else makes a thing, under an id that is free.
     pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), Refusal> {
-        let Some(resource_type) = catalog.resource_types.get(type_name) else { return Err(Refusal::NotThere) };
+        let Some(resource_type) = catalog.resource_type(type_name) else { return Err(Refusal::NotThere) };
         let id_field = resource_type.id_field.as_ref();
         if self.things.contains_key(id) {
             return Err(Refusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
         }
         let hash = values::hash_of_id(id, id_field, &resource_type.schema);
-        let facts = Facts { id, ..facts_of(resource_type, spec, &hash, &self.fit) };
+        let facts = Facts { id, ..facts_of(&resource_type, spec, &hash, &self.fit) };
         let fields = values::complete(&resource_type.schema, id_field, spec, None, &facts);
         let thing = Thing {
             id: id.into(),
@@ -187,7 +187,7 @@ impl World {
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled: Some(0),
         };
-        self.free(resource_type, &thing.fields, "")?;
+        self.free(&resource_type, &thing.fields, "")?;
         self.keep(|| Line::Changed(Box::new(thing.clone())))?;
         self.insert(thing);
         Ok(())
