@@ -6,7 +6,7 @@ use std::time::Duration;
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure as EngineOnFailure, Settings};
 use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate};
-use engine::{Answers, Checked, FrozenDocument, Given, Options, Request, Staged};
+use engine::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use serde_json::json;
 use state::{InstanceName, OperationOutcome, Snapshot};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(crate) async fn stage(
     let folder = |folder: PathBuf| blueprint::Name::from(folder.to_string_lossy().as_ref());
     let request = Request {
         instance: shell.instance.clone(),
-        document: document.map(|(checked, frozen, path)| (checked, frozen, folder(path))),
+        document: document.map(|(checked, frozen, path)| (Arc::new(Documents::single(checked, folder(path))), frozen)),
         given,
         options,
         snapshot,

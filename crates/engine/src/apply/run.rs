@@ -12,7 +12,7 @@ use crate::codes;
 use crate::event::Event;
 use crate::plan::diff::{differences, with_path_of};
 use crate::plan::{Action, Decided, TaskKind, Until};
-use crate::resolve::{Members, Outputs, Slot};
+use crate::resolve::{Members, Outputs, Site, Slot};
 
 /// What a task turns out to be once everything it reads is known.
 enum Turn {
@@ -196,12 +196,12 @@ impl Apply {
         let (index, position) = decided.element?;
         self.locals_for(index);
         let evaluation = self.evaluation.as_mut()?;
-        let blueprint = evaluation.blueprint().clone();
-        let (_, resource) = blueprint.resources.get_index(index as usize)?;
+        let documents = evaluation.documents.clone();
+        let (unit, _, resource) = documents.resource(index)?;
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let outcome = evaluation.condition(&owner, item.as_ref(), resource, &mut mistakes);
+        let outcome = evaluation.condition(Site { unit, owner: &owner, item: item.as_ref() }, resource, &mut mistakes);
         mistakes.retain(diag::Diagnostic::is_error);
         self.found.append(mistakes);
         match outcome {
@@ -255,12 +255,12 @@ impl Apply {
         let ty = decided.ty.clone()?;
         self.locals_for(index);
         let evaluation = self.evaluation.as_mut()?;
-        let blueprint = evaluation.blueprint().clone();
-        let (_, resource) = blueprint.resources.get_index(index as usize)?;
+        let documents = evaluation.documents.clone();
+        let (unit, _, resource) = documents.resource(index)?;
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let outcome = evaluation.spec(&owner, item.as_ref(), resource, &ty, &mut mistakes);
+        let outcome = evaluation.spec(Site { unit, owner: &owner, item: item.as_ref() }, resource, &ty, &mut mistakes);
         mistakes.retain(diag::Diagnostic::is_error);
         self.found.append(mistakes);
         match outcome {
@@ -295,11 +295,12 @@ impl Apply {
             return;
         }
         let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
-        let blueprint = evaluation.blueprint().clone();
-        let Some((_, resource)) = blueprint.resources.get_index(index as usize) else { return };
+        let documents = evaluation.documents.clone();
+        let Some((unit, _, resource)) = documents.resource(index) else { return };
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
-        if let Ok(metadata) = evaluation.metadata(&owner, item.as_ref(), resource, &mut Diagnostics::new()) {
+        let site = Site { unit, owner: &owner, item: item.as_ref() };
+        if let Ok(metadata) = evaluation.metadata(site, resource, &mut Diagnostics::new()) {
             if let Some(member) = evaluation.member_mut(index, position) {
                 member.metadata = metadata.clone();
             }
@@ -310,7 +311,7 @@ impl Apply {
     /// Settles the intermediate values that a resource reads and that were not known before.
     fn locals_for(&mut self, index: u32) {
         let Some(evaluation) = &mut self.evaluation else { return };
-        let checked = evaluation.checked.clone();
+        let documents = evaluation.documents.clone();
         let mut order = Vec::new();
         let mut stack: Vec<(crate::Node, bool)> = vec![(crate::Node::Resource(index), false)];
         let mut seen: std::collections::HashSet<crate::Node, foldhash::fast::FixedState> = Default::default();
@@ -325,7 +326,7 @@ impl Apply {
                 continue;
             }
             stack.push((node, true));
-            for edge in checked.graph.edges(node) {
+            for edge in documents.graph().edges(node) {
                 if let crate::Node::Local(local) = edge.to
                     && matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open)
                 {

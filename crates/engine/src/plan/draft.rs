@@ -8,9 +8,7 @@ mod opinions;
 
 use std::sync::Arc;
 
-use blueprint::{
-    AccessorKind, Address, Blueprint, Expr, ExprKind, Head, IndexMap, Key, Name, ReplaceOrder, Resource, Value,
-};
+use blueprint::{AccessorKind, Address, Expr, ExprKind, Head, IndexMap, Key, Name, ReplaceOrder, Resource, Value};
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot, StatusOp, StatusWord};
@@ -21,9 +19,10 @@ use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
 use super::{Action, Reason, questions};
 use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
+use crate::documents::{Documents, group_key};
 use crate::drift::{DriftedField, drifted_fields};
-use crate::graph::{EdgeKind, Graph, Node};
-use crate::resolve::{Evaluation, Member, Members, Need, Outputs};
+use crate::graph::{EdgeKind, Node};
+use crate::resolve::{Evaluation, Member, Members, Need, Outputs, Site};
 use crate::world::World;
 
 /// A set with a fixed hash, so that nothing depends on a random seed.
@@ -82,11 +81,6 @@ struct DecidedSoFar {
     remade: HashSet<Address>,
 }
 
-/// How the address of a named intermediate value looks among dependencies: no resource may be called so.
-pub(super) fn group_address(name: &str) -> Address {
-    Address::root(format!("={name}"))
-}
-
 /// Decides about everything the document declares, then about what it no longer does.
 pub(super) async fn draft(
     evaluation: &mut Evaluation,
@@ -95,12 +89,13 @@ pub(super) async fn draft(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Draft {
-    let checked = evaluation.checked.clone();
-    let live = live_locals(&checked.blueprint, &checked.graph);
+    let documents = evaluation.documents.clone();
+    let live = live_locals(&documents);
     let mut decided = DecidedSoFar::default();
-    decided.of.resize_with(checked.blueprint.resources.len(), Vec::new);
+    let [.., resources] = documents.counts();
+    decided.of.resize_with(resources, Vec::new);
     let mut draft = Draft::default();
-    for level in levels(&checked.graph) {
+    for level in levels(documents.graph()) {
         let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
         decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
     }
@@ -142,7 +137,7 @@ async fn settle_level(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Vec<u32> {
-    let checked = evaluation.checked.clone();
+    let documents = evaluation.documents.clone();
     let mut resources = Vec::new();
     let mut todo = level;
     let mut asked_before: Vec<String> = Vec::new();
@@ -161,36 +156,18 @@ async fn settle_level(
                     }
                 }
                 Node::Resource(index) => members(evaluation, index, &mut mistakes).map(|members| {
-                    match &members {
-                        Members::Absent => draft.absent.extend(
-                            checked
-                                .blueprint
-                                .resources
-                                .get_index(index as usize)
-                                .map(|(name, _)| Address::root(name.clone())),
-                        ),
-                        Members::Many(list) => {
-                            let name =
-                                checked.blueprint.resources.get_index(index as usize).map(|(name, _)| name.clone());
-                            let gone =
-                                list.iter().enumerate().filter(|(_, member)| member.is_none()).map(|(at, _)| at as u32);
-                            draft.absent.extend(name.iter().flat_map(|name| {
-                                gone.clone().map(|at| Address::root(name.clone()).with_key(Key::Index(at)))
-                            }));
-                        }
-                        _ => {}
-                    }
+                    note_absent(&documents, index, &members, &mut draft.absent);
                     evaluation.resources[index as usize] = members;
                     resources.push(index);
                 }),
                 // Read when something live asks for them (ruling S59); children are refused before.
-                Node::DataSource(_) | Node::Child(_) | Node::Link(_) => Ok(()),
+                Node::DataSource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => Ok(()),
             };
             match outcome {
                 Ok(()) => {
                     found.append(mistakes);
                     if let Node::Local(index) = node {
-                        group(&checked.blueprint, &checked.graph, index, evaluation, &mut draft.groups);
+                        group(&documents, index, evaluation, &mut draft.groups);
                     }
                 }
                 Err(more) => {
@@ -215,46 +192,73 @@ async fn settle_level(
     resources
 }
 
-/// What an intermediate value uses: resources, and other intermediate values that use some.
-fn group(
-    blueprint: &Blueprint,
-    graph: &Graph,
-    index: u32,
-    evaluation: &Evaluation,
-    groups: &mut IndexMap<Name, Vec<Address>>,
-) {
-    let Some((name, local)) = blueprint.locals.get_index(index as usize) else { return };
-    let mut used = AddressSet::default();
-    let reads = Reads::new(Box::new(|| positions_read(&[&local.value])));
-    for edge in graph.edges(Node::Local(index)) {
-        addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
-    }
-    if !used.is_empty() {
-        groups.insert(name.clone(), used.into_iter().collect());
+/// Keeps the addresses of what is not there by its condition.
+fn note_absent(documents: &Documents, index: u32, members: &Members, absent: &mut Vec<Address>) {
+    let address = || documents.resource(index).map(|(unit, name, _)| documents.unit(unit).address(name));
+    match members {
+        Members::Absent => absent.extend(address()),
+        Members::Many(list) if list.iter().any(Option::is_none) => {
+            let Some(address) = address() else { return };
+            let gone = list.iter().enumerate().filter(|(_, member)| member.is_none());
+            absent.extend(gone.map(|(at, _)| address.clone().with_key(Key::Index(at as u32))));
+        }
+        _ => {}
     }
 }
 
-/// The positions at which expressions read the members of templates, by the template's name; looked up only if needed.
-type Reads<'a> =
-    std::cell::LazyCell<IndexMap<&'a Name, Vec<usize>>, Box<dyn FnOnce() -> IndexMap<&'a Name, Vec<usize>> + 'a>>;
-
-fn positions_read<'a>(readers: &[&'a Expr]) -> IndexMap<&'a Name, Vec<usize>> {
-    let mut reads: IndexMap<&Name, Vec<usize>> = IndexMap::default();
-    for reader in readers {
-        reader.references(&mut |reference| {
-            if let Head::Resource { name, .. } = &reference.head
-                && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
-            {
-                reads.entry(name).or_default().push(*at as usize);
-            }
-        });
+/// What an intermediate value uses: resources, and other intermediate values that use some.
+fn group(documents: &Documents, index: u32, evaluation: &Evaluation, groups: &mut IndexMap<Name, Vec<Address>>) {
+    let Some((unit, name, local)) = documents.local(index) else { return };
+    let mut used = AddressSet::default();
+    let readers = [&local.value];
+    let reads = Reads::new(documents, unit, &readers);
+    for edge in documents.graph().edges(Node::Local(index)) {
+        addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
     }
-    reads
+    if !used.is_empty() {
+        let name = if unit == 0 { name.clone() } else { documents.unit(unit).named(name).into() };
+        groups.insert(name, used.into_iter().collect());
+    }
+}
+
+/// The positions at which expressions read the members of templates, by the template's number; looked up only if needed.
+struct Reads<'a> {
+    documents: &'a Documents,
+    unit: u32,
+    readers: &'a [&'a Expr],
+    positions: std::cell::OnceCell<IndexMap<u32, Vec<usize>>>,
+}
+
+impl<'a> Reads<'a> {
+    fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> Reads<'a> {
+        Reads { documents, unit, readers, positions: std::cell::OnceCell::new() }
+    }
+
+    /// At which positions members of that template are read.
+    fn of(&self, template: u32) -> &[usize] {
+        self.positions.get_or_init(|| self.look()).get(&template).map_or(&[], Vec::as_slice)
+    }
+
+    fn look(&self) -> IndexMap<u32, Vec<usize>> {
+        let mut reads: IndexMap<u32, Vec<usize>> = IndexMap::default();
+        let unit = self.documents.unit(self.unit);
+        for reader in self.readers {
+            reader.references(&mut |reference| {
+                if let Head::Resource { name, .. } = &reference.head
+                    && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
+                    && let Some(position) = unit.blueprint().resources.get_index_of(name)
+                {
+                    reads.entry(unit.resource(position)).or_default().push(*at as usize);
+                }
+            });
+        }
+        reads
+    }
 }
 
 /// The addresses that an edge leads to: members of a resource, or the group of an intermediate value.
 fn addresses_of(
-    blueprint: &Blueprint,
+    documents: &Documents,
     evaluation: &Evaluation,
     groups: &IndexMap<Name, Vec<Address>>,
     to: Node,
@@ -267,10 +271,10 @@ fn addresses_of(
     };
     match to {
         Node::Local(index) => {
-            if let Some((name, _)) =
-                blueprint.locals.get_index(index as usize).filter(|(name, _)| groups.contains_key(*name))
-            {
-                add(group_address(name));
+            let Some((unit, name, _)) = documents.local(index) else { return };
+            let address = documents.unit(unit).group_address(name);
+            if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
+                add(address);
             }
         }
         Node::Resource(index) => match &evaluation.resources[index as usize] {
@@ -279,8 +283,7 @@ fn addresses_of(
                 members.iter().flatten().for_each(|member| add(member.address.clone()));
             }
             Members::Many(members) => {
-                let Some((name, _)) = blueprint.resources.get_index(index as usize) else { return };
-                for at in reads.get(name).into_iter().flatten() {
+                for at in reads.of(index) {
                     if let Some(Some(member)) = members.get(*at) {
                         add(member.address.clone());
                     }
@@ -288,27 +291,27 @@ fn addresses_of(
             }
             Members::Open | Members::Failed | Members::Absent => {}
         },
-        Node::DataSource(_) | Node::Child(_) | Node::Link(_) => {}
+        Node::DataSource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
     }
 }
 
 /// The members of a resource, evaluated; or everything that must be asked first.
 fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> Result<Members, Vec<Need>> {
-    let checked = evaluation.checked.clone();
-    let Some((name, resource)) = checked.blueprint.resources.get_index(index as usize) else {
-        return Ok(Members::Failed);
-    };
-    let Some(Some(ty)) = checked.resource_types.get(index as usize) else { return Ok(Members::Failed) };
+    let documents = evaluation.documents.clone();
+    let Some((unit, name, resource)) = documents.resource(index) else { return Ok(Members::Failed) };
+    let Some(ty) = documents.resource_type(index) else { return Ok(Members::Failed) };
+    let address = documents.unit(unit).address(name);
     if resource.each.is_none() {
-        let member =
-            member(evaluation, Address::root(name.clone()), None, resource, ty, found).map_err(|need| vec![need])?;
+        let member = member(evaluation, unit, address, None, resource, ty, found).map_err(|need| vec![need])?;
         return Ok(match member {
             Evaluated::There(member) => Members::Single(member),
             Evaluated::Absent => Members::Absent,
             Evaluated::Failed => Members::Failed,
         });
     }
-    let Some(items) = evaluation.items(name, resource, found).map_err(|need| vec![need])? else {
+    let owner = address.to_string();
+    let site = Site::of(unit, &owner);
+    let Some(items) = evaluation.items(site, name, resource, found).map_err(|need| vec![need])? else {
         return Ok(Members::Failed);
     };
     let mut list = Vec::with_capacity(items.len());
@@ -317,7 +320,7 @@ fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> 
     let mut failed = false;
     for (at, item) in items.into_iter().enumerate() {
         let item = (item, at as u32);
-        let key = match evaluation.member_key(name, &item, resource, found) {
+        let key = match evaluation.member_key(site, &item, resource, found) {
             Ok(Some(key)) => key,
             Ok(None) => {
                 failed = true;
@@ -330,7 +333,7 @@ fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> 
         };
         if !keys.insert(key.clone()) {
             let span = resource.each.as_ref().and_then(|each| each.key.as_ref()).map_or(resource.span, |key| key.span);
-            let shown = Address::root(name.clone()).with_key(key);
+            let shown = address.clone().with_key(key);
             found.push(
                 codes::EACH_KEY_DUPLICATE
                     .new(format!("two members of `{name}` would be called `{shown}`"))
@@ -339,7 +342,7 @@ fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> 
             failed = true;
             continue;
         }
-        match member(evaluation, Address::root(name.clone()).with_key(key), Some(item), resource, ty, found) {
+        match member(evaluation, unit, address.clone().with_key(key), Some(item), resource, ty, found) {
             Ok(Evaluated::There(member)) => list.push(Some(member)),
             Ok(Evaluated::Absent) => list.push(None),
             Ok(Evaluated::Failed) => failed = true,
@@ -365,6 +368,7 @@ enum Evaluated {
 
 fn member(
     evaluation: &mut Evaluation,
+    unit: u32,
     address: Address,
     item: Option<(Value, u32)>,
     resource: &Resource,
@@ -372,14 +376,15 @@ fn member(
     found: &mut Diagnostics,
 ) -> Result<Evaluated, Need> {
     let owner = address.to_string();
-    let condition_open = match evaluation.condition(&owner, item.as_ref(), resource, found)? {
+    let site = Site { unit, owner: &owner, item: item.as_ref() };
+    let condition_open = match evaluation.condition(site, resource, found)? {
         Some(Some(true)) => false,
         Some(None) => true,
         Some(Some(false)) => return Ok(Evaluated::Absent),
         None => return Ok(Evaluated::Failed),
     };
-    let metadata = evaluation.metadata(&owner, item.as_ref(), resource, found)?;
-    let Some(spec) = evaluation.spec(&owner, item.as_ref(), resource, ty, found)? else { return Ok(Evaluated::Failed) };
+    let metadata = evaluation.metadata(site, resource, found)?;
+    let Some(spec) = evaluation.spec(site, resource, ty, found)? else { return Ok(Evaluated::Failed) };
     Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, outputs: Outputs::Unknown })))
 }
 
@@ -393,12 +398,12 @@ async fn decide_level(
     decided: &mut DecidedSoFar,
     found: &mut Diagnostics,
 ) {
-    let checked = evaluation.checked.clone();
+    let documents = evaluation.documents.clone();
     let mut drafts = Vec::with_capacity(resources.len());
     for index in resources {
-        let Some((_, resource)) = checked.blueprint.resources.get_index(*index as usize) else { continue };
-        let Some(Some(ty)) = checked.resource_types.get(*index as usize) else { continue };
-        let common = common_dependencies(evaluation, &checked.blueprint, &checked.graph, *index, resource, groups);
+        let Some((unit, _, resource)) = documents.resource(*index) else { continue };
+        let Some(ty) = documents.resource_type(*index) else { continue };
+        let common = common_dependencies(evaluation, &documents, unit, *index, resource, groups);
         let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
             Members::Single(member) => vec![(None, member.as_ref())],
             Members::Many(members) => members
@@ -414,15 +419,16 @@ async fn decide_level(
             drafts.push(decision);
         }
     }
-    ask_providers(evaluation, &checked.blueprint, &mut drafts, world, found).await;
+    ask_providers(evaluation, &mut drafts, world, found).await;
     for mut decision in drafts {
         let Some((index, position)) = decision.element else { continue };
         if decision.action == Action::Replace {
             if redraw(evaluation, index, position, snapshot, world, found).await {
-                let resource = checked.blueprint.resources.get_index(index as usize).map(|(_, resource)| resource);
-                let ty = checked.resource_types.get(index as usize).cloned().flatten();
-                if let (Some(resource), Some(ty), Some(member)) = (resource, ty, evaluation.member(index, position)) {
-                    let again = decide(member, resource, &ty, snapshot, &evaluation.answers, &decision.dependencies);
+                let (resource, ty) = (documents.resource(index), documents.resource_type(index));
+                if let (Some((.., resource)), Some(ty), Some(member)) =
+                    (resource, ty, evaluation.member(index, position))
+                {
+                    let again = decide(member, resource, ty, snapshot, &evaluation.answers, &decision.dependencies);
                     decision = decided_again(decision, again, &evaluation.answers);
                 }
             }
@@ -539,13 +545,13 @@ async fn redraw(
     for site in &old {
         evaluation.answers.remembered.shift_remove(site);
     }
-    let checked = evaluation.checked.clone();
-    let Some((_, resource)) = checked.blueprint.resources.get_index(index as usize) else { return false };
-    let Some(Some(ty)) = checked.resource_types.get(index as usize) else { return false };
+    let documents = evaluation.documents.clone();
+    let Some((unit, _, resource)) = documents.resource(index) else { return false };
+    let Some(ty) = documents.resource_type(index) else { return false };
     // Each pass draws at least one value, so this ends after as many passes as there are call sites.
     for _ in 0..=old.len() {
         let mut mistakes = Diagnostics::new();
-        match self::member(evaluation, address.clone(), item.clone(), resource, ty, &mut mistakes) {
+        match self::member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
             Ok(Evaluated::There(fresh)) => {
                 if let Some(place) = evaluation.member_mut(index, position) {
                     *place = *fresh;
@@ -562,19 +568,19 @@ async fn redraw(
 /// What every member of a resource uses directly, by what its expressions name.
 fn common_dependencies(
     evaluation: &Evaluation,
-    blueprint: &Blueprint,
-    graph: &Graph,
+    documents: &Documents,
+    unit: u32,
     index: u32,
     resource: &Resource,
     groups: &IndexMap<Name, Vec<Address>>,
 ) -> Vec<Address> {
     let mut readers: Vec<&Expr> = vec![&resource.spec];
     readers.extend(resource.condition.as_ref());
-    let reads = Reads::new(Box::new(move || positions_read(&readers)));
+    let reads = Reads::new(documents, unit, &readers);
     let mut used = AddressSet::default();
-    for edge in graph.edges(Node::Resource(index)) {
+    for edge in documents.graph().edges(Node::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
-            addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
     }
     used.into_iter().collect()
@@ -745,19 +751,18 @@ fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
 
 /// `dependsOn` names that stand for something absent are ignored, and that is said (ruling A11).
 fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
-    let blueprint = evaluation.blueprint();
-    for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
-        if matches!(evaluation.resources[at], Members::Absent) {
-            continue;
-        }
-        for needed in &resource.depends_on {
-            let absent = blueprint.resources.get_index_of(&needed.item).map(|index| &evaluation.resources[index]);
-            if matches!(absent, Some(Members::Absent)) {
-                found.push(
-                    crate::check::codes::DEPENDENCY_IGNORED
-                        .new(format!("`{name}` does not wait for `{}`, which is not there", needed.item))
-                        .label(needed.span, "its condition is false"),
-                );
+    for unit in evaluation.documents.units() {
+        let blueprint = unit.blueprint();
+        let is_absent = |at: usize| matches!(evaluation.resources[unit.resource(at) as usize], Members::Absent);
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            for needed in resource.depends_on.iter().filter(|_| !is_absent(at)) {
+                if blueprint.resources.get_index_of(&needed.item).is_some_and(is_absent) {
+                    found.push(
+                        crate::check::codes::DEPENDENCY_IGNORED
+                            .new(format!("`{name}` does not wait for `{}`, which is not there", needed.item))
+                            .label(needed.span, "its condition is false"),
+                    );
+                }
             }
         }
     }
@@ -772,21 +777,21 @@ fn remove_what_is_gone(
     found: &mut Diagnostics,
 ) {
     let wanted: HashSet<&Address> = draft.decisions.iter().map(|decision| &decision.address).collect();
-    let blueprint = evaluation.blueprint();
+    let documents = &evaluation.documents;
     let mut removals = Vec::new();
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !wanted.contains(address)) {
-        let declared = blueprint.resources.get_index_of(&address.name).filter(|_| address.path.is_empty());
-        if declared.is_some_and(|index| matches!(evaluation.resources[index], Members::Failed | Members::Open)) {
+        let declared = documents.declared(address).map(|number| (number, &evaluation.resources[number as usize]));
+        if declared.is_some_and(|(_, members)| matches!(members, Members::Failed | Members::Open)) {
             continue;
         }
-        let (reason, span) = match declared.and_then(|index| Some((index, blueprint.resources.get_index(index)?.1))) {
+        let (reason, span) = match declared.and_then(|(number, it)| Some((it, documents.resource(number)?.2))) {
             None => (Reason::Removed, Span::NONE),
-            Some((index, resource)) => {
+            Some((members, resource)) => {
                 let position = match address.key {
                     Some(Key::Index(position)) => Some(position as usize),
                     _ => None,
                 };
-                let reason = match (&evaluation.resources[index], position) {
+                let reason = match (members, position) {
                     (Members::Absent, _) => Reason::ConditionFalse,
                     (Members::Many(members), Some(position)) if position < members.len() => Reason::ConditionFalse,
                     (Members::Many(_), _) if address.key.is_some() => Reason::EachShrunk,

@@ -7,7 +7,7 @@ use state::Snapshot;
 
 use super::diff::same;
 use crate::codes;
-use crate::resolve::{Evaluation, Halt, Need};
+use crate::resolve::{Evaluation, Halt, Need, Site};
 
 /// What becomes of an exported value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,8 @@ pub struct ExportChange {
 
 /// What exports and metadata need from the world before they have values.
 pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
-    let blueprint = evaluation.blueprint().clone();
+    let documents = evaluation.documents.clone();
+    let blueprint = documents.root().blueprint();
     let mut ignored = Diagnostics::new();
     let mut needs = Vec::new();
     for name in blueprint.exports.keys() {
@@ -51,7 +52,7 @@ pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         }
     }
     if let Some(expr) = &blueprint.metadata
-        && let Err(Halt::Need(need)) = evaluation.value("metadata", None, expr, &mut ignored)
+        && let Err(Halt::Need(need)) = evaluation.value(Site::of(0, "metadata"), expr, &mut ignored)
     {
         needs.push(need);
     }
@@ -60,7 +61,8 @@ pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
 
 /// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.
 pub(crate) fn values(evaluation: &mut Evaluation, found: &mut Diagnostics) -> IndexMap<Name, Value> {
-    let blueprint = evaluation.blueprint().clone();
+    let documents = evaluation.documents.clone();
+    let blueprint = documents.root().blueprint();
     let mut values = IndexMap::default();
     for (name, export) in &blueprint.exports {
         match evaluation.export(name, found) {
@@ -132,9 +134,11 @@ pub(super) fn unchanged(snapshot: &Snapshot) -> Vec<ExportChange> {
 
 /// The document's metadata, evaluated.
 pub(crate) fn metadata(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Value {
-    let blueprint = evaluation.blueprint().clone();
-    match &blueprint.metadata {
-        Some(expr) => evaluation.present("metadata", None, expr, found).unwrap_or(Value::Map(Map::default().into())),
+    let documents = evaluation.documents.clone();
+    match &documents.root().blueprint().metadata {
+        Some(expr) => {
+            evaluation.present(Site::of(0, "metadata"), expr, found).unwrap_or(Value::Map(Map::default().into()))
+        }
         None => Value::Null,
     }
 }

@@ -34,8 +34,8 @@ pub(crate) use exports::{metadata as metadata_value, values as export_values};
 pub(crate) use tasks::{Decided, Task, TaskKind, Until};
 
 use crate::answers::Answers;
-use crate::check::Checked;
 use crate::codes;
+use crate::documents::Documents;
 use crate::refresh;
 use crate::resolve::{Evaluation, Given, resolve_inputs};
 use crate::world::World;
@@ -300,9 +300,8 @@ pub struct Staged {
 pub struct Request<'a> {
     /// The instance.
     pub instance: Name,
-    /// The checked document, its text, and the folder it stands in (as [`World::file`] takes it); none to destroy or
-    /// to reconcile.
-    pub document: Option<(Arc<Checked>, FrozenDocument, Name)>,
+    /// The checked documents, and the text of the root; none to destroy or to reconcile.
+    pub document: Option<(Arc<Documents>, FrozenDocument)>,
     /// The inputs as given.
     pub given: Given,
     /// How.
@@ -360,15 +359,17 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let mut frozen = None;
     let mut evaluation = None;
     let draft = match document {
-        Some((checked, document, folder)) => {
-            unsupported::refuse(&checked, &functions, &mut mistakes);
-            let inputs = resolve_inputs(&checked, &given, &mut mistakes);
+        Some((documents, document)) => {
+            for unit in documents.units() {
+                unsupported::refuse(&unit.checked, &functions, &mut mistakes);
+            }
+            let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
             if mistakes.has_errors() || found.has_errors() {
                 found.append(mistakes);
                 return None;
             }
-            let mut evaluated = Evaluation::new(checked, functions, inputs, answers, folder);
+            let mut evaluated = Evaluation::new(documents, functions, inputs, answers);
             let draft = draft::draft(&mut evaluated, &snapshot, &catalogs, world, &mut mistakes).await;
             loop {
                 let needs = exports::needs(&mut evaluated);
@@ -476,7 +477,7 @@ impl Staged {
         // Each round answers a question, and an expression holds finitely many.
         for _ in 0..1000 {
             let mut mistakes = Diagnostics::new();
-            match evaluation.present("eval", None, expr, &mut mistakes) {
+            match evaluation.present(crate::resolve::Site::of(0, "eval"), expr, &mut mistakes) {
                 Ok(value) => {
                     found.append(mistakes);
                     return Some(value);

@@ -3,6 +3,7 @@
 //! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
 //! they use, deletes after every user has let go (ruling S62), ties in document order.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -13,6 +14,7 @@ use state::{Snapshot, StatusWord};
 use super::draft::{Decision, Draft};
 use super::{Action, LeftAlone, Reason, Step};
 use crate::codes;
+use crate::documents::{address_of_group, group_key};
 use crate::graph::{EdgeKind, Node};
 use crate::resolve::Evaluation;
 
@@ -176,7 +178,7 @@ impl Builder<'_> {
     /// The task that stands for an intermediate value's being known; none if nothing it uses changes.
     ///
     /// Groups come in the order in which they were settled, so what a group uses is there before it.
-    fn gather(&mut self, name: &Name) -> Option<u32> {
+    fn gather(&self, name: &str) -> Option<u32> {
         self.gathers.get(name).copied().flatten()
     }
 
@@ -186,14 +188,14 @@ impl Builder<'_> {
         if types.is_empty() {
             return found;
         }
-        let mut seen: std::collections::HashSet<&str, foldhash::fast::FixedState> = Default::default();
-        let mut stack = vec![group];
+        let mut seen: std::collections::HashSet<Cow<'_, str>, foldhash::fast::FixedState> = Default::default();
+        let mut stack = vec![Cow::Borrowed(group)];
         while let Some(group) = stack.pop() {
-            if !seen.insert(group) {
+            if !seen.insert(group.clone()) {
                 continue;
             }
-            for used in self.draft.groups.get(group).into_iter().flatten() {
-                match used.name.strip_prefix('=') {
+            for used in self.draft.groups.get(group.as_ref()).into_iter().flatten() {
+                match group_key(used) {
                     Some(inner) => stack.push(inner),
                     None => found.extend(self.of.get(used).and_then(|tasks| tasks.forward).filter(|task| {
                         let decided = self.tasks[*task as usize].decision.as_ref();
@@ -210,8 +212,8 @@ impl Builder<'_> {
         for (name, uses) in groups {
             let waits: Vec<u32> = uses
                 .iter()
-                .filter_map(|address| match address.name.strip_prefix('=') {
-                    Some(inner) => self.gathers.get(inner).copied().flatten(),
+                .filter_map(|address| match group_key(address) {
+                    Some(inner) => self.gather(&inner),
                     None => self.of.get(address).and_then(|tasks| tasks.forward),
                 })
                 .collect();
@@ -364,9 +366,9 @@ fn prefer_create_first(draft: &mut Draft) {
     while let Some(at) = stack.pop() {
         let mut uses = draft.decisions[at].dependencies.clone();
         while let Some(address) = uses.pop() {
-            if let Some(group) = address.name.strip_prefix('=') {
-                if seen_groups.insert(group.into()) {
-                    uses.extend(draft.groups.get(group).cloned().unwrap_or_default());
+            if let Some(group) = group_key(&address) {
+                if seen_groups.insert(group.as_ref().into()) {
+                    uses.extend(draft.groups.get(group.as_ref()).cloned().unwrap_or_default());
                 }
                 continue;
             }
@@ -405,29 +407,29 @@ fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
 /// Everything that is made or changed waits for what it uses.
 fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
     let Some(evaluation) = evaluation else { return };
-    let checked = &evaluation.checked;
+    let documents = &evaluation.documents;
     for decision in &draft.decisions {
         let (Some((index, _)), Some(tasks)) = (decision.element, builder.of.get(&decision.address).copied()) else {
             continue;
         };
         let Some(forward) = tasks.forward else { continue };
         let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
-        let depends_on: Vec<&Name> = checked
-            .graph
+        let depends_on: Vec<&Name> = documents
+            .graph()
             .edges(Node::Resource(index))
             .iter()
             .filter(|edge| edge.kind == EdgeKind::DependsOn)
             .filter_map(|edge| match edge.to {
-                Node::Resource(index) => checked.blueprint.resources.get_index(index as usize).map(|(name, _)| name),
+                Node::Resource(number) => documents.resource(number).map(|(_, name, _)| name),
                 _ => None,
             })
             .collect();
         for used in &decision.dependencies {
-            if let Some(group) = used.name.strip_prefix('=') {
-                for on in builder.stable_behind(group, needs_stable) {
+            if let Some(group) = group_key(used) {
+                for on in builder.stable_behind(&group, needs_stable) {
                     builder.wait(forward, on, Until::Ready);
                 }
-                if let Some(gather) = builder.gather(&group.into()) {
+                if let Some(gather) = builder.gather(&group) {
                     builder.wait(forward, gather, Until::Configured);
                     if decision.may_replace {
                         tasks.backward.iter().for_each(|backward| builder.wait(*backward, gather, Until::Configured));
@@ -438,7 +440,8 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
             let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
             let by_type =
                 builder.tasks[on as usize].decision.as_ref().is_some_and(|used| needs_stable.contains(&used.type_name));
-            let until = if by_type || depends_on.contains(&&used.name) { Until::Ready } else { Until::Configured };
+            let by_name = used.path == decision.address.path && depends_on.contains(&&used.name);
+            let until = if by_type || by_name { Until::Ready } else { Until::Configured };
             builder.wait(forward, on, until);
             if decision.may_replace {
                 // Whether the old one has to go is only known once these values are.
@@ -529,7 +532,7 @@ fn wait_for_users(
     // What lets go of an intermediate value: its users, and what lets go of the values that use it. Values were
     // recorded after what they use, so going backwards finds the users first.
     for (name, _) in snapshot.groups.iter().rev() {
-        let address = super::draft::group_address(name);
+        let address = address_of_group(name);
         let mut waits: Vec<u32> = Vec::new();
         for user in users.get(&address).into_iter().flatten() {
             let tasks = builder.of.get(*user).copied().unwrap_or_default();
