@@ -8,7 +8,6 @@
 
 mod arguments;
 mod bug;
-mod catalogs;
 mod commands;
 mod config;
 mod exit;

@@ -2,7 +2,6 @@
 //!
 //! Not here: choosing providers (`cli` and `testkit` name them).
 
-pub mod aws;
 pub mod fake;
 pub mod http;
 pub mod local;

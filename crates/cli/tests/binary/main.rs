@@ -6,4 +6,3 @@ mod input;
 mod life;
 mod output;
 mod place;
-mod spec_examples;

@@ -64,7 +64,6 @@ impl<'a> Edges<'a> {
                     self.child(child, &mut add);
                 }
             }
-            Node::Input(_) => {}
         }
     }
 

@@ -138,10 +138,7 @@ async fn counts(count: usize) -> Counts {
     let mut found = Diagnostics::new();
     let request = Request {
         instance: lab.name.name().clone(),
-        document: Some((
-            Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
-            read.document,
-        )),
+        document: Some((read.checked.expect("it can be checked"), read.document, "/nowhere".into())),
         given: Given::default(),
         options: Options::default(),
         snapshot: lab.snapshot().await,

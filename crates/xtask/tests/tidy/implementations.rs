@@ -9,13 +9,7 @@ struct Kind {
 const KINDS: [Kind; 3] = [
     Kind {
         of: "providers",
-        may_name: &[
-            "crates/cli/src/registry.rs",
-            "crates/testkit/",
-            "crates/xtask/",
-            "crates/providers/tests/",
-            "crates/providers/examples/",
-        ],
+        may_name: &["crates/cli/src/registry.rs", "crates/testkit/", "crates/xtask/", "crates/providers/tests/"],
     },
     Kind {
         of: "stores",
