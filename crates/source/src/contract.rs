@@ -82,6 +82,8 @@ pub struct Limits {
     pub bytes: u64,
     /// The longest time that resolving and fetching may take each, redirects and retries included.
     pub time: Duration,
+    /// Whether it must be able to be a document: then an HTML or XML page is [`SourceError::NotDocument`].
+    pub only_documents: bool,
     /// Ended when nobody waits any more.
     pub cancel: CancellationToken,
 }
@@ -98,12 +100,12 @@ impl Limits {
 
     /// The limits of a document.
     pub fn document(cancel: CancellationToken) -> Limits {
-        Limits { bytes: Limits::DOCUMENT_BYTES, time: Limits::TIME, cancel }
+        Limits { bytes: Limits::DOCUMENT_BYTES, time: Limits::TIME, only_documents: true, cancel }
     }
 
     /// The limits of what `file()` reads.
     pub fn file(cancel: CancellationToken) -> Limits {
-        Limits { bytes: Limits::FILE_BYTES, ..Limits::document(cancel) }
+        Limits { bytes: Limits::FILE_BYTES, only_documents: false, ..Limits::document(cancel) }
     }
 }
 

@@ -7,10 +7,12 @@
 //! Not here: any source (`sources`); which documents a blueprint needs, and what becomes of them (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod conformance;
 mod contract;
 mod digest;
 mod error;
 mod location;
+mod page;
 mod registry;
 
 pub use contract::{BoxFuture, Document, Key, Kind, Limits, Request, Source};

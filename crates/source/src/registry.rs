@@ -5,6 +5,7 @@
 use std::str::FromStr as _;
 use std::sync::Arc;
 
+use crate::page;
 use crate::{DISK, Digest, Document, Kind, Limits, Location, Request, Source, SourceError};
 
 /// The sources that are known, one for each kind.
@@ -60,7 +61,8 @@ impl Sources {
     /// The document at a location, as it is there now.
     ///
     /// # Errors
-    /// What the source says; [`SourceError::Checksum`] if it is not the pinned one.
+    /// What the source says; [`SourceError::NotDocument`] for the page of a web site, if a document is wanted;
+    /// [`SourceError::Checksum`] if it is not the pinned one.
     pub async fn fetch(
         &self,
         location: Location,
@@ -73,6 +75,11 @@ impl Sources {
         let bytes = self.source(location.kind())?.fetch(&location, pinned, limits).await?;
         if bytes.len() as u64 > limits.bytes {
             return Err(SourceError::TooLarge { limit: limits.bytes });
+        }
+        if limits.only_documents
+            && let Some(page) = page::of(&bytes)
+        {
+            return Err(SourceError::not_document(page));
         }
         let document = Document::new(location, bytes);
         match pinned {

@@ -1,0 +1,397 @@
+//! What every source must do.
+//!
+//! [`source`] runs all cases on places that the caller makes, and says what failed; a source is right when it says
+//! nothing. Times are told and nothing is drawn at random, so a failure comes again.
+//!
+//! Not here: what only one kind of place can suffer (links in a circle, redirects, wrong credentials).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::Name;
+use futures::future::{LocalBoxFuture, join_all};
+use tokio_util::sync::CancellationToken;
+
+use crate::{BoxFuture, DISK, Digest, Kind, Limits, Location, Request, Source, SourceError, Sources};
+
+/// An empty place of one kind, with a hand that fills it.
+pub trait Place {
+    /// The source under test.
+    fn source(&self) -> Arc<dyn Source>;
+
+    /// Asks for a path at the top of the place, as a document that lies elsewhere would.
+    fn request(&self, path: &str) -> Request;
+
+    /// Puts a document at a path below the top, in place of what was there.
+    fn put<'a>(&'a self, path: &'a str, bytes: &'a [u8]) -> BoxFuture<'a, ()>;
+
+    /// Makes what is at a path come later than anybody waits; whether that can be done.
+    fn stall(&self, path: &str) -> bool;
+}
+
+type Case = for<'p> fn(&'p Hand) -> LocalBoxFuture<'p, Result<(), Failed>>;
+
+const CASES: &[(&str, Case)] = &[
+    ("the kind describes itself", |hand| Box::pin(described(hand))),
+    ("a document comes back as it is", |hand| Box::pin(whole(hand))),
+    ("names may have any letters", |hand| Box::pin(names(hand))),
+    ("a location has one spelling", |hand| Box::pin(spelling(hand))),
+    ("a relative path begins at the including document", |hand| Box::pin(relative(hand))),
+    ("what is not there is said to be not there", |hand| Box::pin(absent(hand))),
+    ("no more is taken than allowed", |hand| Box::pin(limits(hand))),
+    ("keys are checked", |hand| Box::pin(keys(hand))),
+    ("a checksum pins the content", |hand| Box::pin(checksum(hand))),
+    ("what has changed is seen", |hand| Box::pin(changed(hand))),
+    ("a web page is no document", |hand| Box::pin(page(hand))),
+    ("many are read at the same time", |hand| Box::pin(many(hand))),
+    ("no path leads out of the place", |hand| Box::pin(outside(hand))),
+    ("odd paths are answered", |hand| Box::pin(odd(hand))),
+    ("nobody waits longer than told", |hand| Box::pin(patience(hand))),
+];
+
+/// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
+pub async fn source(make: &dyn Fn() -> Box<dyn Place>) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, case) in CASES {
+        if let Err(Failed(what)) = case(&Hand::of(make())).await {
+            failures.push(format!("{name}: {what}"));
+        }
+    }
+    failures
+}
+
+/// Why a case failed.
+struct Failed(String);
+
+impl From<SourceError> for Failed {
+    fn from(error: SourceError) -> Failed {
+        Failed(format!("unexpected error: {error}"))
+    }
+}
+
+macro_rules! check {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(Failed(format!($($why)+)));
+        }
+    };
+}
+
+macro_rules! check_eq {
+    ($found:expr, $wanted:expr, $what:expr) => {
+        match (&$found, &$wanted) {
+            (found, wanted) => check!(*found == *wanted, "{}: {:?} instead of {:?}", $what, found, wanted),
+        }
+    };
+}
+
+macro_rules! check_err {
+    ($result:expr, $error:pat, $what:expr) => {
+        match $result {
+            Err($error) => {}
+            Err(other) => return Err(Failed(format!("{}: refused as `{other}`", $what))),
+            Ok(_) => return Err(Failed(format!("{}: not refused", $what))),
+        }
+    };
+}
+
+/// A place, and its source among others.
+struct Hand {
+    place: Box<dyn Place>,
+    sources: Sources,
+    kind: &'static Kind,
+}
+
+impl Hand {
+    fn of(place: Box<dyn Place>) -> Hand {
+        let source = place.source();
+        let kind = source.kind();
+        Hand { place, sources: Sources::new([source]), kind }
+    }
+
+    async fn locate(&self, request: &Request) -> Result<Location, SourceError> {
+        self.sources.resolve(request, &usual()).await
+    }
+
+    async fn location(&self, path: &str) -> Result<Location, SourceError> {
+        self.locate(&self.place.request(path)).await
+    }
+
+    async fn bytes(&self, path: &str) -> Result<Arc<[u8]>, SourceError> {
+        Ok(self.sources.read(&self.place.request(path), &usual()).await?.bytes)
+    }
+}
+
+fn usual() -> Limits {
+    Limits::document(CancellationToken::new())
+}
+
+async fn described(hand: &Hand) -> Result<(), Failed> {
+    let kind = hand.kind;
+    check!(!kind.name.is_empty() && kind.about.ends_with('.'), "the kind `{}` says nothing of itself", kind.name);
+    for (at, key) in kind.keys.iter().enumerate() {
+        check!(!key.name.is_empty() && key.about.ends_with('.'), "the key `{}` says nothing of itself", key.name);
+        check!(!matches!(key.name, "sourceType" | "checksum"), "`{}` is a key of every kind", key.name);
+        check!(kind.keys[..at].iter().all(|other| other.name != key.name), "the key `{}` is there twice", key.name);
+    }
+    let listed = hand.sources.kinds().any(|one| one == kind);
+    check_eq!(listed, kind.name != DISK, "whether a document can name it");
+    Ok(())
+}
+
+async fn whole(hand: &Hand) -> Result<(), Failed> {
+    let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    for (path, bytes) in [("a.yaml", &all[..]), ("folder/of/b.yaml", b"version: 2023-04-20\n"), ("empty.yaml", b"")] {
+        hand.place.put(path, bytes).await;
+        let document = hand.sources.read(&hand.place.request(path), &usual()).await?;
+        check!(&*document.bytes == bytes, "{path} came back with {} bytes, or others", document.bytes.len());
+        check_eq!(document.digest, Digest::of(bytes), "the digest");
+        check_eq!(document.location, hand.location(path).await?, "the location of what was read");
+    }
+    Ok(())
+}
+
+async fn names(hand: &Hand) -> Result<(), Failed> {
+    for path in ["with space.yaml", "größe/日本.yaml", "a+b=c&d@e,f.yaml", "(x)'[y]~.yaml", "per%cent.yaml", "c:d.yaml"]
+    {
+        let written = if hand.kind.name == "https" { path.replace('%', "%25") } else { path.to_owned() };
+        hand.place.put(path, path.as_bytes()).await;
+        match hand.bytes(&written).await {
+            Ok(bytes) => check_eq!(&*bytes, path.as_bytes(), path),
+            Err(error) => check!(false, "{path}: {error}"),
+        }
+    }
+    Ok(())
+}
+
+async fn spelling(hand: &Hand) -> Result<(), Failed> {
+    for path in ["a/c.yaml", "a/b/d.yaml", "a/b/c/e.yaml"] {
+        hand.place.put(path, b"x: 1").await;
+    }
+    let location = hand.location("a/c.yaml").await?;
+    check_eq!(&**location.kind(), hand.kind.name, "the kind of a location");
+    for path in ["./a/c.yaml", "a/./c.yaml", "a/b/../c.yaml", "a/b/c/../../c.yaml"] {
+        check_eq!(hand.location(path).await?, location, path);
+    }
+    check!(hand.location("a/b/d.yaml").await? != location, "two documents have one location");
+    // Kept and read back.
+    let again = Location::new(location.kind().clone(), location.identity().clone());
+    check_eq!(&*hand.sources.fetch(again, None, &usual()).await?.bytes, b"x: 1", "what is at a location that was kept");
+    Ok(())
+}
+
+async fn relative(hand: &Hand) -> Result<(), Failed> {
+    for path in ["a/b/main.yaml", "a/b/c.yaml", "a/d.yaml", "e.yaml", "a/b/f/g.yaml"] {
+        hand.place.put(path, path.as_bytes()).await;
+    }
+    let main = hand.location("a/b/main.yaml").await?;
+    for (path, wanted) in
+        [("c.yaml", "a/b/c.yaml"), ("../d.yaml", "a/d.yaml"), ("../../e.yaml", "e.yaml"), ("f/g.yaml", "a/b/f/g.yaml")]
+    {
+        let request = Request::path(Some(main.clone()), path);
+        let document = hand.sources.read(&request, &usual()).await?;
+        check_eq!(&*document.bytes, wanted.as_bytes(), path);
+        check_eq!(document.location, hand.location(wanted).await?, path);
+        // With its keys written it begins at the top.
+        if !hand.kind.keys.is_empty() {
+            let request = Request { from: Some(main.clone()), ..hand.place.request(wanted) };
+            check_eq!(hand.locate(&request).await?, document.location, "a path with keys");
+        }
+    }
+    Ok(())
+}
+
+async fn absent(hand: &Hand) -> Result<(), Failed> {
+    hand.place.put("a.yaml", b"x: 1").await;
+    for path in ["b.yaml", "no/folder/c.yaml", "a.yaml.bak", "A.yaml"] {
+        check_err!(hand.bytes(path).await, SourceError::NotThere { .. }, path);
+    }
+    Ok(())
+}
+
+async fn limits(hand: &Hand) -> Result<(), Failed> {
+    hand.place.put("a.yaml", &[b'#'; 5000]).await;
+    for bytes in [5000, 4999, 1, 0] {
+        let limits = Limits { bytes, ..usual() };
+        let read = hand.sources.read(&hand.place.request("a.yaml"), &limits).await;
+        if bytes == 5000 {
+            check_eq!(read?.bytes.len(), 5000, "what is as long as allowed");
+        } else {
+            check_err!(read, SourceError::TooLarge { .. }, format!("{bytes} bytes are allowed"));
+        }
+    }
+    Ok(())
+}
+
+async fn keys(hand: &Hand) -> Result<(), Failed> {
+    hand.place.put("a.yaml", b"x: 1").await;
+    let request = hand.place.request("a.yaml");
+    let at = |result: Result<Location, SourceError>| match result {
+        Err(SourceError::Settings { key, .. }) => key,
+        other => format!("{other:?}"),
+    };
+    check_eq!(at(hand.locate(&Request { path: "".into(), ..request.clone() }).await), "path", "an empty path");
+    for key in hand.kind.required() {
+        let without = request.keys.iter().filter(|(name, _)| &**name != key).cloned().collect();
+        check_eq!(at(hand.locate(&Request { keys: without, ..request.clone() }).await), key, "a missing key");
+        let emptied =
+            |(name, value): &(Name, Name)| (name.clone(), if &**name == key { "".into() } else { value.clone() });
+        let emptied = request.keys.iter().map(emptied).collect();
+        check_eq!(at(hand.locate(&Request { keys: emptied, ..request.clone() }).await), key, "an empty key");
+    }
+    let mut more = request.keys.clone();
+    more.push(("nonsense".into(), "1".into()));
+    check_eq!(at(hand.locate(&Request { keys: more, ..request.clone() }).await), "nonsense", "an unknown key");
+    for kind in ["nonsense", DISK, ""] {
+        let unknown = Request { kind: Some(kind.into()), ..request.clone() };
+        check_err!(hand.locate(&unknown).await, SourceError::UnknownKind { .. }, format!("the kind `{kind}`"));
+    }
+    Ok(())
+}
+
+async fn checksum(hand: &Hand) -> Result<(), Failed> {
+    hand.place.put("a.yaml", b"x: 1").await;
+    let pinned = |checksum: &str| Request { checksum: Some(checksum.into()), ..hand.place.request("a.yaml") };
+    let right = Digest::of(b"x: 1");
+    for _ in 0..2 {
+        let document = hand.sources.read(&pinned(&right.to_string()), &usual()).await?;
+        check_eq!(document.digest, right, "the digest of what is pinned");
+    }
+    let wrong = Digest::of(b"x: 2");
+    match hand.sources.read(&pinned(&wrong.to_string()), &usual()).await {
+        Err(SourceError::Checksum { expected, found }) => check_eq!((expected, found), (wrong, right), "the checksums"),
+        other => check!(false, "another content is pinned: {other:?}"),
+    }
+    for text in ["", "sha256:", "md5:0", "x"] {
+        check_err!(hand.locate(&pinned(text)).await, SourceError::Settings { .. }, format!("the checksum `{text}`"));
+    }
+    Ok(())
+}
+
+async fn changed(hand: &Hand) -> Result<(), Failed> {
+    for text in ["x: 1", "x: 2", "x: 2", "x: 1"] {
+        hand.place.put("a.yaml", text.as_bytes()).await;
+        check_eq!(&*hand.bytes("a.yaml").await?, text.as_bytes(), "what was put there last");
+    }
+    Ok(())
+}
+
+async fn page(hand: &Hand) -> Result<(), Failed> {
+    let page = b"<!doctype html><title>Sign in</title>";
+    hand.place.put("a.yaml", page).await;
+    check_err!(hand.bytes("a.yaml").await, SourceError::NotDocument { .. }, "a page");
+    let limits = Limits::file(CancellationToken::new());
+    let file = hand.sources.read(&hand.place.request("a.yaml"), &limits).await?;
+    check_eq!(&*file.bytes, page, "a page where any file will do");
+    Ok(())
+}
+
+async fn many(hand: &Hand) -> Result<(), Failed> {
+    let paths: Vec<String> = (0..12).map(|number| format!("many/{number}.yaml")).collect();
+    for path in &paths {
+        hand.place.put(path, path.as_bytes()).await;
+    }
+    let read = join_all(paths.iter().map(|path| hand.bytes(path))).await;
+    for (path, bytes) in paths.iter().zip(read) {
+        check_eq!(&*bytes?, path.as_bytes(), "one of many");
+    }
+    Ok(())
+}
+
+async fn outside(hand: &Hand) -> Result<(), Failed> {
+    if hand.kind.name == DISK {
+        return Ok(());
+    }
+    hand.place.put("a/main.yaml", b"x: 1").await;
+    let main = hand.location("a/main.yaml").await?;
+    for path in ["/etc/passwd", "../../../../../../etc/passwd", "file:///etc/passwd", "disk:///etc/passwd", "~/x", "-"]
+    {
+        match hand.locate(&Request::path(Some(main.clone()), path)).await {
+            Ok(location) => check_eq!(&**location.kind(), hand.kind.name, path),
+            Err(SourceError::Settings { .. }) => {}
+            Err(other) => check!(false, "{path}: refused as `{other}`"),
+        }
+    }
+    Ok(())
+}
+
+async fn odd(hand: &Hand) -> Result<(), Failed> {
+    hand.place.put("main.yaml", b"x: 1").await;
+    let main = hand.location("main.yaml").await?;
+    let long = "x/".repeat(3000);
+    let deep = "../".repeat(3000);
+    let paths = [
+        ".",
+        "..",
+        "/",
+        "//",
+        "///",
+        "a//b",
+        "a/",
+        "\\",
+        "..\\..\\x",
+        "\0",
+        "a\0b",
+        "\n",
+        "\u{202e}x",
+        "\u{feff}",
+        "%",
+        "%0",
+        "%00",
+        "%2e%2e",
+        "%2f",
+        "?",
+        "#",
+        "a?b#c",
+        ":",
+        "a:b",
+        "c:\\x",
+        "://",
+        "x://",
+        "://x",
+        "http:x",
+        "https:",
+        "file:x",
+        "[",
+        "]",
+        "{",
+        "}",
+        "${x}",
+        "*",
+        "|",
+        "<>",
+        "\"",
+        "'",
+        "$HOME",
+        "~",
+        "e\u{301}",
+        "\u{e9}",
+        "🦀",
+        &long,
+        &deep,
+    ];
+    for path in paths {
+        for request in [hand.place.request(path), Request::path(Some(main.clone()), path)] {
+            let first = hand.locate(&request).await;
+            check_eq!(hand.locate(&request).await, first, format!("{path:?}, asked again"));
+            let Ok(location) = first else { continue };
+            let read = hand.sources.fetch(location.clone(), None, &usual()).await;
+            check!(read.is_err() || location == main, "something is at {path:?}: `{location}`");
+        }
+    }
+    Ok(())
+}
+
+async fn patience(hand: &Hand) -> Result<(), Failed> {
+    hand.place.put("a.yaml", b"x: 1").await;
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let cancelled = hand.sources.read(&hand.place.request("a.yaml"), &Limits::document(cancel)).await;
+    check_err!(cancelled, SourceError::Cancelled, "a cancelled read");
+    if hand.place.stall("a.yaml") {
+        let limits = Limits { time: Duration::from_millis(200), ..usual() };
+        let late = hand.sources.read(&hand.place.request("a.yaml"), &limits).await;
+        check_err!(late, SourceError::TimedOut { .. }, "a place that does not answer");
+    }
+    Ok(())
+}

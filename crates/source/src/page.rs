@@ -1,0 +1,54 @@
+//! Telling a web page from a document: servers answer with a page of theirs where a login, a proxy or a mistake in the
+//! address is in the way, and often call that success.
+//!
+//! Not here: whether a document is one that some dialect recognises.
+
+/// The most characters of a title that are repeated.
+const TITLE: usize = 60;
+
+/// How far into a page its title is looked for, in bytes.
+const HEAD: usize = 16 * 1024;
+
+/// What a page is, with its article; nothing if this may be a document. No document begins with a tag.
+pub(crate) fn of(bytes: &[u8]) -> Option<String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let begins = |tag: &str| bytes.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()));
+    if !["<!doctype html", "<html", "<head", "<body", "<?xml", "<!--"].iter().any(|tag| begins(tag)) {
+        return None;
+    }
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    let lower = head.to_ascii_lowercase();
+    if !lower.contains("<html") && !begins("<!doctype html") {
+        return begins("<?xml").then(|| "an XML document".to_owned());
+    }
+    let title = lower.find("<title").and_then(|at| {
+        let begin = at + lower[at..].find('>')? + 1;
+        let end = begin + lower[begin..].find("</title")?;
+        head.get(begin..end)
+    });
+    let title: Vec<&str> = title.unwrap_or_default().split_whitespace().collect();
+    let title: String = title.join(" ").chars().filter(|one| !one.is_control()).take(TITLE).collect();
+    Some(if title.is_empty() { "an HTML page".to_owned() } else { format!("an HTML page with the title `{title}`") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+
+    #[test]
+    fn pages_are_told_from_documents() {
+        for (text, page) in [
+            ("<!DOCTYPE html><html><head><title>Sign\n in</title>", "an HTML page with the title `Sign in`"),
+            ("\u{feff} \r\n<HTML lang=en><body>no", "an HTML page"),
+            ("<!-- proxy --><html><TITLE id=x>Blocked</TITLE>", "an HTML page with the title `Blocked`"),
+            ("<?xml version='1.0'?><Error/>", "an XML document"),
+            ("<?xml version='1.0'?><html><title></title>", "an HTML page"),
+            ("<html><title>cut", "an HTML page"),
+        ] {
+            assert_eq!(of(text.as_bytes()).as_deref(), Some(page), "{text}");
+        }
+        for text in ["", "version: 2023-04-20", "<<: *a", "# <html>", "{}", "<", "<!-- only -->", "\u{feff}", "<?php"] {
+            assert_eq!(of(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The environment that credentials and addresses of services are taken from.
+//!
+//! It is a value, so that who serves others, and tests, say what is in it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Variables by name. Their values never print.
+#[derive(Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// The environment of this process, without what is not UTF-8.
+    pub fn of_process() -> Environment {
+        let text = |variable: std::ffi::OsString| variable.into_string().ok();
+        std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
+    }
+
+    /// A variable that is set and not empty.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The first of these that is set and not empty.
+    pub(crate) fn first(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| self.get(name))
+    }
+
+    /// Whether a variable says yes.
+    pub(crate) fn says_yes(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on"))
+    }
+
+    /// All that begin with a prefix and are not empty.
+    pub(crate) fn of_prefix<'e>(&'e self, prefix: &'e str) -> impl Iterator<Item = (&'e str, &'e str)> {
+        let all = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        all.filter(move |(name, value)| name.starts_with(prefix) && !value.is_empty())
+    }
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Environment {
+        Environment { variables: variables.into_iter().collect() }
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_set().entries(self.variables.keys()).finish()
+    }
+}

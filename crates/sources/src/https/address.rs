@@ -1,0 +1,175 @@
+//! From a path as written to an address in its one spelling.
+//!
+//! Not here: asking the server.
+
+use reqwest::Url;
+use source::{Location, Request, SourceError};
+
+use crate::client::is_this_machine;
+
+/// The address that a request leads to.
+pub(super) fn resolve(request: &Request) -> Result<Url, SourceError> {
+    let (path, host) = (&*request.path, request.key("host"));
+    if path
+        .split_once("://")
+        .is_some_and(|(scheme, _)| ["https", "http"].iter().any(|one| one.eq_ignore_ascii_case(scheme)))
+    {
+        return if host.is_none() {
+            parse(path)
+        } else {
+            Err(wrong_path("is a whole address, while `host` names one"))
+        };
+    }
+    let base = match (host, &request.from) {
+        (Some(host), _) => of_host(host)?,
+        (None, Some(from)) => parse(Location::identity(from))?,
+        (None, None) => return Err(SourceError::settings("host", "is missing")),
+    };
+    // Such a path would name a host of its own.
+    let slash = |character: char| matches!(character, '/' | '\\');
+    if path.starts_with(slash) && path[1..].starts_with(slash) {
+        return Err(wrong_path("begins with two slashes"));
+    }
+    // A first step with a colon is no scheme.
+    let path = if path.starts_with(slash) { path.to_owned() } else { format!("./{path}") };
+    let url = base.join(&path).map_err(|error| wrong_path(format!("cannot be part of an address: {error}")))?;
+    if url.origin() != base.origin() {
+        return Err(wrong_path("leads to another host"));
+    }
+    canonical(url)
+}
+
+/// An address in its one spelling.
+pub(super) fn parse(text: &str) -> Result<Url, SourceError> {
+    canonical(Url::parse(text).map_err(|error| wrong_path(format!("is no address: {error}")))?)
+}
+
+fn of_host(host: &str) -> Result<Url, SourceError> {
+    let wrong = || SourceError::settings("host", "is no host such as `example.com` or `example.com:8443`");
+    if host.contains(['/', '\\', '@', '?', '#']) || host.chars().any(|one| one.is_whitespace() || one.is_control()) {
+        return Err(wrong());
+    }
+    Url::parse(&format!("https://{host}/")).map_err(|_| wrong())
+}
+
+fn canonical(mut url: Url) -> Result<Url, SourceError> {
+    match url.scheme() {
+        "https" => {}
+        "http" if is_this_machine(&url) => {}
+        "http" => return Err(wrong_path("is an `http` address; documents are fetched over `https` only")),
+        _ => return Err(wrong_path("is no `https` address")),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong_path("holds a user or password; no credentials are sent to web servers"));
+    }
+    url.set_fragment(None);
+    let path = plain_escapes(url.path());
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// Takes back escapes that need not be there (`%41` is `A`), and writes the others with capitals: two spellings of one
+/// address are equal then.
+fn plain_escapes(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once('%') {
+        plain.push_str(before);
+        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        rest = match byte {
+            Some(byte) => {
+                if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+                    plain.push(char::from(byte));
+                } else {
+                    plain.push_str(&format!("%{byte:02X}"));
+                }
+                after.get(2..).unwrap_or_default()
+            }
+            None => {
+                plain.push('%');
+                after
+            }
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+fn wrong_path(problem: impl Into<String>) -> SourceError {
+    SourceError::settings("path", problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(from: Option<&str>, host: Option<&str>, path: &str) -> Result<String, String> {
+        let request = Request {
+            from: from.map(|from| Location::new("https", from)),
+            path: path.into(),
+            kind: host.map(|_| "https".into()),
+            keys: host.map(|host| ("host".into(), host.into())).into_iter().collect(),
+            checksum: None,
+        };
+        resolve(&request).map(String::from).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_path_is_relative_to_the_document_it_stands_in() {
+        let base = Some("https://example.com/a/b/main.yaml?ref=1");
+        for (path, wanted) in [
+            ("c.yaml", "https://example.com/a/b/c.yaml"),
+            ("./c.yaml", "https://example.com/a/b/c.yaml"),
+            ("../c.yaml", "https://example.com/a/c.yaml"),
+            ("../../../../c.yaml", "https://example.com/c.yaml"),
+            ("%2e%2e/c.yaml", "https://example.com/a/c.yaml"),
+            ("/c.yaml", "https://example.com/c.yaml"),
+            ("\\c.yaml", "https://example.com/c.yaml"),
+            ("d\\c.yaml", "https://example.com/a/b/d/c.yaml"),
+            ("c:d.yaml", "https://example.com/a/b/c:d.yaml"),
+            ("a b/ä.yaml", "https://example.com/a/b/a%20b/%C3%A4.yaml"),
+            ("%41%2fb%c3%a4.yaml", "https://example.com/a/b/A%2Fb%C3%A4.yaml"),
+            ("c.yaml?x=1#part", "https://example.com/a/b/c.yaml?x=1"),
+            ("100%.yaml", "https://example.com/a/b/100%.yaml"),
+            ("https://other.example:443/x.yaml", "https://other.example/x.yaml"),
+            ("HTTPS://OTHER.example/./y/../x.yaml", "https://other.example/x.yaml"),
+            ("http://127.0.0.1:80/x.yaml", "http://127.0.0.1/x.yaml"),
+        ] {
+            assert_eq!(resolved(base, None, path), Ok(wanted.to_owned()), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_leads_to_another_host_is_refused() {
+        let base = Some("https://example.com/a/main.yaml");
+        for path in ["//evil.example/x", "/\\evil.example/x", "\\\\evil.example\\x", "\\/evil.example/x"] {
+            assert_eq!(resolved(base, None, path).unwrap_err(), "`path` begins with two slashes", "{path}");
+        }
+        for path in ["http://example.com/x", "http://127.0.0.1.example.com/x", "http://0x7f.example/x"] {
+            assert!(resolved(base, None, path).unwrap_err().contains("over `https` only"), "{path}");
+        }
+        assert!(resolved(base, None, "https://user:secret@example.com/x").unwrap_err().contains("no credentials"));
+        assert!(resolved(base, None, "https://").unwrap_err().contains("is no address"));
+    }
+
+    #[test]
+    fn a_host_is_a_host_and_nothing_else() {
+        assert_eq!(resolved(None, Some("Example.com"), "a/b.yaml"), Ok("https://example.com/a/b.yaml".to_owned()));
+        assert_eq!(resolved(None, Some("[::1]:8443"), "/b.yaml"), Ok("https://[::1]:8443/b.yaml".to_owned()));
+        assert_eq!(resolved(None, Some("bücher.example"), "b"), Ok("https://xn--bcher-kva.example/b".to_owned()));
+        for host in
+            ["https://example.com", "example.com/a", "user@example.com", "exa mple.com", "a:b:c", "a:99999", "?"]
+        {
+            assert!(resolved(None, Some(host), "b.yaml").unwrap_err().starts_with("`host` is no host"), "{host}");
+        }
+        assert!(resolved(None, Some("example.com"), "https://example.com/b").unwrap_err().contains("`host` names one"));
+    }
+
+    #[test]
+    fn the_one_spelling_stays_as_it_is() {
+        for path in ["a%20b", "a%2Fb", "%", "%zz", "%C3%A4", "a~b", "x?y=%41"] {
+            let once = resolved(None, Some("example.com"), path).unwrap();
+            assert_eq!(parse(&once).map(String::from), Ok(once.clone()), "{path}");
+        }
+    }
+}

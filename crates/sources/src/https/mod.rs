@@ -1,0 +1,83 @@
+//! Web servers.
+//!
+//! Only `https` is spoken; plain `http` with this machine alone. No credentials are sent, not even those of an address
+//! (`user:password@host` is refused): what must not be public belongs into a place that has credentials of its own.
+//!
+//! A document's location is the address as written, not where redirects lead: those may differ from day to day.
+//!
+//! Not here: `http_resource()` and the provider `http`, which speak with any server.
+
+mod address;
+mod exchange;
+
+use std::sync::Arc;
+
+use source::{BoxFuture, Digest, Key, Kind, Limits, Location, Request, Source, SourceError};
+
+use crate::cache::Cache;
+use crate::client::Clients;
+use crate::limit::within;
+
+static KIND: Kind = Kind {
+    name: "https",
+    about: "A web server, asked without credentials.",
+    schemes: &["https", "http"],
+    keys: &[Key { name: "host", required: true, about: "The host, with its port unless that is 443." }],
+};
+
+/// Web servers.
+#[derive(Debug, Default)]
+pub struct Https {
+    clients: Clients,
+    cache: Option<Cache>,
+}
+
+impl Https {
+    /// Servers whom the machine trusts.
+    pub fn new() -> Https {
+        Https::default()
+    }
+
+    /// Servers whom these authorities (in PEM form) vouch for, and no others.
+    pub fn trusting(authorities: &str) -> Https {
+        Https { clients: Clients::trusting(authorities), cache: None }
+    }
+
+    /// Keeps documents in a cache.
+    pub fn cached(self, cache: Cache) -> Https {
+        Https { cache: Some(cache), ..self }
+    }
+}
+
+impl Source for Https {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn resolve<'a>(
+        &'a self,
+        request: &'a Request,
+        _limits: &'a Limits,
+    ) -> BoxFuture<'a, Result<Location, SourceError>> {
+        let resolved = address::resolve(request).map(|url| Location::new(KIND.name, String::from(url)));
+        Box::pin(std::future::ready(resolved))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        location: &'a Location,
+        pinned: Option<&'a Digest>,
+        limits: &'a Limits,
+    ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(within(limits, async move {
+            let cache = self.cache.as_ref();
+            if let (Some(cache), Some(pinned)) = (cache, pinned)
+                && let Some(bytes) = cache.get(*pinned, limits.bytes).await
+            {
+                return Ok(bytes);
+            }
+            let url = address::parse(location.identity())?;
+            exchange::get(&self.clients, cache, location, url, limits.bytes).await
+        }))
+    }
+}

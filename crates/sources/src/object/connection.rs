@@ -1,0 +1,83 @@
+//! How the client library reaches a service: with our clients, so that there is one TLS configuration and one way to use
+//! proxies.
+//!
+//! Not here: retries and signatures, which are the library's.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+};
+use reqwest::Url;
+
+use crate::client::Clients;
+
+/// How long the service that gives a machine its credentials is waited for: on most machines there is none.
+const MACHINE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Where machines of clouds ask for their own credentials.
+const MACHINE_HOSTS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
+
+/// Connects with clients that are made when they are first needed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Connector {
+    clients: Arc<Clients>,
+}
+
+/// The machine has no credentials of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("this machine has no credentials of its own")]
+pub(super) struct NoneOfMachine;
+
+/// No client could be made.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct NoClient(String);
+
+impl HttpConnector for Connector {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(Connection { clients: self.clients.clone() }))
+    }
+}
+
+struct Connection {
+    clients: Arc<Clients>,
+}
+
+impl Connection {
+    async fn answer(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let failed = |words: String| HttpError::new(HttpErrorKind::Unknown, NoClient(words));
+        let url = Url::parse(&request.uri().to_string()).map_err(|error| failed(error.to_string()))?;
+        let client = self.clients.of(&url).await.map_err(|error| failed(error.to_string()))?;
+        let answer = HttpService::call(&client, request);
+        if !url.host_str().is_some_and(|host| MACHINE_HOSTS.contains(&host)) {
+            return answer.await;
+        }
+        let none = || HttpError::new(HttpErrorKind::Unknown, NoneOfMachine);
+        tokio::time::timeout(MACHINE_TIMEOUT, answer).await.map_err(|_| none())?.map_err(|_| none())
+    }
+}
+
+impl HttpService for Connection {
+    // As the attribute of the library's trait would write it.
+    fn call<'life, 'future>(
+        &'life self,
+        request: HttpRequest,
+    ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'future>>
+    where
+        'life: 'future,
+        Self: 'future,
+    {
+        Box::pin(self.answer(request))
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Connection")
+    }
+}

@@ -1,0 +1,47 @@
+//! Google Cloud Storage.
+//!
+//! Credentials: `GOOGLE_APPLICATION_CREDENTIALS` or `GOOGLE_SERVICE_ACCOUNT`, the application default credentials of
+//! `gcloud`, or those of the machine. `STORAGE_EMULATOR_HOST` leads to another service, which is asked without.
+
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use source::{Key, Kind};
+
+use super::address::Address;
+use super::connection::Connector;
+use super::{Opened, Service, refusal, retries};
+use crate::environment::Environment;
+
+pub(super) static SERVICE: Service = Service {
+    kind: &Kind {
+        name: "googlecloud/storage",
+        about: "A bucket of Google Cloud Storage.",
+        schemes: &["gs"],
+        keys: &[Key { name: "bucket", required: true, about: "The bucket." }],
+    },
+    holder: "bucket",
+    holder_word: "bucket",
+    is_holder: |name| {
+        let allowed =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_');
+        !name.is_empty() && name.len() <= 222 && name.bytes().all(allowed)
+    },
+    usual_region: |_| None,
+    open,
+    credentials: "`GOOGLE_APPLICATION_CREDENTIALS`, or those of `gcloud auth application-default login`",
+};
+
+fn open(environment: &Environment, address: &Address, connector: Connector) -> Opened {
+    let mut builder = GoogleCloudStorageBuilder::new();
+    for (name, value) in environment.of_prefix("GOOGLE_") {
+        if let Ok(key) = name.to_ascii_lowercase().parse::<GoogleConfigKey>() {
+            builder = builder.with_config(key, value);
+        }
+    }
+    if let Some(host) = environment.get("STORAGE_EMULATOR_HOST") {
+        let base = if host.contains("://") { host.to_owned() } else { format!("http://{host}") };
+        builder = builder.with_base_url(base.trim_end_matches('/')).with_skip_signature(true);
+    }
+    let builder = builder.with_bucket_name(&address.bucket).with_retry(retries()).with_http_connector(connector);
+    let store = builder.build().map_err(|error| refusal::of_setup(&SERVICE, error))?;
+    Ok(Box::new(store))
+}

@@ -1,0 +1,182 @@
+//! Object stores: S3, Google Cloud Storage, Azure Blob Storage.
+//!
+//! A location is an address such as `s3://bucket/folder/main.yaml?region=eu-west-1`. Keys have no folders of their own,
+//! but a relative path in a document means what it means elsewhere: beside the including document. Credentials and
+//! addresses of services are those of the usual environment.
+//!
+//! Not here: writing, listing, versions of an object.
+
+mod address;
+mod azure;
+mod connection;
+mod google;
+mod refusal;
+mod s3;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use object_store::{BackoffConfig, GetOptions, ObjectStore, RetryConfig};
+use source::{BoxFuture, Digest, Kind, Limits, Location, Request, Source, SourceError};
+
+use self::address::Address;
+use self::connection::Connector;
+use crate::cache::Cache;
+use crate::environment::Environment;
+use crate::limit::{blocking, within};
+
+/// An opened bucket.
+type Opened = Result<Box<dyn ObjectStore>, SourceError>;
+
+/// A service that keeps objects.
+struct Service {
+    kind: &'static Kind,
+    /// The key that names the bucket or container.
+    holder: &'static str,
+    /// What a bucket is called there.
+    holder_word: &'static str,
+    /// Whether a text may name a bucket.
+    is_holder: fn(&str) -> bool,
+    /// The region where none is written.
+    usual_region: fn(&Environment) -> Option<String>,
+    /// Opens a bucket. Blocks: it may read files.
+    open: fn(&Environment, &Address, Connector) -> Opened,
+    /// Which credentials are looked for.
+    credentials: &'static str,
+}
+
+/// One object store service.
+pub struct Object {
+    service: &'static Service,
+    environment: Environment,
+    connector: Connector,
+    cache: Option<Cache>,
+    /// Opened buckets, so that credentials are asked for once.
+    open: Mutex<BTreeMap<String, Arc<dyn ObjectStore>>>,
+}
+
+/// `aws/s3`: Amazon S3, or what speaks like it.
+pub fn s3(environment: Environment) -> Object {
+    Object::new(&s3::SERVICE, environment)
+}
+
+/// `googlecloud/storage`: Google Cloud Storage.
+pub fn google(environment: Environment) -> Object {
+    Object::new(&google::SERVICE, environment)
+}
+
+/// `azure/blob`: Azure Blob Storage.
+pub fn azure(environment: Environment) -> Object {
+    Object::new(&azure::SERVICE, environment)
+}
+
+impl Object {
+    fn new(service: &'static Service, environment: Environment) -> Object {
+        let (connector, open) = (Connector::default(), Mutex::default());
+        Object { service, environment, connector, cache: None, open }
+    }
+
+    /// Keeps documents in a cache.
+    pub fn cached(self, cache: Cache) -> Object {
+        Object { cache: Some(cache), ..self }
+    }
+
+    async fn bucket(&self, address: &Address) -> Result<Arc<dyn ObjectStore>, SourceError> {
+        let name = address.bucket_alone();
+        let opened = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = opened().get(&name) {
+            return Ok(store.clone());
+        }
+        let (environment, connector) = (self.environment.clone(), self.connector.clone());
+        let (open, address) = (self.service.open, address.clone());
+        let store: Arc<dyn ObjectStore> = blocking(move || open(&environment, &address, connector)).await?.into();
+        Ok(opened().entry(name).or_insert(store).clone())
+    }
+
+    async fn get(&self, location: &Location, limits: &Limits) -> Result<Arc<[u8]>, SourceError> {
+        let address = Address::parse(self.service, location.identity())?;
+        let store = self.bucket(&address).await?;
+        let mut kept = None;
+        if let Some(cache) = &self.cache
+            && let Some(seen) = cache.seen(location).await
+        {
+            kept = cache.get(seen.digest, limits.bytes).await.map(|bytes| (seen.tag, bytes));
+        }
+        let options = GetOptions { if_none_match: kept.as_ref().map(|(tag, _)| tag.clone()), ..GetOptions::default() };
+        let refused = |error| refusal::of(self.service, &address, error);
+        let found = match store.get_opts(&address.path()?, options).await {
+            Ok(found) => found,
+            Err(object_store::Error::NotModified { .. }) => {
+                return kept
+                    .map(|(_, bytes)| bytes)
+                    .ok_or_else(|| SourceError::broken("it answers that nothing changed"));
+            }
+            Err(error) => return Err(refused(error)),
+        };
+        if found.meta.size > limits.bytes {
+            return Err(SourceError::TooLarge { limit: limits.bytes });
+        }
+        let tag = found.meta.e_tag.clone();
+        let mut bytes = Vec::new();
+        let mut parts = found.into_stream();
+        while let Some(part) = parts.next().await {
+            let part = part.map_err(refused)?;
+            if (bytes.len() + part.len()) as u64 > limits.bytes {
+                return Err(SourceError::TooLarge { limit: limits.bytes });
+            }
+            bytes.extend_from_slice(&part);
+        }
+        let bytes: Arc<[u8]> = bytes.into();
+        if let Some(cache) = &self.cache {
+            cache.put(location, tag, bytes.clone()).await;
+        }
+        Ok(bytes)
+    }
+}
+
+impl Source for Object {
+    fn kind(&self) -> &'static Kind {
+        self.service.kind
+    }
+
+    fn resolve<'a>(
+        &'a self,
+        request: &'a Request,
+        _limits: &'a Limits,
+    ) -> BoxFuture<'a, Result<Location, SourceError>> {
+        let resolved = address::resolve(self.service, &self.environment, request)
+            .map(|address| Location::new(self.service.kind.name, address.to_string()));
+        Box::pin(std::future::ready(resolved))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        location: &'a Location,
+        pinned: Option<&'a Digest>,
+        limits: &'a Limits,
+    ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(within(limits, async move {
+            if let (Some(cache), Some(pinned)) = (&self.cache, pinned)
+                && let Some(bytes) = cache.get(*pinned, limits.bytes).await
+            {
+                return Ok(bytes);
+            }
+            self.get(location, limits).await
+        }))
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Object").field("kind", &self.service.kind.name).finish_non_exhaustive()
+    }
+}
+
+/// What failed on the way is tried again twice. The time of the whole is limited by who asks.
+fn retries() -> RetryConfig {
+    let backoff = BackoffConfig { init_backoff: Duration::from_millis(200), ..BackoffConfig::default() };
+    RetryConfig { backoff, max_retries: 2, ..RetryConfig::default() }
+}

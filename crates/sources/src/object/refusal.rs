@@ -1,0 +1,105 @@
+//! What an error of the client library means.
+//!
+//! Its errors carry the service's answer as text; the code and message that the service gave are taken from there.
+
+use object_store::Error;
+use source::SourceError;
+
+use super::Service;
+use super::address::Address;
+use super::connection::NoneOfMachine;
+
+/// Codes by which services say that it is the credentials.
+const CREDENTIALS: [&str; 11] = [
+    "InvalidAccessKeyId",
+    "SignatureDoesNotMatch",
+    "ExpiredToken",
+    "InvalidToken",
+    "TokenRefreshRequired",
+    "AuthorizationHeaderMalformed",
+    "AuthenticationFailed",
+    "InvalidAuthenticationInfo",
+    "NoAuthenticationInformation",
+    "MissingSecurityHeader",
+    "RequestTimeTooSkewed",
+];
+
+/// The error that it means.
+pub(super) fn of(service: &Service, address: &Address, error: Error) -> SourceError {
+    if is_none_of_machine(&error) {
+        return SourceError::Credentials { words: service.credentials.to_owned() };
+    }
+    let text = error.to_string();
+    let code =
+        element(&text, "Code").or_else(|| element(&text, "AuthenticationErrorDetail").map(|_| "AuthenticationFailed"));
+    let words = said(code, element(&text, "Message"));
+    if code.is_some_and(|code| CREDENTIALS.contains(&code)) {
+        return SourceError::Credentials { words };
+    }
+    match error {
+        Error::NotFound { .. } if matches!(code, Some("NoSuchBucket" | "ContainerNotFound")) => {
+            SourceError::NotThere { words: format!("no such {}", service.holder_word) }
+        }
+        Error::NotFound { .. } => SourceError::NotThere { words },
+        Error::PermissionDenied { .. } => SourceError::Denied { words },
+        Error::Unauthenticated { .. } => SourceError::Credentials { words },
+        _ if text.contains("redirect without LOCATION") || code == Some("PermanentRedirect") => {
+            SourceError::settings("region", format!("is not that of the {}", service.holder_word))
+        }
+        _ if is_about_credentials(&text) => SourceError::Credentials { words: innermost(&error) },
+        _ if words.is_empty() => SourceError::broken(scrubbed(address, &innermost(&error))),
+        _ => SourceError::broken(words),
+    }
+}
+
+/// An error in setting a client up.
+pub(super) fn of_setup(service: &Service, error: Error) -> SourceError {
+    let words = innermost(&error);
+    SourceError::Credentials { words: format!("{words} ({})", service.credentials) }
+}
+
+fn is_none_of_machine(error: &Error) -> bool {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if error.is::<NoneOfMachine>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// The library asks for tokens at places of their own and wraps what those say as anything else.
+fn is_about_credentials(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["oauth2", "/token", "sts.", "credential", "access token", "metadata"].iter().any(|sign| text.contains(sign))
+}
+
+/// What stands in an element of the XML that the service answered.
+fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let begin = text.find(&format!("<{name}>"))? + name.len() + 2;
+    let end = begin + text[begin..].find("</")?;
+    Some(text[begin..end].trim())
+}
+
+fn said(code: Option<&str>, message: Option<&str>) -> String {
+    let first = message.unwrap_or_default().lines().next().unwrap_or_default();
+    let first: String = first.chars().filter(|one| !one.is_control()).take(200).collect();
+    match (code, first.trim_end_matches('.')) {
+        (Some(code), "") => code.to_owned(),
+        (Some(code), first) => format!("{first} ({code})"),
+        (None, first) => first.to_owned(),
+    }
+}
+
+/// The words of the innermost cause: the outer ones repeat it, with addresses.
+fn innermost(error: &Error) -> String {
+    let words = crate::client::words(error);
+    let line = words.lines().next().unwrap_or_default();
+    line.chars().filter(|one| !one.is_control()).take(300).collect()
+}
+
+/// Without the key, which the message names already.
+fn scrubbed(address: &Address, words: &str) -> String {
+    words.replace(&address.to_string(), "it")
+}

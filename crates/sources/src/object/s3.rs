@@ -1,0 +1,148 @@
+//! Amazon S3, and what speaks like it.
+//!
+//! Credentials: `AWS_ACCESS_KEY_ID` with `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; a web identity; the profile
+//! `AWS_PROFILE` of the shared files; those of the container or machine. `AWS_ENDPOINT_URL_S3` and `AWS_ENDPOINT_URL`
+//! lead to another service. With `AWS_SKIP_SIGNATURE=true` nothing is signed, which public buckets allow.
+//!
+//! Not here: single sign-on and programs that give credentials.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use source::{Key, Kind, SourceError};
+
+use super::address::Address;
+use super::connection::Connector;
+use super::{Opened, Service, refusal, retries};
+use crate::environment::Environment;
+
+pub(super) static SERVICE: Service = Service {
+    kind: &Kind {
+        name: "aws/s3",
+        about: "A bucket of Amazon S3, or of what speaks like it.",
+        schemes: &["s3"],
+        keys: &[
+            Key { name: "bucket", required: true, about: "The bucket." },
+            Key { name: "region", required: true, about: "The region that the bucket is in." },
+        ],
+    },
+    holder: "bucket",
+    holder_word: "bucket",
+    is_holder: |name| {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+        !name.is_empty() && name.len() <= 255 && name.bytes().all(allowed)
+    },
+    usual_region: |environment| {
+        Some(environment.first(&["AWS_REGION", "AWS_DEFAULT_REGION"]).unwrap_or("us-east-1").to_owned())
+    },
+    open,
+    credentials: "`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or a profile in `~/.aws/credentials`",
+};
+
+fn open(environment: &Environment, address: &Address, connector: Connector) -> Opened {
+    let mut builder = AmazonS3Builder::new();
+    for (name, value) in environment.of_prefix("AWS_") {
+        if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
+            builder = builder.with_config(key, value);
+        }
+    }
+    if !has_own_credentials(environment) {
+        match profile(environment)? {
+            Some(profile) => {
+                let value = |key: &str| profile.get(key).cloned().unwrap_or_default();
+                builder = builder
+                    .with_access_key_id(value("aws_access_key_id"))
+                    .with_secret_access_key(value("aws_secret_access_key"));
+                if let Some(token) = profile.get("aws_session_token") {
+                    builder = builder.with_token(token);
+                }
+            }
+            None if environment.says_yes("AWS_EC2_METADATA_DISABLED") => {
+                return Err(SourceError::Credentials { words: SERVICE.credentials.to_owned() });
+            }
+            None => {}
+        }
+    }
+    if let Some(endpoint) = environment.first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]) {
+        // Whoever sets it decides how it is reached.
+        builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
+    }
+    if let Some(region) = &address.region {
+        builder = builder.with_region(region);
+    }
+    let builder = builder.with_bucket_name(&address.bucket).with_retry(retries()).with_http_connector(connector);
+    let store = builder.build().map_err(|error| refusal::of_setup(&SERVICE, error))?;
+    Ok(Box::new(store))
+}
+
+/// Whether the environment itself says where credentials come from, or that none are needed.
+fn has_own_credentials(environment: &Environment) -> bool {
+    let named = [
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_WEB_IDENTITY_TOKEN_FILE",
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    ];
+    environment.first(&named).is_some() || environment.says_yes("AWS_SKIP_SIGNATURE")
+}
+
+/// The profile of the shared files that has keys. None where there are no such files and no profile was asked for.
+fn profile(environment: &Environment) -> Result<Option<BTreeMap<String, String>>, SourceError> {
+    let asked = environment.first(&["AWS_PROFILE", "AWS_DEFAULT_PROFILE"]);
+    let name = asked.unwrap_or("default");
+    let home = environment.first(&["HOME", "USERPROFILE"]).map(PathBuf::from);
+    let file = |variable: &str, usual: &str| {
+        let named = environment.get(variable).map(PathBuf::from);
+        named.or_else(|| home.as_ref().map(|home| home.join(".aws").join(usual)))
+    };
+    for (variable, usual) in [("AWS_SHARED_CREDENTIALS_FILE", "credentials"), ("AWS_CONFIG_FILE", "config")] {
+        let Some(text) = file(variable, usual).and_then(|path| std::fs::read_to_string(path).ok()) else { continue };
+        let section = section(&text, name);
+        if section.contains_key("aws_access_key_id") && section.contains_key("aws_secret_access_key") {
+            return Ok(Some(section));
+        }
+    }
+    match asked {
+        Some(name) => {
+            Err(SourceError::Credentials { words: format!("the profile `{name}` has no keys in the shared files") })
+        }
+        None => Ok(None),
+    }
+}
+
+/// The entries of `[name]` or `[profile name]`.
+fn section(text: &str, name: &str) -> BTreeMap<String, String> {
+    let mut entries = BTreeMap::new();
+    let mut inside = false;
+    for line in text.lines().map(str::trim) {
+        if let Some(header) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
+            let header = header.trim();
+            inside = header.strip_prefix("profile ").unwrap_or(header).trim() == name;
+        } else if inside
+            && !line.starts_with(['#', ';'])
+            && let Some((key, value)) = line.split_once('=')
+        {
+            entries.insert(key.trim().to_ascii_lowercase(), value.trim().to_owned());
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::section;
+
+    #[test]
+    fn a_profile_is_found_among_others() {
+        let text = "[default]\naws_access_key_id = A\n\n[profile work]\n# note = x\nAWS_Access_Key_Id=B\n; y = z\n \
+                    aws_secret_access_key = s=t\n[other]\naws_access_key_id=C\n";
+        let found = section(text, "work");
+        assert_eq!(found.len(), 2);
+        assert_eq!(found["aws_access_key_id"], "B");
+        assert_eq!(found["aws_secret_access_key"], "s=t");
+        assert_eq!(section(text, "default")["aws_access_key_id"], "A");
+        assert!(section(text, "none").is_empty());
+    }
+}
