@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Address, Expr, IndexMap, Name, Type, Value};
+use crate::{Expr, IndexMap, Name, Type, Value};
 
 /// Where something was written, and in which dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +41,6 @@ pub struct Blueprint {
     pub exports: IndexMap<Name, Export>,
     /// Free metadata of the document: a map, or nothing.
     pub metadata: Option<Expr>,
-    /// Things that had another address before, beside those that resources name themselves.
-    pub moves: Vec<Move>,
-}
-
-/// A thing had another address before.
-#[derive(Clone, Debug)]
-pub struct Move {
-    /// The address of before.
-    pub from: Address,
-    /// The address of now.
-    pub to: Address,
-    /// Where that is written.
-    pub span: Span,
 }
 
 /// A value that is given from outside.
@@ -212,7 +199,7 @@ pub struct Lifecycle {
     pub timeouts: Timeouts,
     /// Adopt the thing with this id of the provider.
     pub import: Option<Name>,
-    /// Had these addresses before, as text that reads as an address.
+    /// Was called so before.
     pub moved_from: Vec<Name>,
 }
 

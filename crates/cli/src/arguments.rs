@@ -10,6 +10,7 @@ use state::InstanceName;
 
 use crate::exit::CommandError;
 use crate::inputs::Written;
+use crate::registry::Offer;
 use crate::terminal::ColorChoice;
 
 /// Deploy what a document describes, and remember what was done.
@@ -57,19 +58,15 @@ pub(crate) struct Global {
     /// Say more: notes, and every field.
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// Replace every provider by a simulation.
-    #[arg(long, global = true, hide = true)]
+    /// Rehearse: every provider is replaced by a simulation, and the state of rehearsals is kept apart.
+    #[arg(long, global = true)]
     pub(crate) simulate: bool,
-    /// One more catalogue of types.
-    #[arg(long, value_name = "FILE", global = true, hide = true)]
-    pub(crate) catalog: Option<PathBuf>,
-}
-
-impl Global {
-    /// Refuses what this version does not have.
-    pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
-        refuse(&[("--simulate", self.simulate), ("--catalog", self.catalog.is_some())])
-    }
+    /// One more catalogue of types, for `validate`, `stage` and `--simulate`; repeatable.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// What the two flags above put at hand.
+    #[arg(skip)]
+    pub(crate) offer: Offer,
 }
 
 fn refuse(flags: &[(&str, bool)]) -> Result<(), CommandError> {
@@ -129,6 +126,21 @@ impl Command {
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
         }
+    }
+
+    /// Whether it has to do with things, so that a person must know that they are simulated.
+    pub(crate) fn rehearses(&self) -> bool {
+        !matches!(
+            self,
+            Command::Init(_)
+                | Command::Validate(_)
+                | Command::Key(_)
+                | Command::Graph(_)
+                | Command::Explain(_)
+                | Command::Types(_)
+                | Command::Functions(_)
+                | Command::Completions(_)
+        )
     }
 
     /// Whether it changes an instance: then machine output is a line per event.

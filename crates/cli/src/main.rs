@@ -8,6 +8,7 @@
 
 mod arguments;
 mod bug;
+mod catalogs;
 mod commands;
 mod config;
 mod exit;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure as EngineOnFailure, Settings};
 use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate};
-use engine::{Answers, Checked, FrozenDocument, Given, Options, Request, Staged};
+use engine::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use serde_json::json;
 use state::{InstanceName, OperationOutcome, Snapshot};
 use std::sync::Arc;
@@ -49,6 +49,7 @@ pub(crate) async fn stage(
 ) -> Option<Staged> {
     if let Some((checked, ..)) = &wanted.document
         && wanted.answers.is_none()
+        && !setup.global.simulate
     {
         announce(checked, report);
     }
@@ -56,7 +57,7 @@ pub(crate) async fn stage(
     let folder = |folder: PathBuf| blueprint::Name::from(folder.to_string_lossy().as_ref());
     let request = Request {
         instance: shell.instance.clone(),
-        document: document.map(|(checked, frozen, path)| (checked, frozen, folder(path))),
+        document: document.map(|(checked, frozen, path)| (Arc::new(Documents::single(checked, folder(path))), frozen)),
         given,
         options,
         snapshot,
@@ -129,6 +130,7 @@ pub(crate) async fn carry_out(
         if let Some(line) = line.as_object_mut() {
             line.extend(json::plan(&staged.plan));
         }
+        report.mark(&mut line);
         report.json_line(&line);
         report.flush();
     } else {

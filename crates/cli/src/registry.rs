@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 use expr::FunctionTable;
-use provider::{Catalogs, Provider};
-use providers::fake::{self, FakeOptions};
+use provider::{Catalog, Catalogs, Provider};
+use providers::fake::{self, FakeOptions, SharedWorld};
 use state::Store;
 use state::seal::Sealer;
 use stores::memory::{MemoryState, MemoryStore};
@@ -30,49 +30,130 @@ const PROVIDERS: &[(&str, Make)] = &[
     ("std", || Arc::new(providers::std::provider())),
 ];
 
+/// What the command line puts at hand: the providers of this program or simulations in their place, and catalogues of the
+/// person's own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Offer {
+    /// Every provider is replaced by a simulation of its catalogue.
+    pub(crate) simulated: bool,
+    /// The catalogues that `--catalog` names.
+    pub(crate) more: Vec<Arc<Catalog>>,
+}
+
 /// What providers offer, and the providers themselves.
 pub(crate) struct Registry {
+    /// What it was made from.
+    pub(crate) offer: Offer,
     /// What they offer together.
     pub(crate) catalogs: Arc<Catalogs>,
     /// What expressions can call.
     pub(crate) functions: Arc<FunctionTable>,
     /// Provider by namespace.
     pub(crate) providers: IndexMap<Name, Arc<dyn Provider>>,
+    offered: IndexMap<Name, Offered>,
 }
 
-/// The providers of the namespaces that `wanted` names. Reading a catalogue takes time, so those that nobody needs stay
-/// closed. The things of the simulated cloud are in memory until [`Registry::open_world`].
-pub(crate) fn registry(wanted: impl Fn(&str) -> bool) -> Registry {
-    let mut all: Vec<(&str, Arc<dyn Provider>)> = Vec::new();
-    for (namespace, make) in PROVIDERS {
-        if wanted(namespace) {
-            all.push((namespace, make()));
+impl Offer {
+    /// The providers of the namespaces that `wanted` names. Reading a catalogue takes time, so those that nobody needs stay
+    /// closed; the person's own are always there. Things of simulated clouds are in memory until [`Registry::open_world`].
+    pub(crate) fn registry(&self, wanted: impl Fn(&str) -> bool) -> Registry {
+        let wanted = |namespace: &str| wanted(namespace) || self.extends(namespace);
+        let mut real: Vec<(Arc<Catalog>, Option<Arc<dyn Provider>>)> = Vec::new();
+        for (namespace, make) in PROVIDERS {
+            if wanted(namespace) {
+                let provider = make();
+                real.push((provider.catalog().clone(), Some(provider)));
+            }
         }
+        if wanted(SIMULATED) {
+            real.push((fake::catalog(), None));
+        }
+        let own = real.iter().map(|(catalog, _)| catalog.clone());
+        let catalogs = provider::overlay(own, &self.more);
+        let mut all: IndexMap<Name, Offered> = IndexMap::default();
+        for catalog in &catalogs {
+            for namespace in &catalog.namespaces {
+                let behind = real.iter().find(|(own, _)| own.namespaces.contains(namespace));
+                let is_simulated = self.simulated || namespace.as_ref() == SIMULATED;
+                let provider = behind.and_then(|(_, provider)| provider.clone());
+                let offered = match provider {
+                    Some(provider) if !is_simulated => Offered::Real(provider),
+                    behind if is_simulated => Offered::Simulated { catalog: catalog.clone(), behind },
+                    _ => continue,
+                };
+                all.insert(namespace.clone(), offered);
+            }
+        }
+        let (catalogs, functions, wrong) = provider::combine(catalogs);
+        debug_assert!(wrong.is_empty(), "{wrong:?}");
+        let mut registry = Registry {
+            offer: self.clone(),
+            catalogs: Arc::new(catalogs),
+            functions: Arc::new(functions),
+            providers: IndexMap::default(),
+            offered: all,
+        };
+        registry.connect(&SharedWorld::default());
+        registry
     }
-    if wanted(SIMULATED) {
-        all.push((SIMULATED, Arc::new(fake::provider(FakeOptions::default()))));
+
+    /// Whether somebody manages or simulates things of this namespace.
+    pub(crate) fn knows(&self, namespace: &str) -> bool {
+        namespace == SIMULATED || is_managed(namespace) || self.simulated && self.extends(namespace)
     }
-    let (catalogs, functions, wrong) = provider::combine(all.iter().map(|(_, provider)| provider.catalog().clone()));
-    debug_assert!(wrong.is_empty(), "{wrong:?}");
-    Registry {
-        catalogs: Arc::new(catalogs),
-        functions: Arc::new(functions),
-        providers: all.into_iter().map(|(namespace, provider)| (namespace.into(), provider)).collect(),
+
+    /// Whether a catalogue of the person's own has types of this namespace.
+    fn extends(&self, namespace: &str) -> bool {
+        self.more.iter().any(|catalog| catalog.namespaces.iter().any(|own| own.as_ref() == namespace))
     }
+}
+
+/// Who answers for a namespace.
+enum Offered {
+    /// The provider itself.
+    Real(Arc<dyn Provider>),
+    /// A simulation of the catalogue; the provider behind it, if there is one, lends its functions.
+    Simulated { catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>> },
 }
 
 impl Registry {
-    /// Puts the things of the simulated cloud where the state says that they are.
+    /// Puts the things of simulated clouds where the state says that they are.
     pub(crate) fn open_world(&mut self, place: &StatePlace) -> Result<(), CommandError> {
         let StatePlace::Sqlite(file) = place else { return Ok(()) };
-        if let Some(provider) = self.providers.get_mut(SIMULATED) {
+        if self.offered.values().any(|offered| matches!(offered, Offered::Simulated { .. })) {
             let world = fake::World::open(&file.with_extension("world"))
                 .map_err(|error| CommandError::World(Box::new(error)))?;
-            let options = FakeOptions { world: Some(world.shared()), ..FakeOptions::default() };
-            *provider = Arc::new(fake::provider(options));
+            self.connect(&world.shared());
         }
         Ok(())
     }
+
+    /// Makes the simulations, all of them in one world.
+    fn connect(&mut self, world: &SharedWorld) {
+        for (namespace, offered) in &self.offered {
+            let provider: Arc<dyn Provider> = match offered {
+                Offered::Real(provider) => provider.clone(),
+                Offered::Simulated { catalog, behind } => Arc::new(fake::provider(FakeOptions {
+                    catalog: Some(catalog.clone()),
+                    world: Some(world.clone()),
+                    functions: behind.clone(),
+                    ..FakeOptions::default()
+                })),
+            };
+            self.providers.insert(namespace.clone(), provider);
+        }
+    }
+}
+
+/// Whether things of this namespace are managed for real.
+pub(crate) fn is_managed(namespace: &str) -> bool {
+    PROVIDERS.iter().any(|(known, _)| *known == namespace)
+}
+
+/// What a person's own catalogues contradict in those of this program, once they are on top of them.
+pub(crate) fn contradictions(more: &[Arc<Catalog>]) -> Vec<String> {
+    let own = PROVIDERS.iter().map(|(_, make)| make().catalog().clone()).chain([fake::catalog()]);
+    provider::combine(provider::overlay(own, more)).2
 }
 
 /// Whether a text may name a type of this namespace: its name with a `/` after it occurs.
@@ -89,9 +170,4 @@ pub(crate) fn store(place: &StatePlace, sealer: Sealer, writes: bool) -> Box<dyn
             Box::new(SqliteStore::open(file as &Path, sealer, mode))
         }
     }
-}
-
-/// Whether some provider has this namespace.
-pub(crate) fn is_known(namespace: &str) -> bool {
-    namespace == SIMULATED || PROVIDERS.iter().any(|(known, _)| *known == namespace)
 }

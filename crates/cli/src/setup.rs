@@ -16,12 +16,15 @@ use state::{InstanceName, Snapshot, Store};
 use crate::arguments::{Global, Which};
 use crate::config::Config;
 use crate::exit::CommandError;
-use crate::registry::{self, Registry, mentions, registry};
+use crate::registry::{self, Offer, Registry, mentions};
 use crate::terminal::Terminal;
 use crate::{fetch, key};
 
 /// The folder that holds state beside a document.
 const STATE_FOLDER: &str = ".cyan";
+
+/// The end of the name of a file with the state of rehearsals.
+const SIMULATED_STATE: &str = ".simulated.db";
 
 /// Where state lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +60,24 @@ impl StatePlace {
             Some(name) if name == STATE_FOLDER => folder.parent().map(Path::to_owned).unwrap_or(folder),
             _ => folder,
         }
+    }
+
+    /// The place for rehearsals beside this one, or this one for what is real: the two are never mixed.
+    fn kept_apart(self, simulated: bool) -> Result<StatePlace, CommandError> {
+        let StatePlace::Sqlite(file) = self else { return Ok(self) };
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_apart = name.ends_with(SIMULATED_STATE);
+        if is_apart && !simulated {
+            return Err(CommandError::Usage {
+                message: format!("`{}` is the state of a rehearsal", file.display()),
+                help: Some("say `--simulate`, or name another place with `--state sqlite:PATH`".to_owned()),
+            });
+        }
+        if is_apart || !simulated {
+            return Ok(StatePlace::Sqlite(file));
+        }
+        let stem = name.strip_suffix(".db").unwrap_or(&name);
+        Ok(StatePlace::Sqlite(file.with_file_name(format!("{stem}{SIMULATED_STATE}"))))
     }
 
     /// For people.
@@ -262,14 +283,14 @@ pub(crate) struct Document {
 impl Document {
     /// Reads and checks. Only the catalogues that the text names are read, unless something is wrong: what could have
     /// been meant instead is known only from all of them.
-    pub(crate) fn check(source: Source, also: impl Fn(&str) -> bool) -> Document {
+    pub(crate) fn check(source: Source, offer: &Offer, also: impl Fn(&str) -> bool) -> Document {
         let named = |namespace: &str| mentions(&source.text, namespace) || also(namespace);
-        let (files, found, checked, used) = check(&source, registry(named));
+        let (files, found, checked, used) = check(&source, offer.registry(named));
         if !found.has_errors() {
             return Document { files, source, found, checked, registry: used };
         }
         let all = |namespace: &str| namespace != registry::SIMULATED || source.text.contains(registry::SIMULATED);
-        let (files, found, checked, used) = check(&source, registry(all));
+        let (files, found, checked, used) = check(&source, offer.registry(all));
         Document { files, source, found, checked, registry: used }
     }
 
@@ -340,6 +361,7 @@ impl Setup {
             (None, Some(url)) => StatePlace::parse(url, config.folder())?,
             (None, None) => StatePlace::Sqlite(usual),
         };
+        let place = place.kept_apart(global.simulate)?;
         let mut global = global.clone();
         global.strict |= config.strict;
         terminal.quiet |= config.quiet && !terminal.verbose;
@@ -373,7 +395,8 @@ impl Setup {
         instance: &InstanceName,
         root: PathBuf,
     ) -> Result<Shell, CommandError> {
-        let settings = self.config.settings(instance, &registry.catalogs, registry::is_known)?;
+        let settings =
+            self.config.settings(instance, &registry.catalogs, |namespace| registry.offer.knows(namespace))?;
         Ok(Shell {
             providers: registry.providers.clone(),
             catalogs: registry.catalogs.clone(),

@@ -2,7 +2,8 @@
 
 use diag::Span;
 
-/// An element of a blueprint, by its position in the blueprint's own list.
+/// An element: of one blueprint by its position in the blueprint's own list, or of several documents that make one
+/// whole by its number among all of its kind (see [`Documents`](crate::Documents)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
     /// A named intermediate value.
@@ -11,10 +12,12 @@ pub enum Node {
     DataSource(u32),
     /// A resource, or the template of an expanded one.
     Resource(u32),
-    /// A child document.
+    /// A child document, as a whole: only in the graph of one document by itself.
     Child(u32),
     /// The parts of a link, by the link's number.
     Link(u32),
+    /// What a child document is given for one of its inputs: only in the graph of several documents.
+    Input(u32),
 }
 
 /// Why one element comes after another.
@@ -52,18 +55,19 @@ pub struct Graph {
     edges: Vec<Edge>,
     /// Positions in `nodes`, dependencies first, ties in document order. Nodes on cycles are left out.
     order: Vec<u32>,
-    /// First position in `nodes` of locals, data sources, resources, children and links, in this order.
-    offsets: [u32; 5],
+    /// First position in `nodes` of locals, data sources, resources, children, links and inputs, in this order.
+    offsets: [u32; 6],
 }
 
 impl Graph {
-    /// A graph over so many locals, data sources, resources, children and links; `edges_of` gives each node's edges.
+    /// A graph over so many locals, data sources, resources, children, links and inputs; `edges_of` gives each node's edges.
     ///
     /// Gives the graph and its knots: groups of nodes that need each other, as paths of (node, edge to the next), each
     /// beginning at the node that is first in document order. Linear in nodes and edges.
-    pub fn new(counts: [usize; 5], mut edges_of: impl FnMut(Node, &mut Vec<Edge>)) -> (Graph, Vec<Vec<(Node, Edge)>>) {
+    pub fn new(counts: [usize; 6], mut edges_of: impl FnMut(Node, &mut Vec<Edge>)) -> (Graph, Vec<Vec<(Node, Edge)>>) {
         let mut graph = Graph::default();
-        let makers: [fn(u32) -> Node; 5] = [Node::Local, Node::DataSource, Node::Resource, Node::Child, Node::Link];
+        let makers: [fn(u32) -> Node; 6] =
+            [Node::Local, Node::DataSource, Node::Resource, Node::Child, Node::Link, Node::Input];
         for (kind, count) in counts.into_iter().enumerate() {
             graph.offsets[kind] = graph.nodes.len() as u32;
             graph.nodes.extend((0..count as u32).map(makers[kind]));
@@ -84,6 +88,7 @@ impl Graph {
             Node::Resource(index) => (2, index),
             Node::Child(index) => (3, index),
             Node::Link(index) => (4, index),
+            Node::Input(index) => (5, index),
         };
         (self.offsets[kind] + index) as usize
     }
@@ -224,7 +229,7 @@ mod tests {
     use diag::FileId;
 
     fn graph(edges: &[(u32, u32)], count: usize) -> (Graph, Vec<Vec<(Node, Edge)>>) {
-        Graph::new([0, 0, count, 0, 0], |node, out| {
+        Graph::new([0, 0, count, 0, 0, 0], |node, out| {
             for (at, (from, to)) in edges.iter().enumerate() {
                 if node == Node::Resource(*from) {
                     let span = Span::new(FileId::new(0), at as u32, at as u32 + 1);

@@ -20,6 +20,7 @@ pub mod answers;
 pub mod apply;
 pub mod check;
 pub mod codes;
+mod documents;
 mod drift;
 mod event;
 mod graph;
@@ -35,14 +36,15 @@ mod world;
 pub use answers::Answers;
 pub use apply::{Apply, Effect, Happened};
 pub use check::{Checked, check};
+pub use documents::{Documents, Unit};
 pub use drift::{Drift, Drifted, drift};
 pub use event::Event;
 pub use graph::{Edge, EdgeKind, Graph, Node};
 pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{
-    Action, Adoption, Change, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan,
-    Purpose, Reason, Request, Staged, Step, Surgery, inputs_unchanged, is_current, plan,
+    Action, Change, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan, Purpose, Reason, Request,
+    Staged, Step, inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
 pub use world::{PlanQuestion, ReadQuestion, SourceError, World};

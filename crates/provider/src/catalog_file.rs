@@ -1,4 +1,4 @@
-//! Reading a catalogue from its JSON form, `format` 1, which CATALOG.md of this crate describes.
+//! Reading a catalogue from its JSON form, `format` 1, which `docs/catalogues.md` describes.
 //!
 //! Strict on purpose: unknown keys, keys written twice and everything that contradicts itself are errors with the path
 //! of the place, so that a mistake in a catalogue is found when it is written and never while a document is planned.
@@ -29,6 +29,8 @@ pub struct CatalogError {
     pub place: String,
     /// What is wrong with it: a lower-case phrase.
     pub message: String,
+    /// Line and column, from 1, where the text is no JSON or has a key twice: then nothing has a path yet.
+    pub position: Option<(usize, usize)>,
 }
 
 /// The filter operators that a provider may apply itself.

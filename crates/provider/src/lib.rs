@@ -14,6 +14,7 @@ pub mod conformance;
 mod contract;
 mod fit;
 mod lazy;
+mod overlay;
 
 pub use catalog::{
     AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, FilterType,
@@ -28,3 +29,4 @@ pub use contract::{
 };
 pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};
+pub use overlay::{overlay, twice};

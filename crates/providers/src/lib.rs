@@ -2,6 +2,7 @@
 //!
 //! Not here: choosing providers (`cli` and `testkit` name them).
 
+pub mod aws;
 pub mod fake;
 pub mod http;
 pub mod local;

@@ -73,7 +73,7 @@ fn main() {
             let document = FrozenDocument { path: "main.yaml".into(), text: text.clone() };
             let request = Request {
                 instance: "bench".into(),
-                document: Some((checked.clone(), document, ".".into())),
+                document: Some((Arc::new(engine::Documents::single(checked.clone(), ".".into())), document)),
                 given: Given::default(),
                 options: Options::default(),
                 snapshot,

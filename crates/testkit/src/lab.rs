@@ -8,7 +8,7 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::shell::{Chance, Clock, Interrupt, Operated, Shell, operate};
-use engine::{Answers, Checked, Event, FrozenDocument, Given, Options, Request, Staged};
+use engine::{Answers, Checked, Documents, Event, FrozenDocument, Given, Options, Request, Staged};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider};
 use providers::fake::{self, FakeOptions, FakeProvider, Fault, SharedWorld};
@@ -111,12 +111,8 @@ impl Lab {
 
     /// The store, as a new process opens it.
     pub fn store(&self) -> MemoryStore {
-        MemoryStore::open(&self.memory, self.sealer())
-    }
-
-    /// What seals and opens secrets.
-    pub fn sealer(&self) -> Sealer {
-        if self.key { Sealer::with_key([7; 32]) } else { Sealer::none() }
+        let sealer = if self.key { Sealer::with_key([7; 32]) } else { Sealer::none() };
+        MemoryStore::open(&self.memory, sealer)
     }
 
     /// The name of the instance, unless another one is set.
@@ -130,7 +126,8 @@ impl Lab {
     }
 
     fn shell(&self, faults: Vec<Fault>, on_crash: Option<fake::OnCrash>) -> (Shell, Arc<FakeProvider>) {
-        let first = fake::provider(FakeOptions { catalog: None, world: Some(self.world.clone()), faults, on_crash });
+        let first =
+            fake::provider(FakeOptions { world: Some(self.world.clone()), faults, on_crash, ..FakeOptions::default() });
         let first = Arc::new(first);
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), first.clone());
@@ -182,7 +179,15 @@ impl Lab {
             return Stage { files, diagnostics, staged: None };
         };
         let folder: Name = self.folder.to_string_lossy().as_ref().into();
-        let staged = self.plan(Some((checked, document, folder)), given, options, None, &mut diagnostics).await;
+        let staged = self
+            .plan(
+                Some((Arc::new(Documents::single(checked, folder)), document)),
+                given,
+                options,
+                None,
+                &mut diagnostics,
+            )
+            .await;
         Stage { files, diagnostics, staged }
     }
 
@@ -196,7 +201,7 @@ impl Lab {
     /// Makes a plan.
     pub async fn plan(
         &self,
-        document: Option<(Arc<Checked>, FrozenDocument, Name)>,
+        document: Option<(Arc<Documents>, FrozenDocument)>,
         given: Given,
         options: Options,
         answers: Option<Answers>,

@@ -357,7 +357,10 @@ async fn stage_in(lab: &Lab, text: &str, world: &Opinionated) -> (Option<Staged>
     let read = lab.read("plan.yaml", text);
     let request = Request {
         instance: lab.name.name().clone(),
-        document: Some((read.checked.expect("it can be checked"), read.document, "/nowhere".into())),
+        document: Some((
+            Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
+            read.document,
+        )),
         given: Given::default(),
         options: Options { refresh: false, ..Options::default() },
         snapshot: lab.snapshot().await,

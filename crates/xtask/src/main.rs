@@ -1,4 +1,4 @@
-//! The workshop: `cargo xtask test`, `tidy`, `accept`, `bench`.
+//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `bench`.
 //!
 //! Each command only starts other programs and reads what they say. The tidy checks themselves are ordinary tests
 //! (`tests/tidy`), so that plain `cargo test` runs them too.
@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
 mod bench;
+mod catalog;
 mod counterparts;
 mod suite;
 
@@ -19,6 +20,7 @@ The workshop of this repository.
 cargo xtask test [ARGUMENTS]    everything: tests, tidy checks, generated files, examples; ARGUMENTS go to `cargo test`
 cargo xtask tidy                the tidy checks alone
 cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
+cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormation's schemas; --check compares, if they are at hand
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
 ";
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Some("tidy") => suite::tidy(&root()),
         Some("accept") => suite::accept(&root()),
         Some("bench") => bench::run(&root(), &rest),
+        Some("catalog") => catalog::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

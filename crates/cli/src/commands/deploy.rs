@@ -10,7 +10,6 @@ use crate::arguments::{Deploy, Global};
 use crate::commands::stage::{Ready, ready, recorded_namespaces, with_recorded};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
-use crate::registry::{Registry, registry};
 use crate::setup::{Document, Setup, Source, folder_of, read_text, whole};
 use crate::view::report::Report;
 
@@ -45,6 +44,15 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     if arguments.which.instance.as_ref().is_some_and(|named| *named != instance) {
         return Err(CommandError::usage(format!("the plan is for `{instance}`")));
     }
+    if file.options.simulated != global.simulate {
+        let (what, help) = match file.options.simulated {
+            true => ("is a plan of a rehearsal", "say `--simulate` to rehearse it, or stage again without"),
+            false => {
+                ("is a real plan, not one of a rehearsal", "deploy it without `--simulate`, or stage again with it")
+            }
+        };
+        return Err(CommandError::Unfit { name: source.shown, what: what.to_owned(), help: Some(help.to_owned()) });
+    }
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }
@@ -77,14 +85,18 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     let root = document.as_ref().map_or_else(|| setup.root_of(&snapshot), |source| source.folder.clone());
     let (files, mut registry, checked) = match document {
         Some(source) => {
-            let document = with_recorded(Document::check(source, |_| false), &snapshot);
+            let document = with_recorded(Document::check(source, &setup.global.offer, |_| false), &snapshot);
             report.diagnostics(&document.found, &document.files);
             let Some(checked) = document.checked.filter(|_| !document.found.has_errors()) else {
                 return Ok(Exit::Unusable);
             };
             (document.files, document.registry, Some(checked))
         }
-        None => (Files::new(), of_records(&recorded_namespaces(&snapshot)), None),
+        None => {
+            let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
+            let of_records = |namespace: &str| recorded.iter().any(|recorded| recorded == namespace);
+            (Files::new(), setup.global.offer.registry(of_records), None)
+        }
     };
     registry.open_world(&place)?;
     let shell = setup.shell(&registry, &instance, root.clone())?;
@@ -110,10 +122,6 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
         );
     }
     operation::carry_out(staged, true, &mut setup, &shell, &instance, &arguments.running, &files, report).await
-}
-
-fn of_records(recorded: &[String]) -> Registry {
-    registry(|namespace| recorded.iter().any(|recorded| recorded == namespace))
 }
 
 fn refuse(diagnostic: Diagnostic, report: &mut Report) -> Result<Exit, CommandError> {

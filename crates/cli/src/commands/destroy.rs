@@ -9,7 +9,6 @@ use crate::arguments::{Destroy, Global, Running, Which};
 use crate::commands::stage::recorded_namespaces;
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
-use crate::registry::registry;
 use crate::setup::chosen;
 use crate::view::report::Report;
 
@@ -34,8 +33,8 @@ pub(crate) async fn from_state(
     }
     options.refresh &= !setup.config.no_refresh;
     let snapshot = setup.store(false).load(&instance).await?;
-    let recorded = recorded_namespaces(&snapshot);
-    let mut registry = registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
+    let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
+    let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
     let wanted = Wanted { document: None, given: Given::default(), options, snapshot, answers: None };

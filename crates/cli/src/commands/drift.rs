@@ -8,7 +8,6 @@ use serde_json::{Value as Json, json};
 use crate::arguments::{Drift, Global};
 use crate::commands::stage::recorded_namespaces;
 use crate::exit::{CommandError, Exit};
-use crate::registry::registry;
 use crate::setup::{chosen, raise_warnings};
 use crate::terminal::Paint;
 use crate::view::changes;
@@ -18,8 +17,8 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     arguments.refuse_missing()?;
     let (setup, instance) = chosen(arguments.file.as_deref(), &arguments.which, global, &mut report.terminal).await?;
     let snapshot = setup.store(false).load(&instance).await?;
-    let recorded = recorded_namespaces(&snapshot);
-    let mut registry = registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
+    let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
+    let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
     let mut found = Diagnostics::new();

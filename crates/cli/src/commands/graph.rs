@@ -14,7 +14,7 @@ use crate::view::report::Report;
 pub(crate) fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
-    let mut document = Document::check(source, |_| false);
+    let mut document = Document::check(source, &setup.global.offer, |_| false);
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     let Some(checked) = document.checked.as_ref().filter(|_| !document.found.has_errors()) else {
@@ -66,7 +66,7 @@ fn kind(node: Node) -> Kind {
         Node::Local(_) => Kind::Value,
         Node::DataSource(_) => Kind::DataSource,
         Node::Resource(_) => Kind::Resource,
-        Node::Child(_) => Kind::Child,
+        Node::Child(_) | Node::Input(_) => Kind::Child,
         Node::Link(_) => Kind::Link,
     }
 }
@@ -79,6 +79,7 @@ fn name(node: Node, blueprint: &Blueprint) -> String {
         Node::Resource(at) => ("", blueprint.resources.get_index(at as usize).map(|(name, _)| name)),
         Node::Child(at) => ("children.", blueprint.children.get_index(at as usize).map(|(name, _)| name)),
         Node::Link(_) => ("", None),
+        Node::Input(_) => ("variables.", None),
     };
     format!("{section}{}", name.map_or("", |name| name.as_ref()))
 }
@@ -88,7 +89,7 @@ fn type_of(node: Node, blueprint: &Blueprint) -> Option<String> {
     let name = match node {
         Node::Resource(at) => &blueprint.resources.get_index(at as usize)?.1.type_name.item,
         Node::DataSource(at) => &blueprint.data_sources.get_index(at as usize)?.1.type_name.item,
-        Node::Local(_) | Node::Child(_) | Node::Link(_) => return None,
+        Node::Local(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => return None,
     };
     Some(name.to_string())
 }

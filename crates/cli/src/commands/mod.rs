@@ -23,7 +23,8 @@ mod validate;
 
 use clap::Parser as _;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, Global};
+use crate::catalogs;
 use crate::exit::{CommandError, Exit};
 use crate::terminal::Terminal;
 use crate::view::report::Report;
@@ -56,12 +57,13 @@ pub(crate) fn run() -> Exit {
     exit
 }
 
-fn start(global: &crate::arguments::Global, command: Command, report: &mut Report) -> Result<Exit, CommandError> {
-    global.refuse_missing()?;
+fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit, CommandError> {
     if let Some(folder) = &global.start {
         std::env::set_current_dir(folder)
             .map_err(|source| CommandError::Unreadable { name: folder.display().to_string(), source })?;
     }
+    let Some(offer) = catalogs::offer(global, &command, report)? else { return Ok(Exit::Unusable) };
+    let global = &Global { offer, ..global.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -83,8 +85,8 @@ fn start(global: &crate::arguments::Global, command: Command, report: &mut Repor
             Command::Key(arguments) => key::run(arguments, report),
             Command::Graph(arguments) => graph::run(arguments, global, report),
             Command::Explain(arguments) => explain::run(arguments, report),
-            Command::Types(arguments) => types::run(arguments, report),
-            Command::Functions(arguments) => functions::run(arguments, report),
+            Command::Types(arguments) => types::run(arguments, global, report),
+            Command::Functions(arguments) => functions::run(arguments, global, report),
             Command::Eval(arguments) => eval::run(arguments, global, report).await,
             Command::Completions(arguments) => completions::run(arguments, report),
             Command::Man(arguments) => man::run(arguments, report),

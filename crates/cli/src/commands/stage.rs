@@ -13,6 +13,7 @@ use state::{InstanceName, Snapshot};
 use crate::arguments::{Global, Inputs, Planning, Stage, Which};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
+use crate::registry::Offer;
 use crate::setup::{Document, Setup, Source, raise_warnings};
 use crate::view::report::Report;
 use crate::{inputs, json, key};
@@ -69,7 +70,7 @@ pub(crate) async fn ready_with(
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
-    let mut document = Document::check(source, |_| false);
+    let mut document = Document::check(source, &setup.global.offer, |_| false);
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {
@@ -99,7 +100,7 @@ pub(crate) async fn ready_with(
     let folder = document.source.folder.clone();
     let shell = setup.shell(&document.registry, &instance, folder.clone())?;
     let refresh = !planning.is_some_and(|planning| planning.no_refresh) && !setup.config.no_refresh;
-    let options = Options { refresh, ..Options::default() };
+    let options = Options { refresh, simulated: setup.global.simulate, ..Options::default() };
     let wanted = Wanted { document: Some((checked, frozen, folder)), given: values, options, snapshot, answers: None };
     let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
     Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }).ok_or(Exit::Unusable))
@@ -124,24 +125,25 @@ fn belongs_elsewhere(snapshot: &Snapshot, path: &str, instance: &InstanceName, r
 
 /// The document with the catalogues of everything that is recorded too.
 pub(crate) fn with_recorded(document: Document, snapshot: &Snapshot) -> Document {
-    let recorded = recorded_namespaces(snapshot);
+    let recorded = recorded_namespaces(&document.registry.offer, snapshot);
     if recorded.iter().all(|namespace| document.registry.providers.contains_key(namespace.as_str())) {
         return document;
     }
-    let Document { source, found, .. } = document;
-    let mut document = Document::check(source, |namespace| recorded.iter().any(|recorded| recorded == namespace));
+    let Document { source, found, registry, .. } = document;
+    let mut document =
+        Document::check(source, &registry.offer, |namespace| recorded.iter().any(|recorded| recorded == namespace));
     document.found = found;
     document
 }
 
 /// The namespaces of everything that is recorded.
-pub(crate) fn recorded_namespaces(snapshot: &Snapshot) -> Vec<String> {
+pub(crate) fn recorded_namespaces(offer: &Offer, snapshot: &Snapshot) -> Vec<String> {
     let records = snapshot.records.values().map(|record| &record.type_name);
     let open = snapshot.open.values().map(|open| &open.intent.type_name);
     let mut namespaces: Vec<String> = Vec::new();
     for name in records.chain(open) {
         let namespace = Catalogs::namespace_of(name);
-        if namespaces.iter().all(|known| known != namespace) && crate::registry::is_known(namespace) {
+        if namespaces.iter().all(|known| known != namespace) && offer.knows(namespace) {
             namespaces.push(namespace.to_owned());
         }
     }

@@ -4,16 +4,16 @@ use blueprint::{Field, IndexMap, Kind, Name, Schema};
 use provider::{Catalog, CustomType, DataSourceType, FilterType, ResourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 
-use crate::arguments::Types;
+use crate::arguments::{Global, Types};
 use crate::exit::{CommandError, Exit};
-use crate::registry::{Registry, SIMULATED, registry};
+use crate::registry::{Registry, SIMULATED};
 use crate::terminal::Paint;
 use crate::view::report::Report;
 use crate::view::table::table;
 
-pub(crate) fn run(arguments: Types, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let named_simulated = arguments.name.as_deref().is_some_and(|name| name.starts_with(SIMULATED));
-    let registry = registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
+    let registry = global.offer.registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
     match arguments.name.as_deref() {
         None => list(registry.catalogs.iter().map(AsRef::as_ref), report),
         Some(name) if !name.contains('/') => match registry.catalogs.of(name) {

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: Validate, global: &Global, report: &mut Report) -> 
 
 fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bool, serde_json::Value), CommandError> {
     let strict = global.strict || crate::config::Config::load(global.config.as_deref(), &source.folder)?.strict;
-    let mut document = Document::check(source, |_| false);
+    let mut document = Document::check(source, &global.offer, |_| false);
     raise_warnings(strict, &mut document.found);
     let before = report.counted();
     report.diagnostics(&document.found, &document.files);

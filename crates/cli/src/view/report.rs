@@ -19,6 +19,7 @@ pub(crate) struct Report {
     counts: [u64; 4],
     errors: usize,
     warnings: usize,
+    simulated: bool,
     buffer: String,
 }
 
@@ -34,7 +35,26 @@ impl Report {
             counts: [0; 4],
             errors: 0,
             warnings: 0,
+            simulated: false,
             buffer: String::new(),
+        }
+    }
+
+    /// Says that all this is a rehearsal, here and in machine output.
+    pub(crate) fn set_simulated(&mut self) {
+        self.simulated = true;
+        if !self.is_json() {
+            self.terminal
+                .say(self.terminal.err.yellow("Rehearsal: every provider is simulated, nothing real is changed."));
+        }
+    }
+
+    /// Marks a value of machine output as one of a rehearsal, if it is.
+    pub(crate) fn mark(&self, value: &mut Json) {
+        if self.simulated
+            && let Some(value) = value.as_object_mut()
+        {
+            value.insert("simulated".into(), Json::Bool(true));
         }
     }
 
@@ -164,7 +184,7 @@ impl Report {
         }
         if self.operation {
             let [created, updated, deleted, replaced] = self.counts;
-            let summary = json!({
+            let mut summary = json!({
                 "event": "summary",
                 "created": created,
                 "updated": updated,
@@ -172,15 +192,17 @@ impl Report {
                 "replaced": replaced,
                 "exit": exit as u8,
             });
+            self.mark(&mut summary);
             self.json_line(&summary);
             self.flush();
         } else {
-            let value = json!({
+            let mut value = json!({
                 "format": json::FORMAT,
                 "command": self.command,
                 "diagnostics": std::mem::take(&mut self.diagnostics),
                 "result": std::mem::take(&mut self.result),
             });
+            self.mark(&mut value);
             self.terminal.line(value);
         }
     }

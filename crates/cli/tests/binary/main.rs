@@ -6,3 +6,4 @@ mod input;
 mod life;
 mod output;
 mod place;
+mod spec_examples;

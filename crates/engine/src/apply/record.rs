@@ -99,7 +99,7 @@ impl Apply {
         if request.operation != Verb::Create
             || decided.action != Action::Replace
             || before.id.is_empty()
-            || decided.retain
+            || before.retain
         {
             return before.deposed.clone();
         }

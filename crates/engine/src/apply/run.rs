@@ -12,7 +12,7 @@ use crate::codes;
 use crate::event::Event;
 use crate::plan::diff::{differences, with_path_of};
 use crate::plan::{Action, Decided, TaskKind, Until};
-use crate::resolve::{Members, Outputs, Slot};
+use crate::resolve::{Members, Outputs, Site, Slot};
 
 /// What a task turns out to be once everything it reads is known.
 enum Turn {
@@ -84,11 +84,6 @@ impl Apply {
             self.complete(task);
             return;
         };
-        if of.kind == TaskKind::Settled {
-            self.came(decided, effects);
-            self.complete(task);
-            return;
-        }
         if of.kind == TaskKind::Look {
             self.look_on(task, decided, effects);
             return;
@@ -119,20 +114,10 @@ impl Apply {
         }
     }
 
-    /// Tells that a thing has moved or was imported.
-    pub(super) fn came(&self, decided: &Decided, effects: &mut Vec<Effect>) {
-        let how = match decided.action {
-            Action::Move => "moved",
-            Action::Import => "imported",
-            _ => return,
-        };
-        effects.push(Effect::Tell(Event::Recorded { address: decided.address.clone(), how: how.into() }));
-    }
-
     /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
     fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
         match kind {
-            TaskKind::Gather | TaskKind::Look | TaskKind::Settled => Turn::Unneeded("nothing to call"),
+            TaskKind::Gather | TaskKind::Look => Turn::Unneeded("nothing to call"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
             TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => {
@@ -211,12 +196,12 @@ impl Apply {
         let (index, position) = decided.element?;
         self.locals_for(index);
         let evaluation = self.evaluation.as_mut()?;
-        let blueprint = evaluation.blueprint().clone();
-        let (_, resource) = blueprint.resources.get_index(index as usize)?;
+        let documents = evaluation.documents.clone();
+        let (unit, _, resource) = documents.resource(index)?;
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let outcome = evaluation.condition(&owner, item.as_ref(), resource, &mut mistakes);
+        let outcome = evaluation.condition(Site { unit, owner: &owner, item: item.as_ref() }, resource, &mut mistakes);
         mistakes.retain(diag::Diagnostic::is_error);
         self.found.append(mistakes);
         match outcome {
@@ -270,12 +255,12 @@ impl Apply {
         let ty = decided.ty.clone()?;
         self.locals_for(index);
         let evaluation = self.evaluation.as_mut()?;
-        let blueprint = evaluation.blueprint().clone();
-        let (_, resource) = blueprint.resources.get_index(index as usize)?;
+        let documents = evaluation.documents.clone();
+        let (unit, _, resource) = documents.resource(index)?;
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let outcome = evaluation.spec(&owner, item.as_ref(), resource, &ty, &mut mistakes);
+        let outcome = evaluation.spec(Site { unit, owner: &owner, item: item.as_ref() }, resource, &ty, &mut mistakes);
         mistakes.retain(diag::Diagnostic::is_error);
         self.found.append(mistakes);
         match outcome {
@@ -310,11 +295,12 @@ impl Apply {
             return;
         }
         let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
-        let blueprint = evaluation.blueprint().clone();
-        let Some((_, resource)) = blueprint.resources.get_index(index as usize) else { return };
+        let documents = evaluation.documents.clone();
+        let Some((unit, _, resource)) = documents.resource(index) else { return };
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
-        if let Ok(metadata) = evaluation.metadata(&owner, item.as_ref(), resource, &mut Diagnostics::new()) {
+        let site = Site { unit, owner: &owner, item: item.as_ref() };
+        if let Ok(metadata) = evaluation.metadata(site, resource, &mut Diagnostics::new()) {
             if let Some(member) = evaluation.member_mut(index, position) {
                 member.metadata = metadata.clone();
             }
@@ -325,7 +311,7 @@ impl Apply {
     /// Settles the intermediate values that a resource reads and that were not known before.
     fn locals_for(&mut self, index: u32) {
         let Some(evaluation) = &mut self.evaluation else { return };
-        let checked = evaluation.checked.clone();
+        let documents = evaluation.documents.clone();
         let mut order = Vec::new();
         let mut stack: Vec<(crate::Node, bool)> = vec![(crate::Node::Resource(index), false)];
         let mut seen: std::collections::HashSet<crate::Node, foldhash::fast::FixedState> = Default::default();
@@ -340,7 +326,7 @@ impl Apply {
                 continue;
             }
             stack.push((node, true));
-            for edge in checked.graph.edges(node) {
+            for edge in documents.graph().edges(node) {
                 if let crate::Node::Local(local) = edge.to
                     && matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open)
                 {
@@ -478,11 +464,6 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
     match kind {
         TaskKind::Create => Verb::Create,
         TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Forget => Verb::Delete,
-        TaskKind::Update
-        | TaskKind::Record
-        | TaskKind::Settled
-        | TaskKind::Condition
-        | TaskKind::Look
-        | TaskKind::Gather => Verb::Update,
+        TaskKind::Update | TaskKind::Record | TaskKind::Condition | TaskKind::Look | TaskKind::Gather => Verb::Update,
     }
 }

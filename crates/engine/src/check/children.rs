@@ -167,7 +167,7 @@ impl Checker<'_> {
                     .reference
                     .is_some_and(|reference| !reads_metadata(reference) && self.computed_field(at as usize, reference)),
                 Node::Link(_) => true,
-                Node::DataSource(_) | Node::Child(_) => false,
+                Node::DataSource(_) | Node::Child(_) | Node::Input(_) => false,
             };
         });
         found

@@ -26,6 +26,7 @@ impl Checker<'_> {
             blueprint.resources.len(),
             blueprint.children.len(),
             links.pairs().len(),
+            0,
         ];
         let mut any_metadata = false;
         let (graph, knots) = Graph::new(counts, |node, out| {
@@ -51,7 +52,7 @@ impl Checker<'_> {
     }
 
     /// Circles of evaluation: resources stand twice, first their specs, then their metadata.
-    fn evaluation_knots(&self, counts: [usize; 5], links: &Links) -> Vec<Vec<(Node, Edge)>> {
+    fn evaluation_knots(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
         let edges = Edges { blueprint: self.blueprint, links };
         let resources = counts[2] as u32;
         let parted = |mut edge: Edge| {
@@ -61,7 +62,7 @@ impl Checker<'_> {
             edge
         };
         let (_, knots) =
-            Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4]], |node, out| match node {
+            Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4], 0], |node, out| match node {
                 Node::Resource(at) => {
                     let itself = Node::Resource(at % resources);
                     let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else {
@@ -139,6 +140,7 @@ impl Checker<'_> {
             Node::Resource(at) => blueprint.resources.get_index(at as usize).map(|(name, _)| name.to_string()),
             Node::Child(at) => blueprint.children.get_index(at as usize).map(|(name, _)| format!("children.{name}")),
             Node::Link(at) => self.links.pair(at).map(|pair| self.link_name(pair)),
+            Node::Input(_) => None,
         };
         name.unwrap_or_default()
     }

@@ -24,7 +24,7 @@ impl Leads {
         match node {
             Node::Local(at) => self.locals.get(at as usize).copied().flatten(),
             Node::DataSource(at) => self.data_sources.get(at as usize).copied().flatten(),
-            Node::Resource(_) | Node::Child(_) | Node::Link(_) => None,
+            Node::Resource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => None,
         }
     }
 
@@ -45,7 +45,7 @@ impl Checker<'_> {
             match node {
                 Node::Local(at) => leads.locals[at as usize] = edge,
                 Node::DataSource(at) => leads.data_sources[at as usize] = edge,
-                Node::Resource(_) | Node::Child(_) | Node::Link(_) => {}
+                Node::Resource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
             }
         }
         leads

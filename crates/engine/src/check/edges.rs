@@ -64,6 +64,7 @@ impl<'a> Edges<'a> {
                     self.child(child, &mut add);
                 }
             }
+            Node::Input(_) => {}
         }
     }
 

@@ -58,7 +58,7 @@ pub struct Checked {
     pub blueprint: Arc<Blueprint>,
     /// What needs what. References to metadata are edges as long as that makes no circle; where they would, they are
     /// left out, because they order nothing but evaluation (ruling A10).
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
     /// The links that the document makes.
     pub links: Arc<Links>,
     /// The type of each resource, by position; none where it is unknown (and reported) or abstract.
@@ -99,7 +99,7 @@ pub fn check(
     once(&mut mine);
     found.append(mine);
     Checked {
-        graph,
+        graph: Arc::new(graph),
         links,
         resource_types: resources.into_iter().map(TypeOf::known).collect(),
         local_types,

@@ -5,41 +5,31 @@
 
 mod levels;
 mod opinions;
-mod removals;
 
 use std::sync::Arc;
 
-use blueprint::{
-    AccessorKind, Address, Blueprint, Expr, ExprKind, Head, IndexMap, Key, Name, ReplaceOrder, Resource, Value,
-};
+use blueprint::{AccessorKind, Address, Expr, ExprKind, Head, IndexMap, Key, Name, ReplaceOrder, Resource, Value};
 use diag::{Diagnostics, Span};
-use provider::{Catalogs, ResourceType};
+use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
 use self::levels::{levels, live_locals};
 use self::opinions::{ask_providers, heed};
-pub(super) use self::removals::of_record;
-use self::removals::{removal, remove_what_is_gone};
-use super::addresses::Named;
 use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
-use super::imports::Imports;
-use super::ledger::Ledger;
-use super::moves::Moves;
-use super::policies::request_replacements;
-use super::targets::Reach;
 use super::{Action, Reason, questions};
 use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
+use crate::documents::{Documents, group_key};
 use crate::drift::{DriftedField, drifted_fields};
-use crate::graph::{EdgeKind, Graph, Node};
-use crate::resolve::{Evaluation, Member, Members, Need, Outputs};
+use crate::graph::{EdgeKind, Node};
+use crate::resolve::{Evaluation, Member, Members, Need, Outputs, Site};
 use crate::world::World;
 
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
 /// Addresses, each once, in the order in which they were found.
-pub(super) type AddressSet = indexmap::IndexSet<Address, foldhash::fast::FixedState>;
+type AddressSet = indexmap::IndexSet<Address, foldhash::fast::FixedState>;
 
 /// A decision about one thing.
 #[derive(Clone, Debug)]
@@ -71,8 +61,6 @@ pub(super) struct Decision {
     pub(super) dependencies: Vec<Address>,
     pub(super) retain: bool,
     pub(super) protect: bool,
-    /// The address it had before.
-    pub(super) moved_from: Option<Address>,
     pub(super) span: Span,
 }
 
@@ -82,43 +70,6 @@ pub(super) struct Draft {
     pub(super) decisions: Vec<Decision>,
     pub(super) groups: IndexMap<Name, Vec<Address>>,
     pub(super) absent: Vec<Address>,
-    pub(super) imports: Imports,
-}
-
-impl Draft {
-    /// Says of things whose records have just been moved or imported that they were; nothing else may be due there.
-    pub(super) fn say_what_came(&mut self, moves: &Moves) {
-        for decision in &mut self.decisions {
-            let (moved, imported) =
-                (moves.has_arrived(&decision.address), self.imports.done.contains(&decision.address));
-            if !(moved || imported) || decision.moved_from.is_some() || decision.element.is_none() {
-                continue;
-            }
-            let (action, reason) =
-                if moved { (Action::Move, Reason::Moved) } else { (Action::Import, Reason::Imported) };
-            decision.moved_from = moves.from(&decision.address);
-            if imported {
-                // What differs from the document is drift: the document never said anything else.
-                for reason in decision.reasons.iter_mut().filter(|reason| **reason == Reason::Changed) {
-                    *reason = Reason::Drifted;
-                }
-            }
-            decision.reasons.insert(0, reason);
-            if decision.action == Action::None {
-                decision.action = action;
-            }
-        }
-    }
-}
-
-/// What a draft is made with, beside the document.
-pub(super) struct Drafting<'a> {
-    pub(super) snapshot: &'a mut Snapshot,
-    pub(super) ledger: &'a mut Ledger,
-    pub(super) reach: &'a Reach,
-    pub(super) replace: &'a Named,
-    pub(super) catalogs: &'a Catalogs,
-    pub(super) world: &'a dyn World,
 }
 
 /// The decisions about the levels that are done.
@@ -130,40 +81,50 @@ struct DecidedSoFar {
     remade: HashSet<Address>,
 }
 
-/// How the address of a named intermediate value looks among dependencies: no resource may be called so.
-pub(super) fn group_address(name: &str) -> Address {
-    Address::root(format!("={name}"))
-}
-
 /// Decides about everything the document declares, then about what it no longer does.
-pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
-    let Drafting { snapshot, ledger, reach, replace, catalogs, world } = with;
-    let checked = evaluation.checked.clone();
-    let live = live_locals(&checked.blueprint, &checked.graph);
+pub(super) async fn draft(
+    evaluation: &mut Evaluation,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Draft {
+    let documents = evaluation.documents.clone();
+    let live = live_locals(&documents);
     let mut decided = DecidedSoFar::default();
-    decided.of.resize_with(checked.blueprint.resources.len(), Vec::new);
+    let [.., resources] = documents.counts();
+    decided.of.resize_with(resources, Vec::new);
     let mut draft = Draft::default();
-    for level in levels(&checked.graph) {
+    for level in levels(documents.graph()) {
         let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
-        draft.imports.take_in(evaluation, &resources, reach, snapshot, ledger, world, found).await;
-        decide_level(evaluation, &resources, snapshot, &draft.groups, replace, world, &mut decided, found).await;
+        decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
     }
     // Decisions are large, so that no list of them has more room than it needs.
     draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
     draft.decisions.extend(decided.of.into_iter().flatten());
     ignored_dependencies(evaluation, found);
-    remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs);
+    remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs, found);
     draft
 }
 
 /// Everything goes.
-pub(super) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
+pub(super) fn draft_destroy(
+    snapshot: &Snapshot,
+    answers: &Answers,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) -> Draft {
     let mut draft = Draft::default();
     for (address, record) in &snapshot.records {
-        draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, None));
+        draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, Span::NONE, found));
     }
     draft.groups = snapshot.groups.clone();
     draft
+}
+
+/// Everything stays.
+pub(super) fn draft_nothing(snapshot: &Snapshot) -> Draft {
+    Draft { groups: snapshot.groups.clone(), ..Draft::default() }
 }
 
 /// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources.
@@ -176,7 +137,7 @@ async fn settle_level(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Vec<u32> {
-    let checked = evaluation.checked.clone();
+    let documents = evaluation.documents.clone();
     let mut resources = Vec::new();
     let mut todo = level;
     let mut asked_before: Vec<String> = Vec::new();
@@ -185,7 +146,6 @@ async fn settle_level(
         let mut again = Vec::new();
         for node in todo {
             let mut mistakes = Diagnostics::new();
-            let mut absent = Vec::new();
             let outcome = match node {
                 Node::Local(index) => {
                     let dead = !live[index as usize];
@@ -195,19 +155,19 @@ async fn settle_level(
                         other => other.map_err(|need| vec![need]),
                     }
                 }
-                Node::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes).map(|members| {
-                    draft.absent.append(&mut absent);
+                Node::Resource(index) => members(evaluation, index, &mut mistakes).map(|members| {
+                    note_absent(&documents, index, &members, &mut draft.absent);
                     evaluation.resources[index as usize] = members;
                     resources.push(index);
                 }),
                 // Read when something live asks for them (ruling S59); children are refused before.
-                Node::DataSource(_) | Node::Child(_) | Node::Link(_) => Ok(()),
+                Node::DataSource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => Ok(()),
             };
             match outcome {
                 Ok(()) => {
                     found.append(mistakes);
                     if let Node::Local(index) = node {
-                        group(&checked.blueprint, &checked.graph, index, evaluation, &mut draft.groups);
+                        group(&documents, index, evaluation, &mut draft.groups);
                     }
                 }
                 Err(more) => {
@@ -232,46 +192,73 @@ async fn settle_level(
     resources
 }
 
-/// What an intermediate value uses: resources, and other intermediate values that use some.
-fn group(
-    blueprint: &Blueprint,
-    graph: &Graph,
-    index: u32,
-    evaluation: &Evaluation,
-    groups: &mut IndexMap<Name, Vec<Address>>,
-) {
-    let Some((name, local)) = blueprint.locals.get_index(index as usize) else { return };
-    let mut used = AddressSet::default();
-    let reads = Reads::new(Box::new(|| positions_read(&[&local.value])));
-    for edge in graph.edges(Node::Local(index)) {
-        addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
-    }
-    if !used.is_empty() {
-        groups.insert(name.clone(), used.into_iter().collect());
+/// Keeps the addresses of what is not there by its condition.
+fn note_absent(documents: &Documents, index: u32, members: &Members, absent: &mut Vec<Address>) {
+    let address = || documents.resource(index).map(|(unit, name, _)| documents.unit(unit).address(name));
+    match members {
+        Members::Absent => absent.extend(address()),
+        Members::Many(list) if list.iter().any(Option::is_none) => {
+            let Some(address) = address() else { return };
+            let gone = list.iter().enumerate().filter(|(_, member)| member.is_none());
+            absent.extend(gone.map(|(at, _)| address.clone().with_key(Key::Index(at as u32))));
+        }
+        _ => {}
     }
 }
 
-/// The positions at which expressions read the members of templates, by the template's name; looked up only if needed.
-type Reads<'a> =
-    std::cell::LazyCell<IndexMap<&'a Name, Vec<usize>>, Box<dyn FnOnce() -> IndexMap<&'a Name, Vec<usize>> + 'a>>;
-
-fn positions_read<'a>(readers: &[&'a Expr]) -> IndexMap<&'a Name, Vec<usize>> {
-    let mut reads: IndexMap<&Name, Vec<usize>> = IndexMap::default();
-    for reader in readers {
-        reader.references(&mut |reference| {
-            if let Head::Resource { name, .. } = &reference.head
-                && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
-            {
-                reads.entry(name).or_default().push(*at as usize);
-            }
-        });
+/// What an intermediate value uses: resources, and other intermediate values that use some.
+fn group(documents: &Documents, index: u32, evaluation: &Evaluation, groups: &mut IndexMap<Name, Vec<Address>>) {
+    let Some((unit, name, local)) = documents.local(index) else { return };
+    let mut used = AddressSet::default();
+    let readers = [&local.value];
+    let reads = Reads::new(documents, unit, &readers);
+    for edge in documents.graph().edges(Node::Local(index)) {
+        addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
     }
-    reads
+    if !used.is_empty() {
+        let name = if unit == 0 { name.clone() } else { documents.unit(unit).named(name).into() };
+        groups.insert(name, used.into_iter().collect());
+    }
+}
+
+/// The positions at which expressions read the members of templates, by the template's number; looked up only if needed.
+struct Reads<'a> {
+    documents: &'a Documents,
+    unit: u32,
+    readers: &'a [&'a Expr],
+    positions: std::cell::OnceCell<IndexMap<u32, Vec<usize>>>,
+}
+
+impl<'a> Reads<'a> {
+    fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> Reads<'a> {
+        Reads { documents, unit, readers, positions: std::cell::OnceCell::new() }
+    }
+
+    /// At which positions members of that template are read.
+    fn of(&self, template: u32) -> &[usize] {
+        self.positions.get_or_init(|| self.look()).get(&template).map_or(&[], Vec::as_slice)
+    }
+
+    fn look(&self) -> IndexMap<u32, Vec<usize>> {
+        let mut reads: IndexMap<u32, Vec<usize>> = IndexMap::default();
+        let unit = self.documents.unit(self.unit);
+        for reader in self.readers {
+            reader.references(&mut |reference| {
+                if let Head::Resource { name, .. } = &reference.head
+                    && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
+                    && let Some(position) = unit.blueprint().resources.get_index_of(name)
+                {
+                    reads.entry(unit.resource(position)).or_default().push(*at as usize);
+                }
+            });
+        }
+        reads
+    }
 }
 
 /// The addresses that an edge leads to: members of a resource, or the group of an intermediate value.
 fn addresses_of(
-    blueprint: &Blueprint,
+    documents: &Documents,
     evaluation: &Evaluation,
     groups: &IndexMap<Name, Vec<Address>>,
     to: Node,
@@ -284,10 +271,10 @@ fn addresses_of(
     };
     match to {
         Node::Local(index) => {
-            if let Some((name, _)) =
-                blueprint.locals.get_index(index as usize).filter(|(name, _)| groups.contains_key(*name))
-            {
-                add(group_address(name));
+            let Some((unit, name, _)) = documents.local(index) else { return };
+            let address = documents.unit(unit).group_address(name);
+            if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
+                add(address);
             }
         }
         Node::Resource(index) => match &evaluation.resources[index as usize] {
@@ -296,8 +283,7 @@ fn addresses_of(
                 members.iter().flatten().for_each(|member| add(member.address.clone()));
             }
             Members::Many(members) => {
-                let Some((name, _)) = blueprint.resources.get_index(index as usize) else { return };
-                for at in reads.get(name).into_iter().flatten() {
+                for at in reads.of(index) {
                     if let Some(Some(member)) = members.get(*at) {
                         add(member.address.clone());
                     }
@@ -305,36 +291,27 @@ fn addresses_of(
             }
             Members::Open | Members::Failed | Members::Absent => {}
         },
-        Node::DataSource(_) | Node::Child(_) | Node::Link(_) => {}
+        Node::DataSource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
     }
 }
 
-/// The members of a resource, evaluated; or everything that must be asked first. Those whose conditions are false go to
-/// `absent`.
-fn members(
-    evaluation: &mut Evaluation,
-    index: u32,
-    absent: &mut Vec<Address>,
-    found: &mut Diagnostics,
-) -> Result<Members, Vec<Need>> {
-    let checked = evaluation.checked.clone();
-    let Some((name, resource)) = checked.blueprint.resources.get_index(index as usize) else {
-        return Ok(Members::Failed);
-    };
-    let Some(Some(ty)) = checked.resource_types.get(index as usize) else { return Ok(Members::Failed) };
+/// The members of a resource, evaluated; or everything that must be asked first.
+fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> Result<Members, Vec<Need>> {
+    let documents = evaluation.documents.clone();
+    let Some((unit, name, resource)) = documents.resource(index) else { return Ok(Members::Failed) };
+    let Some(ty) = documents.resource_type(index) else { return Ok(Members::Failed) };
+    let address = documents.unit(unit).address(name);
     if resource.each.is_none() {
-        let member =
-            member(evaluation, Address::root(name.clone()), None, resource, ty, found).map_err(|need| vec![need])?;
+        let member = member(evaluation, unit, address, None, resource, ty, found).map_err(|need| vec![need])?;
         return Ok(match member {
             Evaluated::There(member) => Members::Single(member),
-            Evaluated::Absent => {
-                absent.push(Address::root(name.clone()));
-                Members::Absent
-            }
+            Evaluated::Absent => Members::Absent,
             Evaluated::Failed => Members::Failed,
         });
     }
-    let Some(items) = evaluation.items(name, resource, found).map_err(|need| vec![need])? else {
+    let owner = address.to_string();
+    let site = Site::of(unit, &owner);
+    let Some(items) = evaluation.items(site, name, resource, found).map_err(|need| vec![need])? else {
         return Ok(Members::Failed);
     };
     let mut list = Vec::with_capacity(items.len());
@@ -343,7 +320,7 @@ fn members(
     let mut failed = false;
     for (at, item) in items.into_iter().enumerate() {
         let item = (item, at as u32);
-        let key = match evaluation.member_key(name, &item, resource, found) {
+        let key = match evaluation.member_key(site, &item, resource, found) {
             Ok(Some(key)) => key,
             Ok(None) => {
                 failed = true;
@@ -356,7 +333,7 @@ fn members(
         };
         if !keys.insert(key.clone()) {
             let span = resource.each.as_ref().and_then(|each| each.key.as_ref()).map_or(resource.span, |key| key.span);
-            let shown = Address::root(name.clone()).with_key(key);
+            let shown = address.clone().with_key(key);
             found.push(
                 codes::EACH_KEY_DUPLICATE
                     .new(format!("two members of `{name}` would be called `{shown}`"))
@@ -365,13 +342,9 @@ fn members(
             failed = true;
             continue;
         }
-        let address = Address::root(name.clone()).with_key(key);
-        match member(evaluation, address.clone(), Some(item), resource, ty, found) {
+        match member(evaluation, unit, address.clone().with_key(key), Some(item), resource, ty, found) {
             Ok(Evaluated::There(member)) => list.push(Some(member)),
-            Ok(Evaluated::Absent) => {
-                absent.push(address);
-                list.push(None);
-            }
+            Ok(Evaluated::Absent) => list.push(None),
             Ok(Evaluated::Failed) => failed = true,
             Err(need) => needs.push(need),
         }
@@ -395,6 +368,7 @@ enum Evaluated {
 
 fn member(
     evaluation: &mut Evaluation,
+    unit: u32,
     address: Address,
     item: Option<(Value, u32)>,
     resource: &Resource,
@@ -402,35 +376,34 @@ fn member(
     found: &mut Diagnostics,
 ) -> Result<Evaluated, Need> {
     let owner = address.to_string();
-    let condition_open = match evaluation.condition(&owner, item.as_ref(), resource, found)? {
+    let site = Site { unit, owner: &owner, item: item.as_ref() };
+    let condition_open = match evaluation.condition(site, resource, found)? {
         Some(Some(true)) => false,
         Some(None) => true,
         Some(Some(false)) => return Ok(Evaluated::Absent),
         None => return Ok(Evaluated::Failed),
     };
-    let metadata = evaluation.metadata(&owner, item.as_ref(), resource, found)?;
-    let Some(spec) = evaluation.spec(&owner, item.as_ref(), resource, ty, found)? else { return Ok(Evaluated::Failed) };
+    let metadata = evaluation.metadata(site, resource, found)?;
+    let Some(spec) = evaluation.spec(site, resource, ty, found)? else { return Ok(Evaluated::Failed) };
     Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, outputs: Outputs::Unknown })))
 }
 
 /// Decides about the members of a level's resources, asking their providers together.
-#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
 async fn decide_level(
     evaluation: &mut Evaluation,
     resources: &[u32],
     snapshot: &Snapshot,
     groups: &IndexMap<Name, Vec<Address>>,
-    replace: &Named,
     world: &dyn World,
     decided: &mut DecidedSoFar,
     found: &mut Diagnostics,
 ) {
-    let checked = evaluation.checked.clone();
+    let documents = evaluation.documents.clone();
     let mut drafts = Vec::with_capacity(resources.len());
     for index in resources {
-        let Some((_, resource)) = checked.blueprint.resources.get_index(*index as usize) else { continue };
-        let Some(Some(ty)) = checked.resource_types.get(*index as usize) else { continue };
-        let common = common_dependencies(evaluation, &checked.blueprint, &checked.graph, *index, resource, groups);
+        let Some((unit, _, resource)) = documents.resource(*index) else { continue };
+        let Some(ty) = documents.resource_type(*index) else { continue };
+        let common = common_dependencies(evaluation, &documents, unit, *index, resource, groups);
         let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
             Members::Single(member) => vec![(None, member.as_ref())],
             Members::Many(members) => members
@@ -446,22 +419,22 @@ async fn decide_level(
             drafts.push(decision);
         }
     }
-    request_replacements(&mut drafts, replace);
-    ask_providers(evaluation, &checked.blueprint, &mut drafts, world, found).await;
+    ask_providers(evaluation, &mut drafts, world, found).await;
     for mut decision in drafts {
         let Some((index, position)) = decision.element else { continue };
         if decision.action == Action::Replace {
             if redraw(evaluation, index, position, snapshot, world, found).await {
-                let resource = checked.blueprint.resources.get_index(index as usize).map(|(_, resource)| resource);
-                let ty = checked.resource_types.get(index as usize).cloned().flatten();
-                if let (Some(resource), Some(ty), Some(member)) = (resource, ty, evaluation.member(index, position)) {
-                    let again = decide(member, resource, &ty, snapshot, &evaluation.answers, &decision.dependencies);
+                let (resource, ty) = (documents.resource(index), documents.resource_type(index));
+                if let (Some((.., resource)), Some(ty), Some(member)) =
+                    (resource, ty, evaluation.member(index, position))
+                {
+                    let again = decide(member, resource, ty, snapshot, &evaluation.answers, &decision.dependencies);
                     decision = decided_again(decision, again, &evaluation.answers);
                 }
             }
             decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
         }
-        conclude(evaluation, decision, decided);
+        conclude(evaluation, decision, decided, found);
     }
 }
 
@@ -493,7 +466,7 @@ fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -
 }
 
 /// Tells readers what they may expect of a thing, and keeps the decision.
-fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar) {
+fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar, found: &mut Diagnostics) {
     let Some((index, position)) = decision.element else { return };
     if matches!(decision.action, Action::Update | Action::Replace)
         && decision
@@ -506,6 +479,9 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
     }
     if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
         decided.remade.insert(decision.address.clone());
+    }
+    if decision.protect && decision.action == Action::Replace {
+        found.push(protected(&decision.address, "replaced", decision.span));
     }
     let outputs = match decision.action {
         Action::Create | Action::Replace => Outputs::Unknown,
@@ -521,9 +497,7 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
             }
             Outputs::BeforeUpdate(decision.outputs.clone(), changing.into())
         }
-        Action::None | Action::Move | Action::Import | Action::Delete | Action::Detach => {
-            Outputs::Known(decision.outputs.clone())
-        }
+        Action::None | Action::Delete | Action::Detach => Outputs::Known(decision.outputs.clone()),
     };
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
@@ -571,13 +545,13 @@ async fn redraw(
     for site in &old {
         evaluation.answers.remembered.shift_remove(site);
     }
-    let checked = evaluation.checked.clone();
-    let Some((_, resource)) = checked.blueprint.resources.get_index(index as usize) else { return false };
-    let Some(Some(ty)) = checked.resource_types.get(index as usize) else { return false };
+    let documents = evaluation.documents.clone();
+    let Some((unit, _, resource)) = documents.resource(index) else { return false };
+    let Some(ty) = documents.resource_type(index) else { return false };
     // Each pass draws at least one value, so this ends after as many passes as there are call sites.
     for _ in 0..=old.len() {
         let mut mistakes = Diagnostics::new();
-        match self::member(evaluation, address.clone(), item.clone(), resource, ty, &mut mistakes) {
+        match self::member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
             Ok(Evaluated::There(fresh)) => {
                 if let Some(place) = evaluation.member_mut(index, position) {
                     *place = *fresh;
@@ -594,19 +568,19 @@ async fn redraw(
 /// What every member of a resource uses directly, by what its expressions name.
 fn common_dependencies(
     evaluation: &Evaluation,
-    blueprint: &Blueprint,
-    graph: &Graph,
+    documents: &Documents,
+    unit: u32,
     index: u32,
     resource: &Resource,
     groups: &IndexMap<Name, Vec<Address>>,
 ) -> Vec<Address> {
     let mut readers: Vec<&Expr> = vec![&resource.spec];
     readers.extend(resource.condition.as_ref());
-    let reads = Reads::new(Box::new(move || positions_read(&readers)));
+    let reads = Reads::new(documents, unit, &readers);
     let mut used = AddressSet::default();
-    for edge in graph.edges(Node::Resource(index)) {
+    for edge in documents.graph().edges(Node::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
-            addresses_of(blueprint, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
     }
     used.into_iter().collect()
@@ -646,7 +620,6 @@ fn decide(
         dependencies: dependencies.to_vec(),
         retain: resource.lifecycle.retain,
         protect: resource.lifecycle.protect,
-        moved_from: None,
         span: resource.span,
     };
     let thing = record.filter(|record| !record.id.is_empty());
@@ -723,7 +696,7 @@ fn decide(
 
 /// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
 /// answer; and whether it was in anything that is not ignored.
-pub(super) fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>, ignored: &[Name]) -> (Value, bool) {
+fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>, ignored: &[Name]) -> (Value, bool) {
     let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else { return (record.inputs.clone(), false) };
     let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
     let mut drifted = false;
@@ -770,22 +743,123 @@ pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
     Some(here.span)
 }
 
+fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
+    let diagnostic = codes::PROTECTED.new(format!("`{address}` is protected and would be {what}"));
+    let diagnostic = if span.is_some() { diagnostic.label(span, "protected by `cyan.protect`") } else { diagnostic };
+    diagnostic.help("take `cyan.protect` away first and deploy that")
+}
+
 /// `dependsOn` names that stand for something absent are ignored, and that is said (ruling A11).
 fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
-    let blueprint = evaluation.blueprint();
-    for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
-        if matches!(evaluation.resources[at], Members::Absent) {
-            continue;
-        }
-        for needed in &resource.depends_on {
-            let absent = blueprint.resources.get_index_of(&needed.item).map(|index| &evaluation.resources[index]);
-            if matches!(absent, Some(Members::Absent)) {
-                found.push(
-                    crate::check::codes::DEPENDENCY_IGNORED
-                        .new(format!("`{name}` does not wait for `{}`, which is not there", needed.item))
-                        .label(needed.span, "its condition is false"),
-                );
+    for unit in evaluation.documents.units() {
+        let blueprint = unit.blueprint();
+        let is_absent = |at: usize| matches!(evaluation.resources[unit.resource(at) as usize], Members::Absent);
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            for needed in resource.depends_on.iter().filter(|_| !is_absent(at)) {
+                if blueprint.resources.get_index_of(&needed.item).is_some_and(is_absent) {
+                    found.push(
+                        crate::check::codes::DEPENDENCY_IGNORED
+                            .new(format!("`{name}` does not wait for `{}`, which is not there", needed.item))
+                            .label(needed.span, "its condition is false"),
+                    );
+                }
             }
         }
+    }
+}
+
+/// Records that nobody wants any more.
+fn remove_what_is_gone(
+    draft: &mut Draft,
+    evaluation: &Evaluation,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) {
+    let wanted: HashSet<&Address> = draft.decisions.iter().map(|decision| &decision.address).collect();
+    let documents = &evaluation.documents;
+    let mut removals = Vec::new();
+    for (address, record) in snapshot.records.iter().filter(|(address, _)| !wanted.contains(address)) {
+        let declared = documents.declared(address).map(|number| (number, &evaluation.resources[number as usize]));
+        if declared.is_some_and(|(_, members)| matches!(members, Members::Failed | Members::Open)) {
+            continue;
+        }
+        let (reason, span) = match declared.and_then(|(number, it)| Some((it, documents.resource(number)?.2))) {
+            None => (Reason::Removed, Span::NONE),
+            Some((members, resource)) => {
+                let position = match address.key {
+                    Some(Key::Index(position)) => Some(position as usize),
+                    _ => None,
+                };
+                let reason = match (members, position) {
+                    (Members::Absent, _) => Reason::ConditionFalse,
+                    (Members::Many(members), Some(position)) if position < members.len() => Reason::ConditionFalse,
+                    (Members::Many(_), _) if address.key.is_some() => Reason::EachShrunk,
+                    _ => Reason::Removed,
+                };
+                (reason, resource.span)
+            }
+        };
+        removals.push(removal(address, record, reason, &evaluation.answers, catalogs, span, found));
+    }
+    draft.decisions.append(&mut removals);
+}
+
+fn removal(
+    address: &Address,
+    record: &Arc<Record>,
+    reason: Reason,
+    answers: &Answers,
+    catalogs: &Catalogs,
+    span: Span,
+    found: &mut Diagnostics,
+) -> Decision {
+    let seen = answers.seen.get(address);
+    let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(FrozenSeen::Gone));
+    let action = if nothing_there {
+        Action::None
+    } else if record.retain {
+        Action::Detach
+    } else {
+        Action::Delete
+    };
+    if action == Action::Delete && record.protect {
+        found.push(protected(address, "deleted", span));
+    }
+    if action == Action::Detach {
+        let note = codes::RETAINED.new(format!("`{address}` is left in the world and no longer managed"));
+        found.push(if span.is_some() { note.label(span, "") } else { note });
+    }
+    let mut reasons = vec![reason];
+    if record.status.word == StatusWord::Failed {
+        reasons.push(Reason::FailedBefore);
+    }
+    let ty = match catalogs.resource_type(&record.type_name) {
+        TypeRef::Known(ty) => Some(ty),
+        _ => None,
+    };
+    Decision {
+        address: address.clone(),
+        element: None,
+        type_name: record.type_name.clone(),
+        ty,
+        action,
+        reasons,
+        changes: Vec::new(),
+        replace_order: ReplaceOrder::DeleteFirst,
+        may_replace: false,
+        condition_open: false,
+        only_recorded: false,
+        record_differs: true,
+        desired: Value::Null,
+        metadata: Value::Null,
+        prior: Some(record.clone()),
+        outputs: record.outputs.clone(),
+        private: record.private.clone(),
+        expired: None,
+        dependencies: record.dependencies.clone(),
+        retain: record.retain,
+        protect: record.protect,
+        span,
     }
 }

@@ -5,10 +5,9 @@ use diag::Diagnostics;
 use serde::{Deserialize, Serialize};
 use state::Snapshot;
 
-use super::Untouched;
 use super::diff::same;
 use crate::codes;
-use crate::resolve::{Evaluation, Halt, Need};
+use crate::resolve::{Evaluation, Halt, Need, Site};
 
 /// What becomes of an exported value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +40,8 @@ pub struct ExportChange {
 
 /// What exports and metadata need from the world before they have values.
 pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
-    let blueprint = evaluation.blueprint().clone();
+    let documents = evaluation.documents.clone();
+    let blueprint = documents.root().blueprint();
     let mut ignored = Diagnostics::new();
     let mut needs = Vec::new();
     for name in blueprint.exports.keys() {
@@ -52,7 +52,7 @@ pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         }
     }
     if let Some(expr) = &blueprint.metadata
-        && let Err(Halt::Need(need)) = evaluation.value("metadata", None, expr, &mut ignored)
+        && let Err(Halt::Need(need)) = evaluation.value(Site::of(0, "metadata"), expr, &mut ignored)
     {
         needs.push(need);
     }
@@ -60,20 +60,11 @@ pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
 }
 
 /// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.
-/// Those that read what is out of target keep their former values.
-pub(crate) fn values(
-    evaluation: &mut Evaluation,
-    untouched: &Untouched,
-    former: &IndexMap<Name, Value>,
-    found: &mut Diagnostics,
-) -> IndexMap<Name, Value> {
-    let blueprint = evaluation.blueprint().clone();
+pub(crate) fn values(evaluation: &mut Evaluation, found: &mut Diagnostics) -> IndexMap<Name, Value> {
+    let documents = evaluation.documents.clone();
+    let blueprint = documents.root().blueprint();
     let mut values = IndexMap::default();
     for (name, export) in &blueprint.exports {
-        if untouched.exports.contains(name) {
-            values.extend(former.get(name).map(|value| (name.clone(), value.clone())));
-            continue;
-        }
         match evaluation.export(name, found) {
             Ok(Some(value)) if value.is_null() => {}
             Ok(Some(value)) => {
@@ -96,10 +87,9 @@ pub(crate) fn values(
 pub(super) fn exports(
     evaluation: &mut Evaluation,
     snapshot: &Snapshot,
-    untouched: &Untouched,
     found: &mut Diagnostics,
 ) -> (Vec<ExportChange>, Value) {
-    let after = values(evaluation, untouched, &snapshot.exports, found);
+    let after = values(evaluation, found);
     let mut changes: Vec<ExportChange> = after
         .into_iter()
         .map(|(name, after)| {
@@ -117,8 +107,7 @@ pub(super) fn exports(
     changes.extend(snapshot.exports.iter().filter(|(name, _)| !kept.contains(*name)).map(|(name, before)| {
         ExportChange { name: name.clone(), action: ExportAction::Removed, before: Some(before.clone()), after: None }
     }));
-    let metadata = if untouched.metadata { snapshot.metadata.clone() } else { metadata(evaluation, found) };
-    (changes, metadata)
+    (changes, metadata(evaluation, found))
 }
 
 /// All exports gone.
@@ -145,9 +134,11 @@ pub(super) fn unchanged(snapshot: &Snapshot) -> Vec<ExportChange> {
 
 /// The document's metadata, evaluated.
 pub(crate) fn metadata(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Value {
-    let blueprint = evaluation.blueprint().clone();
-    match &blueprint.metadata {
-        Some(expr) => evaluation.present("metadata", None, expr, found).unwrap_or(Value::Map(Map::default().into())),
+    let documents = evaluation.documents.clone();
+    match &documents.root().blueprint().metadata {
+        Some(expr) => {
+            evaluation.present(Site::of(0, "metadata"), expr, found).unwrap_or(Value::Map(Map::default().into()))
+        }
         None => Value::Null,
     }
 }

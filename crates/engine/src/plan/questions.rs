@@ -11,7 +11,8 @@ use state::Remembered;
 use super::diff::{entry_of, has_sensitive, item_of, mark_like};
 use crate::answers::{FrozenBytes, FrozenData};
 use crate::codes;
-use crate::resolve::{Evaluation, Halt, Need, Slot, site_of};
+use crate::documents::Documents;
+use crate::resolve::{Evaluation, Halt, Need, Site, Slot, bytes_key, site_of};
 use crate::world::World;
 
 /// Each once, in the order in which they came, with a fixed hash.
@@ -28,16 +29,17 @@ pub(super) async fn answer(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    let mut asks: IndexMap<String, (Name, Ask)> = IndexMap::default();
-    let add = |asks: &mut IndexMap<String, (Name, Ask)>, owner: Name, more: Vec<Ask>| {
+    let documents = evaluation.documents.clone();
+    let mut asks: IndexMap<String, (u32, Ask)> = IndexMap::default();
+    let add = |asks: &mut IndexMap<String, (u32, Ask)>, unit: u32, owner: Name, more: Vec<Ask>| {
         for ask in more {
-            asks.entry(key_of(&owner, &ask)).or_insert_with(|| (owner.clone(), ask));
+            asks.entry(key_of(&documents, unit, &owner, &ask)).or_insert((unit, ask));
         }
     };
     let mut waiting: IndexSet<u32> = IndexSet::default();
     for need in needs {
         match need {
-            Need::Ask(owner, more) => add(&mut asks, owner, more),
+            Need::Ask(unit, owner, more) => add(&mut asks, unit, owner, more),
             Need::Fetch(index) => drop(waiting.insert(index)),
         }
     }
@@ -69,8 +71,8 @@ pub(super) async fn answer(
                     next.insert(index);
                     match need {
                         Need::Fetch(other) => moved |= waiting.insert(other),
-                        Need::Ask(owner, more) => {
-                            add(&mut asks, owner, more);
+                        Need::Ask(unit, owner, more) => {
+                            add(&mut asks, unit, owner, more);
                             moved = true;
                         }
                     }
@@ -82,11 +84,11 @@ pub(super) async fn answer(
             next.iter().for_each(|index| evaluation.data[*index as usize] = Slot::Failed);
             return;
         }
-        let folder = evaluation.folder.clone();
         let asked = std::mem::take(&mut asks);
         let now = evaluation.answers.now;
         let functions = evaluation.functions.clone();
-        let questions = asked.values().map(|(_, ask)| put(ask, &folder, now, &functions, world));
+        let questions =
+            asked.values().map(|(unit, ask)| put(ask, &documents.unit(*unit).folder, now, &functions, world));
         let fetches =
             searches.iter().map(|(_, search)| world.fetch(&search.ty.name, &search.filters, &search.annotations));
         let (answers, fetched) = futures::future::join(
@@ -94,8 +96,8 @@ pub(super) async fn answer(
             futures::future::join_all(fetches.collect::<Vec<_>>()),
         )
         .await;
-        for ((key, (_, ask)), answer) in asked.into_iter().zip(answers) {
-            keep(evaluation, key, ask, answer);
+        for ((key, (unit, ask)), answer) in asked.into_iter().zip(answers) {
+            keep(evaluation, key, unit, ask, answer);
         }
         let fetched: Vec<_> = searches.into_iter().zip(fetched).collect();
         for ((index, search), fetched) in fetched {
@@ -106,9 +108,9 @@ pub(super) async fn answer(
 }
 
 /// What a question is kept under, so that each is put once.
-fn key_of(owner: &str, ask: &Ask) -> String {
+fn key_of(documents: &Documents, unit: u32, owner: &str, ask: &Ask) -> String {
     match ask {
-        Ask::File { path, .. } => path.to_string(),
+        Ask::File { path, .. } => bytes_key(documents, unit, path).into_owned(),
         Ask::Http { url } => url.to_string(),
         Ask::Remembered { path, nth, .. } => site_of(owner, path, *nth).to_string(),
         Ask::WorkingDirectory => String::new(),
@@ -188,7 +190,7 @@ fn has_function(value: &Value) -> bool {
     }
 }
 
-fn keep(evaluation: &mut Evaluation, key: String, ask: Ask, answer: Result<Answer, AskFailure>) {
+fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, answer: Result<Answer, AskFailure>) {
     let key: Name = key.into();
     let answer = match answer {
         Ok(answer) => answer,
@@ -197,7 +199,7 @@ fn keep(evaluation: &mut Evaluation, key: String, ask: Ask, answer: Result<Answe
             return;
         }
     };
-    let folder = evaluation.folder.clone();
+    let folder = evaluation.documents.unit(unit).folder.clone();
     let answers = &mut evaluation.answers;
     match (ask, answer) {
         (Ask::File { path, .. }, Answer::Bytes(bytes)) => {
@@ -236,20 +238,21 @@ fn search(
     catalogs: &Catalogs,
     found: &mut Diagnostics,
 ) -> Result<Searched, Need> {
-    let blueprint = evaluation.blueprint().clone();
-    let Some((name, source)) = blueprint.data_sources.get_index(index as usize) else {
+    let documents = evaluation.documents.clone();
+    let Some((unit, name, source)) = documents.data_source(index) else {
         return Ok(Searched::Settled(Slot::Failed));
     };
-    if let Some(frozen) = evaluation.answers.data_sources.get(name) {
+    if let Some(frozen) = evaluation.answers.data_sources.get(documents.unit(unit).named(name).as_str()) {
         return Ok(Searched::Settled(Slot::Value(frozen.fields.clone())));
     }
     let TypeRef::Known(ty) = catalogs.data_source_type(&source.type_name.item) else {
         return Ok(Searched::Settled(Slot::Failed));
     };
-    let owner = format!("datasources.{name}");
+    let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
+    let site = Site::of(unit, &owner);
     let mut filters: Vec<(Name, Name, Value)> = Vec::new();
     for filter in &source.filters {
-        let value = match evaluation.present(&owner, None, &filter.search, found) {
+        let value = match evaluation.present(site, &filter.search, found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(Searched::Settled(Slot::Failed)),
@@ -262,7 +265,7 @@ fn search(
     }
     let mut annotations = Map::default();
     for (key, expr) in &source.metadata.annotations {
-        match evaluation.present(&owner, None, expr, found) {
+        match evaluation.present(site, expr, found) {
             Ok(value) if value.has_unknown() => {
                 found.push(too_early(name, expr.span));
                 return Ok(Searched::Settled(Slot::Failed));
@@ -292,8 +295,8 @@ fn settle(
     fetched: Result<Fetched, ProviderError>,
     found: &mut Diagnostics,
 ) -> Slot {
-    let blueprint = evaluation.blueprint().clone();
-    let Some((name, source)) = blueprint.data_sources.get_index(index as usize) else { return Slot::Failed };
+    let documents = evaluation.documents.clone();
+    let Some((unit, name, source)) = documents.data_source(index) else { return Slot::Failed };
     let Search { ty, filters, .. } = search;
     let fetched = match fetched {
         Ok(fetched) => fetched,
@@ -366,7 +369,10 @@ fn settle(
     }
     let fields = Value::Map(Arc::new(fields));
     let at = evaluation.answers.now;
-    evaluation.answers.data_sources.insert(name.clone(), FrozenData { at, fields: fields.clone() });
+    evaluation
+        .answers
+        .data_sources
+        .insert(documents.unit(unit).named(name).into(), FrozenData { at, fields: fields.clone() });
     Slot::Value(fields)
 }
 

@@ -3,6 +3,7 @@
 //! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
 //! they use, deletes after every user has let go (ruling S62), ties in document order.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -13,6 +14,7 @@ use state::{Snapshot, StatusWord};
 use super::draft::{Decision, Draft};
 use super::{Action, LeftAlone, Reason, Step};
 use crate::codes;
+use crate::documents::{address_of_group, group_key};
 use crate::graph::{EdgeKind, Node};
 use crate::resolve::Evaluation;
 
@@ -31,8 +33,6 @@ pub(crate) enum TaskKind {
     Record,
     /// Forgets it, without a call.
     Forget,
-    /// Nothing: what is remembered of it is written when the operation begins.
-    Settled,
     /// Only finds out whether its condition holds.
     Condition,
     /// Looks until a thing is stable that an earlier operation did not see ready.
@@ -178,7 +178,7 @@ impl Builder<'_> {
     /// The task that stands for an intermediate value's being known; none if nothing it uses changes.
     ///
     /// Groups come in the order in which they were settled, so what a group uses is there before it.
-    fn gather(&mut self, name: &Name) -> Option<u32> {
+    fn gather(&self, name: &str) -> Option<u32> {
         self.gathers.get(name).copied().flatten()
     }
 
@@ -188,14 +188,14 @@ impl Builder<'_> {
         if types.is_empty() {
             return found;
         }
-        let mut seen: std::collections::HashSet<&str, foldhash::fast::FixedState> = Default::default();
-        let mut stack = vec![group];
+        let mut seen: std::collections::HashSet<Cow<'_, str>, foldhash::fast::FixedState> = Default::default();
+        let mut stack = vec![Cow::Borrowed(group)];
         while let Some(group) = stack.pop() {
-            if !seen.insert(group) {
+            if !seen.insert(group.clone()) {
                 continue;
             }
-            for used in self.draft.groups.get(group).into_iter().flatten() {
-                match used.name.strip_prefix('=') {
+            for used in self.draft.groups.get(group.as_ref()).into_iter().flatten() {
+                match group_key(used) {
                     Some(inner) => stack.push(inner),
                     None => found.extend(self.of.get(used).and_then(|tasks| tasks.forward).filter(|task| {
                         let decided = self.tasks[*task as usize].decision.as_ref();
@@ -212,8 +212,8 @@ impl Builder<'_> {
         for (name, uses) in groups {
             let waits: Vec<u32> = uses
                 .iter()
-                .filter_map(|address| match address.name.strip_prefix('=') {
-                    Some(inner) => self.gathers.get(inner).copied().flatten(),
+                .filter_map(|address| match group_key(address) {
+                    Some(inner) => self.gather(&inner),
                     None => self.of.get(address).and_then(|tasks| tasks.forward),
                 })
                 .collect();
@@ -248,7 +248,8 @@ pub(super) fn order(
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
         let decided = std::sync::Arc::new(decided_of(number, decision));
         let mut tasks = Tasks::default();
-        let retained = decision.action == Action::Replace && decision.retain;
+        let retained =
+            decision.action == Action::Replace && decision.prior.as_ref().is_some_and(|record| record.retain);
         if retained {
             found.push(
                 codes::RETAINED
@@ -274,15 +275,6 @@ pub(super) fn order(
             }
             Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&decided))),
             Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided))),
-            Action::Move | Action::Import if decision.record_differs => {
-                tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)));
-            }
-            Action::Move | Action::Import => {
-                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
-            }
-            Action::None if decision.element.is_none() && !decision.record_differs => {
-                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
-            }
             Action::None if decision.element.is_none() => {
                 tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided)));
             }
@@ -374,9 +366,9 @@ fn prefer_create_first(draft: &mut Draft) {
     while let Some(at) = stack.pop() {
         let mut uses = draft.decisions[at].dependencies.clone();
         while let Some(address) = uses.pop() {
-            if let Some(group) = address.name.strip_prefix('=') {
-                if seen_groups.insert(group.into()) {
-                    uses.extend(draft.groups.get(group).cloned().unwrap_or_default());
+            if let Some(group) = group_key(&address) {
+                if seen_groups.insert(group.as_ref().into()) {
+                    uses.extend(draft.groups.get(group.as_ref()).cloned().unwrap_or_default());
                 }
                 continue;
             }
@@ -414,33 +406,30 @@ fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
 
 /// Everything that is made or changed waits for what it uses.
 fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
-    let Some(evaluation) = evaluation else {
-        wait_for_records(builder, draft);
-        return;
-    };
-    let checked = &evaluation.checked;
+    let Some(evaluation) = evaluation else { return };
+    let documents = &evaluation.documents;
     for decision in &draft.decisions {
         let (Some((index, _)), Some(tasks)) = (decision.element, builder.of.get(&decision.address).copied()) else {
             continue;
         };
         let Some(forward) = tasks.forward else { continue };
         let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
-        let depends_on: Vec<&Name> = checked
-            .graph
+        let depends_on: Vec<&Name> = documents
+            .graph()
             .edges(Node::Resource(index))
             .iter()
             .filter(|edge| edge.kind == EdgeKind::DependsOn)
             .filter_map(|edge| match edge.to {
-                Node::Resource(index) => checked.blueprint.resources.get_index(index as usize).map(|(name, _)| name),
+                Node::Resource(number) => documents.resource(number).map(|(_, name, _)| name),
                 _ => None,
             })
             .collect();
         for used in &decision.dependencies {
-            if let Some(group) = used.name.strip_prefix('=') {
-                for on in builder.stable_behind(group, needs_stable) {
+            if let Some(group) = group_key(used) {
+                for on in builder.stable_behind(&group, needs_stable) {
                     builder.wait(forward, on, Until::Ready);
                 }
-                if let Some(gather) = builder.gather(&group.into()) {
+                if let Some(gather) = builder.gather(&group) {
                     builder.wait(forward, gather, Until::Configured);
                     if decision.may_replace {
                         tasks.backward.iter().for_each(|backward| builder.wait(*backward, gather, Until::Configured));
@@ -451,34 +440,12 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
             let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
             let by_type =
                 builder.tasks[on as usize].decision.as_ref().is_some_and(|used| needs_stable.contains(&used.type_name));
-            let until = if by_type || depends_on.contains(&&used.name) { Until::Ready } else { Until::Configured };
+            let by_name = used.path == decision.address.path && depends_on.contains(&&used.name);
+            let until = if by_type || by_name { Until::Ready } else { Until::Configured };
             builder.wait(forward, on, until);
             if decision.may_replace {
                 // Whether the old one has to go is only known once these values are.
                 tasks.backward.iter().for_each(|backward| builder.wait(*backward, on, until));
-            }
-        }
-        if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
-            match decision.replace_order {
-                ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
-                ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
-            }
-        }
-    }
-}
-
-/// The same without a document: each waits for what its record says that it uses.
-fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
-    for decision in draft.decisions.iter().filter(|decision| decision.action != Action::Delete) {
-        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
-        let Some(forward) = tasks.forward else { continue };
-        for used in &decision.dependencies {
-            let on = match used.name.strip_prefix('=') {
-                Some(group) => builder.gather(&group.into()),
-                None => builder.of.get(used).and_then(|tasks| tasks.forward),
-            };
-            if let Some(on) = on {
-                builder.wait(forward, on, Until::Configured);
             }
         }
         if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
@@ -565,7 +532,7 @@ fn wait_for_users(
     // What lets go of an intermediate value: its users, and what lets go of the values that use it. Values were
     // recorded after what they use, so going backwards finds the users first.
     for (name, _) in snapshot.groups.iter().rev() {
-        let address = super::draft::group_address(name);
+        let address = address_of_group(name);
         let mut waits: Vec<u32> = Vec::new();
         for user in users.get(&address).into_iter().flatten() {
             let tasks = builder.of.get(*user).copied().unwrap_or_default();
@@ -725,10 +692,8 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
             while goes && kind(end) == TaskKind::Gather {
                 end += 1;
             }
-            let turns_away = matches!(
-                kind(end),
-                TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Settled | TaskKind::Condition
-            );
+            let turns_away =
+                matches!(kind(end), TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Condition);
             let another = decision(start).map(|it| it.number) != decision(end).map(|it| it.number);
             (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
         })
@@ -828,7 +793,6 @@ fn step(id: u32, mut decision: Decision) -> Step {
         condition_known: !decision.condition_open,
         computed: computed.unwrap_or_default(),
         expired: decision.expired,
-        moved_from: decision.moved_from,
         waits_on: Vec::new(),
         span: decision.span,
     }

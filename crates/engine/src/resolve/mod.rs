@@ -12,20 +12,21 @@ mod scope;
 
 use std::sync::Arc;
 
-use blueprint::{Address, Blueprint, Expr, Key, Name, Resource, Type, Value};
+use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Stop};
 use provider::ResourceType;
 use state::Remembered;
 
 use crate::answers::Answers;
-use crate::check::{self, Checked};
+use crate::check;
 use crate::codes;
+use crate::documents::{Documents, Unit};
 
 pub use inputs::Given;
 pub(crate) use inputs::resolve_inputs;
 use scope::Frame;
-pub(crate) use scope::call_key;
+pub(crate) use scope::{bytes_key, call_key};
 
 /// What an element stands for so far.
 #[derive(Clone, Debug, Default)]
@@ -100,9 +101,9 @@ pub(crate) enum Outputs {
 /// Something that must be asked before the evaluation can go on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Need {
-    /// The questions of an expression, put together.
-    Ask(Name, Vec<Ask>),
-    /// A data source, by position.
+    /// The questions of an expression, put together: in which document, of which owner.
+    Ask(u32, Name, Vec<Ask>),
+    /// A data source, by number.
     Fetch(u32),
 }
 
@@ -116,9 +117,27 @@ pub(crate) enum Halt {
     Absent(Box<Diagnostic>),
 }
 
-/// What every declared element stands for.
+/// Where an expression stands: who evaluates it, in which document, and for which member of a repetition.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'a> {
+    /// The number of the document.
+    pub(crate) unit: u32,
+    /// An address, or `values.x`, as call sites are remembered by.
+    pub(crate) owner: &'a str,
+    /// The item and position, in a repetition.
+    pub(crate) item: Option<&'a (Value, u32)>,
+}
+
+impl<'a> Site<'a> {
+    /// In no repetition.
+    pub(crate) fn of(unit: u32, owner: &'a str) -> Site<'a> {
+        Site { unit, owner, item: None }
+    }
+}
+
+/// What every declared element stands for, over all documents: each kind by its number.
 pub(crate) struct Evaluation {
-    pub(crate) checked: Arc<Checked>,
+    pub(crate) documents: Arc<Documents>,
     pub(crate) functions: Arc<FunctionTable>,
     pub(crate) inputs: Vec<Value>,
     pub(crate) locals: Vec<Slot>,
@@ -127,8 +146,6 @@ pub(crate) struct Evaluation {
     pub(crate) answers: Answers,
     /// Call sites that were read in this stage, by owner, so that others can be forgotten.
     pub(crate) sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
-    /// The folder of the document.
-    pub(crate) folder: Name,
     /// What the world refused, by question.
     pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
 }
@@ -136,47 +153,35 @@ pub(crate) struct Evaluation {
 impl Evaluation {
     /// Nothing settled but the inputs, which are by position.
     pub(crate) fn new(
-        checked: Arc<Checked>,
+        documents: Arc<Documents>,
         functions: Arc<FunctionTable>,
         inputs: Vec<Value>,
         answers: Answers,
-        folder: Name,
     ) -> Evaluation {
-        let blueprint = checked.blueprint.clone();
+        let [locals, data_sources, resources] = documents.counts();
         Evaluation {
-            checked,
+            documents,
             functions,
             inputs,
-            locals: vec![Slot::Open; blueprint.locals.len()],
-            data: vec![Slot::Open; blueprint.data_sources.len()],
-            resources: vec![Members::Open; blueprint.resources.len()],
+            locals: vec![Slot::Open; locals],
+            data: vec![Slot::Open; data_sources],
+            resources: vec![Members::Open; resources],
             answers,
             sites: blueprint::IndexMap::default(),
-            folder,
             refused: blueprint::IndexMap::default(),
         }
     }
 
-    pub(crate) fn blueprint(&self) -> &Arc<Blueprint> {
-        &self.checked.blueprint
-    }
-
-    /// The value of an expression that stands in `owner` (an address, or `values.x`), for a member of a repetition.
-    pub(crate) fn value(
-        &mut self,
-        owner: &str,
-        item: Option<&(Value, u32)>,
-        expr: &Expr,
-        found: &mut Diagnostics,
-    ) -> Result<Value, Halt> {
+    /// The value of an expression that stands somewhere.
+    pub(crate) fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         let functions = self.functions.clone();
-        let mut frame = Frame { evaluation: self, owner, item, need: None };
+        let mut frame = Frame { evaluation: self, site, need: None };
         let outcome = expr::evaluate(expr, &functions, &mut frame, found);
         let need = frame.need.take();
         match outcome {
             Ok(value) => Ok(value),
             Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(Stop::Ask(asks)) => Err(Halt::Need(Need::Ask(owner.into(), asks))),
+            Err(Stop::Ask(asks)) => Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks))),
             Err(Stop::Failed(diagnostic)) => {
                 found.push(*diagnostic);
                 Err(Halt::Failed)
@@ -187,14 +192,8 @@ impl Evaluation {
     }
 
     /// Like [`Self::value`], an absent element being reported.
-    pub(crate) fn present(
-        &mut self,
-        owner: &str,
-        item: Option<&(Value, u32)>,
-        expr: &Expr,
-        found: &mut Diagnostics,
-    ) -> Result<Value, Halt> {
-        self.value(owner, item, expr, found).map_err(|halt| match halt {
+    pub(crate) fn present(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        self.value(site, expr, found).map_err(|halt| match halt {
             Halt::Absent(diagnostic) => {
                 found.push(*diagnostic);
                 Halt::Failed
@@ -205,10 +204,10 @@ impl Evaluation {
 
     /// Settles a named intermediate value (ruling S48).
     pub(crate) fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
-        let blueprint = self.blueprint().clone();
-        let Some((name, local)) = blueprint.locals.get_index(index as usize) else { return Ok(()) };
-        let owner = format!("values.{name}");
-        let slot = match self.value(&owner, None, &local.value, found) {
+        let documents = self.documents.clone();
+        let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
+        let owner = documents.unit(unit).named(format_args!("values.{name}"));
+        let slot = match self.value(Site::of(unit, &owner), &local.value, found) {
             Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
                 Ok(value) if value.has_unknown() => Slot::Partial(value.tainted(local.secret)),
                 Ok(value) => Slot::Value(value.tainted(local.secret)),
@@ -227,8 +226,8 @@ impl Evaluation {
 
     /// Settles the intermediate values that were not known before, in the order of the graph, once everything is there.
     pub(crate) fn settle_what_was_open(&mut self, found: &mut Diagnostics) {
-        let checked = self.checked.clone();
-        for node in checked.graph.order() {
+        let graph = self.documents.graph().clone();
+        for node in graph.order() {
             if let crate::Node::Local(index) = node
                 && matches!(self.locals[index as usize], Slot::Partial(_) | Slot::Open)
             {
@@ -241,13 +240,12 @@ impl Evaluation {
     /// Whether a condition holds: `Some(None)` if that is known only on deploy, `None` if it is in error.
     pub(crate) fn condition(
         &mut self,
-        owner: &str,
-        item: Option<&(Value, u32)>,
+        site: Site<'_>,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Option<Option<bool>>, Need> {
         let Some(condition) = &resource.condition else { return Ok(Some(Some(true))) };
-        match self.present(owner, item, condition, found) {
+        match self.present(site, condition, found) {
             Ok(value) => match value.bare() {
                 Value::Bool(holds) => Ok(Some(Some(*holds))),
                 Value::Null => Ok(Some(Some(false))),
@@ -269,12 +267,13 @@ impl Evaluation {
     /// The items of a repetition; `None` if it is in error. `none` items are dropped first (ruling S37).
     pub(crate) fn items(
         &mut self,
+        site: Site<'_>,
         name: &str,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Option<Vec<Value>>, Need> {
         let Some(each) = &resource.each else { return Ok(None) };
-        let value = match self.present(name, None, &each.list, found) {
+        let value = match self.present(site, &each.list, found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(None),
@@ -309,7 +308,7 @@ impl Evaluation {
     /// The key of a member, where members are addressed by key.
     pub(crate) fn member_key(
         &mut self,
-        name: &str,
+        site: Site<'_>,
         item: &(Value, u32),
         resource: &Resource,
         found: &mut Diagnostics,
@@ -317,7 +316,7 @@ impl Evaluation {
         let Some(expr) = resource.each.as_ref().and_then(|each| each.key.as_ref()) else {
             return Ok(Some(Key::Index(item.1)));
         };
-        match self.present(name, Some(item), expr, found) {
+        match self.present(Site { item: Some(item), ..site }, expr, found) {
             Ok(value) => match expr::to_text(&value) {
                 Some(Ok(text)) if !text.is_unknown() => Ok(text.as_text().map(|text| Key::Name(text.into()))),
                 _ => {
@@ -337,13 +336,12 @@ impl Evaluation {
     /// The spec of a member: evaluated, converted, defaults filled in. `None` if it is in error.
     pub(crate) fn spec(
         &mut self,
-        owner: &str,
-        item: Option<&(Value, u32)>,
+        site: Site<'_>,
         resource: &Resource,
         ty: &ResourceType,
         found: &mut Diagnostics,
     ) -> Result<Option<Value>, Need> {
-        let value = match self.present(owner, item, &resource.spec, found) {
+        let value = match self.present(site, &resource.spec, found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(None),
@@ -358,15 +356,14 @@ impl Evaluation {
     /// Labels, annotations, display name and custom data of a member; null if there are none.
     pub(crate) fn metadata(
         &mut self,
-        owner: &str,
-        item: Option<&(Value, u32)>,
+        site: Site<'_>,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Value, Need> {
         let metadata = &resource.metadata;
         let mut map = blueprint::Map::default();
         if let Some(display_name) = &metadata.display_name {
-            match self.present(owner, item, display_name, found) {
+            match self.present(site, display_name, found) {
                 Ok(value) => {
                     if let Some(Ok(text)) = expr::to_text(&value) {
                         map.insert("displayName".into(), text);
@@ -382,7 +379,7 @@ impl Evaluation {
         }
         let mut annotations = blueprint::Map::default();
         for (key, expr) in &metadata.annotations {
-            match self.present(owner, item, expr, found) {
+            match self.present(site, expr, found) {
                 Ok(value) if matches!(value.bare(), Value::List(_) | Value::Map(_) | Value::Set(_)) => found.push(
                     expr::codes::TYPE_MISMATCH
                         .new(format!("the annotation `{}` must be a scalar, found {}", key.item, value.kind_word()))
@@ -401,7 +398,7 @@ impl Evaluation {
             map.insert("annotations".into(), Value::Map(Arc::new(annotations)));
         }
         if let Some(custom) = &metadata.custom {
-            match self.present(owner, item, custom, found) {
+            match self.present(site, custom, found) {
                 Ok(value) => {
                     map.insert("custom".into(), value);
                 }
@@ -412,12 +409,13 @@ impl Evaluation {
         Ok(if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) })
     }
 
-    /// The value of an export: `Ok(None)` if it is in error; `Err(Halt::Absent)` if it stands for something absent.
+    /// The value of an export of the root: `Ok(None)` if it is in error; `Err(Halt::Absent)` if it stands for something
+    /// absent.
     pub(crate) fn export(&mut self, name: &str, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
-        let blueprint = self.blueprint().clone();
-        let Some(export) = blueprint.exports.get(name) else { return Ok(None) };
+        let documents = self.documents.clone();
+        let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
         let owner = format!("exports.{name}");
-        let value = match self.value(&owner, None, &export.field, found) {
+        let value = match self.value(Site::of(0, &owner), &export.field, found) {
             Ok(value) => value,
             Err(Halt::Failed) => return Ok(None),
             Err(other) => return Err(other),
@@ -428,40 +426,52 @@ impl Evaluation {
 
     /// Checks descriptions: what has no value stays as written, with a warning (ruling A10).
     pub(crate) fn descriptions(&mut self, found: &mut Diagnostics) {
-        let blueprint = self.blueprint().clone();
-        let mut every: Vec<(String, &Expr)> = Vec::new();
-        let dynamic = |expr: &&Expr| !matches!(expr.kind, blueprint::ExprKind::Literal(_));
-        every.extend(
-            blueprint.locals.iter().filter_map(|(name, it)| Some((format!("values.{name}"), it.description.as_ref()?))),
-        );
-        every.extend(
-            blueprint
-                .data_sources
-                .iter()
-                .filter_map(|(name, it)| Some((format!("datasources.{name}"), it.description.as_ref()?))),
-        );
-        for (at, (name, it)) in blueprint.resources.iter().enumerate() {
-            // The description of something absent is never filled in, and `elem` has no single meaning for all members.
-            let single = matches!(self.resources.get(at), Some(Members::Single(_)));
-            every.extend(it.description.as_ref().filter(|_| single).map(|expr| (name.to_string(), expr)));
-        }
-        every.extend(
-            blueprint
-                .exports
-                .iter()
-                .filter_map(|(name, it)| Some((format!("exports.{name}"), it.description.as_ref()?))),
-        );
-        for (owner, expr) in every.iter().filter(|(_, expr)| dynamic(expr)) {
-            let mut ignored = Diagnostics::new();
-            match self.value(owner, None, expr, &mut ignored) {
-                Ok(_) | Err(Halt::Need(_)) => {}
-                Err(Halt::Absent(_) | Halt::Failed) => found.push(
-                    codes::DESCRIPTION_UNRESOLVED
-                        .new("the description is shown unfilled".to_owned())
-                        .label(expr.span, "something in it has no value"),
-                ),
+        let documents = self.documents.clone();
+        // A document that stands in many places is spoken of once.
+        let mut said: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> = Default::default();
+        for (number, unit) in (0..).zip(documents.units()) {
+            for (owner, expr) in self.described(unit) {
+                let mut ignored = Diagnostics::new();
+                match self.value(Site::of(number, &unit.named(owner)), expr, &mut ignored) {
+                    Ok(_) | Err(Halt::Need(_)) => {}
+                    Err(Halt::Absent(_) | Halt::Failed) if !said.insert(expr.span) => {}
+                    Err(Halt::Absent(_) | Halt::Failed) => found.push(
+                        codes::DESCRIPTION_UNRESOLVED
+                            .new("the description is shown unfilled".to_owned())
+                            .label(expr.span, "something in it has no value"),
+                    ),
+                }
             }
         }
+    }
+
+    /// The descriptions of a document that hold more than text, with their owners.
+    fn described<'u>(&self, unit: &'u Unit) -> Vec<(String, &'u Expr)> {
+        let blueprint = unit.blueprint();
+        let mut every: Vec<(String, &Expr)> = Vec::new();
+        let mut add = |owner: std::fmt::Arguments<'_>, description: &'u Option<Expr>| {
+            if let Some(expr) = description
+                && !matches!(expr.kind, blueprint::ExprKind::Literal(_))
+            {
+                every.push((owner.to_string(), expr));
+            }
+        };
+        for (name, local) in &blueprint.locals {
+            add(format_args!("values.{name}"), &local.description);
+        }
+        for (name, source) in &blueprint.data_sources {
+            add(format_args!("datasources.{name}"), &source.description);
+        }
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            // The description of something absent is never filled in, and `elem` has no single meaning for all members.
+            if matches!(self.resources.get(unit.resource(at) as usize), Some(Members::Single(_))) {
+                add(format_args!("{name}"), &resource.description);
+            }
+        }
+        for (name, export) in &blueprint.exports {
+            add(format_args!("exports.{name}"), &export.description);
+        }
+        every
     }
 
     /// Remembered values that were used in this stage, in the order of first use.

@@ -1,5 +1,6 @@
 //! What names mean in a document.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use blueprint::{AccessorKind, Head, Map, Ref, Type, Value};
@@ -8,17 +9,16 @@ use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::ResourceType;
 use state::Remembered;
 
+use crate::documents::Documents;
 use crate::plan::diff::has_sensitive;
 
-use super::{Evaluation, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
+use super::{Evaluation, Member, Members, Need, Outputs, Site, Slot, site_of, unknown_of};
 
 /// An evaluation, seen from one expression.
 pub(super) struct Frame<'a> {
     pub(super) evaluation: &'a mut Evaluation,
-    /// The address of the element, or `values.x`.
-    pub(super) owner: &'a str,
-    /// The item at hand.
-    pub(super) item: Option<&'a (Value, u32)>,
+    /// Where the expression stands.
+    pub(super) site: Site<'a>,
     /// What must be asked before the expression has a value.
     pub(super) need: Option<Need>,
 }
@@ -37,19 +37,20 @@ fn absent(span: Span, message: String, why: String) -> Stop {
 
 impl Scope for Frame<'_> {
     fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
-        let checked = self.evaluation.checked.clone();
-        let blueprint = &checked.blueprint;
+        let documents = self.evaluation.documents.clone();
+        let unit = documents.unit(self.site.unit);
+        let blueprint = unit.blueprint();
         let span = reference.head_span;
         match &reference.head {
-            Head::Item => self.item.map(|(item, _)| whole(item.clone())).ok_or(Stop::Reported),
-            Head::Position => self.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(Stop::Reported),
+            Head::Item => self.site.item.map(|(item, _)| whole(item.clone())).ok_or(Stop::Reported),
+            Head::Position => self.site.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(Stop::Reported),
             Head::Input(name) => {
                 let at = blueprint.inputs.get_index_of(name).ok_or(Stop::Reported)?;
                 self.evaluation.inputs.get(at).cloned().map(whole).ok_or(Stop::Reported)
             }
             Head::Local(name) => {
                 let at = blueprint.locals.get_index_of(name).ok_or(Stop::Reported)?;
-                match &self.evaluation.locals[at] {
+                match &self.evaluation.locals[unit.local(at) as usize] {
                     Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
                     Slot::Absent => Err(Stop::Reported),
                     Slot::Open | Slot::Failed => Err(Stop::Reported),
@@ -57,10 +58,11 @@ impl Scope for Frame<'_> {
             }
             Head::DataSource(name) => {
                 let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)?;
-                match &self.evaluation.data[at] {
+                let number = unit.data_source(at);
+                match &self.evaluation.data[number as usize] {
                     Slot::Value(value) | Slot::Partial(value) => self.data_field(value, reference),
                     Slot::Open => {
-                        self.need = Some(Need::Fetch(at as u32));
+                        self.need = Some(Need::Fetch(number));
                         Err(Stop::Reported)
                     }
                     Slot::Failed | Slot::Absent => Err(Stop::Reported),
@@ -68,8 +70,8 @@ impl Scope for Frame<'_> {
             }
             Head::Resource { name, .. } => {
                 let at = blueprint.resources.get_index_of(name).ok_or(Stop::Reported)?;
-                let ty = checked.resource_types.get(at).cloned().flatten();
-                match &self.evaluation.resources[at] {
+                let ty = unit.checked.resource_types.get(at).cloned().flatten();
+                match &self.evaluation.resources[unit.resource(at) as usize] {
                     Members::Open | Members::Failed => Err(Stop::Reported),
                     Members::Absent => {
                         Err(absent(span, format!("`{name}` is not there"), "its condition is false".to_owned()))
@@ -122,15 +124,15 @@ impl Scope for Frame<'_> {
                     notes: Vec::new(),
                 }),
             }),
-            Ask::File { path, .. } => bytes(path),
+            Ask::File { path, .. } => bytes(&bytes_key(&self.evaluation.documents, self.site.unit, path)),
             Ask::Http { url } => bytes(url),
             Ask::Remembered { path, nth, fingerprint, .. } => {
-                let site = site_of(self.owner, path, *nth);
+                let site = site_of(self.site.owner, path, *nth);
                 let known = answers.remembered.get(&site).filter(|known| known.fingerprint == *fingerprint);
                 let value = known.map(|Remembered { value, .. }| value.clone());
                 let failed = refused.get(&site).cloned();
                 if value.is_some() {
-                    self.evaluation.sites.entry(self.owner.into()).or_default().insert(site);
+                    self.evaluation.sites.entry(self.site.owner.into()).or_default().insert(site);
                 }
                 value.map(Ok).or(failed.map(Err))
             }
@@ -147,6 +149,13 @@ impl Scope for Frame<'_> {
     fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
         Err(Stop::Reported)
     }
+}
+
+/// The key under which the bytes of a file are kept: the path as the root document names it, after its folder for a
+/// document in another one.
+pub(crate) fn bytes_key<'p>(documents: &Documents, unit: u32, path: &'p str) -> Cow<'p, str> {
+    let folder = &documents.unit(unit).folder;
+    if *folder == documents.root().folder { Cow::Borrowed(path) } else { Cow::Owned(format!("{folder}|{path}")) }
 }
 
 /// The key under which a provider function's answer is kept.

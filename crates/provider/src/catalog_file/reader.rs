@@ -13,9 +13,11 @@ use super::CatalogError;
 
 /// The value of a JSON text; a syntax error or a key written twice has no path but says its line.
 pub(super) fn parse(text: &str) -> Result<Value, CatalogError> {
-    serde_json::from_str::<Json>(text)
-        .map(|json| json.0)
-        .map_err(|error| CatalogError { place: "$".into(), message: format!("not a catalogue in JSON: {error}") })
+    serde_json::from_str::<Json>(text).map(|json| json.0).map_err(|error| CatalogError {
+        place: "$".into(),
+        message: format!("not a catalogue in JSON: {error}"),
+        position: Some((error.line(), error.column())),
+    })
 }
 
 /// A JSON value as data, without the marks of the wire form.
@@ -113,7 +115,7 @@ impl<'a> Place<'a> {
 
     /// An error here.
     pub(super) fn error(&self, message: impl Into<String>) -> CatalogError {
-        CatalogError { place: self.to_string(), message: message.into() }
+        CatalogError { place: self.to_string(), message: message.into(), position: None }
     }
 }
 

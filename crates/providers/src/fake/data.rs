@@ -3,16 +3,19 @@
 
 use std::sync::Arc;
 
-use blueprint::{Map, Name, Value};
-use provider::{Candidate, DataSourceType, ErrorKind, Fetched, ProviderError};
+use blueprint::{Map, Name, Type, Value};
+use expr::Returns;
+use provider::{Candidate, Catalog, DataSourceType, ErrorKind, Fetched, Fit, ProviderError};
 
-use super::values;
+use super::plausible::Subject;
+use super::values::{self, Facts};
+use super::wished;
 
 /// The candidates for some filters, in the order of the rows.
-pub(super) fn fetch(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)]) -> Fetched {
+pub(super) fn fetch(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], fit: &Fit) -> Fetched {
     if data_source_type.rows.is_empty() {
         return Fetched {
-            candidates: vec![invented(data_source_type, filters)],
+            candidates: vec![invented(data_source_type, filters, fit)],
             applied: (0..filters.len()).collect(),
         };
     }
@@ -70,28 +73,28 @@ fn at_path<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 /// A candidate for a type without rows: it meets every filter, and equal filters give equal fields.
-fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)]) -> Candidate {
+fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], fit: &Fit) -> Candidate {
     let mut text = data_source_type.name.to_string();
     for (field, operator, search) in filters {
         text.push_str(&format!("\n{field} {operator} {}", search.revealed()));
     }
     let hash = values::hash(&text);
-    let fields = data_source_type.schema.fields.iter().map(|(name, field)| {
-        let wanted = filters.iter().find(|(path, operator, _)| path == name && operator.as_ref() == "=");
-        let value = match wanted {
-            Some((_, _, search)) => search.revealed(),
-            None => match &field.value {
-                Some(_) => values::computed(name, field, &values::Facts { hash: &hash, id: &hash, updates: 1 }),
-                None => values::plausible(name, field, &hash),
-            },
-        };
-        (name.clone(), value)
-    });
-    Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields.collect())) }
+    let name = filters.iter().find(|(path, operator, _)| path.as_ref() == "name" && operator.as_ref() == "=");
+    let name = name.and_then(|(.., search)| search.bare().as_text());
+    let null = Value::Null;
+    let facts = Facts { hash: &hash, id: &hash, updates: 1, type_name: &data_source_type.name, sent: &null, name, fit };
+    let fields = data_source_type.schema.fields.iter();
+    let mut fields: Map =
+        fields.map(|(name, field)| (name.clone(), values::computed(name, name, field, &facts))).collect();
+    for (path, operator, search) in filters {
+        wished::meet(&mut fields, &data_source_type.schema, path, operator, &search.revealed(), fit);
+    }
+    Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields)) }
 }
 
-/// The result of a function.
-pub(super) fn call(function: &str, arguments: &[Value]) -> Result<Value, ProviderError> {
+/// The result of a function: by its rule in the namespace `test`, else a plausible value of the declared type, the same for
+/// equal arguments.
+pub(super) fn call(catalog: &Catalog, function: &str, arguments: &[Value], fit: &Fit) -> Result<Value, ProviderError> {
     let refused = |message: String| ProviderError::new(ErrorKind::Document, message);
     let beyond = || refused("the result is beyond 64 bits".into());
     let arguments: Vec<Value> = arguments.iter().map(Value::revealed).collect();
@@ -105,6 +108,16 @@ pub(super) fn call(function: &str, arguments: &[Value]) -> Result<Value, Provide
         ("test_double" | "test_tag" | "test_weigh" | "test_settings", _) => {
             Err(refused(format!("`{function}` is not called with arguments such as these")))
         }
-        _ => Err(refused(format!("there is no function `{function}` in the simulated cloud"))),
+        _ => match catalog.functions.iter().find(|known| known.name.as_ref() == function) {
+            Some(known) => {
+                let hash = values::hash(&format!("{function}{}", Value::list(arguments)));
+                let subject = Subject { type_name: function, hash: &hash, name: None, fit };
+                Ok(match &known.returns {
+                    Returns::Type(ty) => subject.of_type(function, ty),
+                    Returns::Rule(_) => subject.of_type(function, &Type::Any),
+                })
+            }
+            None => Err(refused(format!("there is no function `{function}` in the simulated cloud"))),
+        },
     }
 }

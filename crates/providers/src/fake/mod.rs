@@ -10,8 +10,11 @@
 mod data;
 mod journal;
 mod keep;
+mod pattern;
+mod plausible;
 mod script;
 mod values;
+mod wished;
 mod world;
 
 use std::collections::HashSet;
@@ -55,6 +58,8 @@ pub struct FakeOptions {
     pub world: Option<SharedWorld>,
     /// What goes wrong.
     pub faults: Vec<Fault>,
+    /// Who answers calls of its functions: the provider that it stands in for, if there is one. Functions are pure.
+    pub functions: Option<Arc<dyn Provider>>,
     /// Called when a scripted crash ends the process. The call that crashed then never returns: drop its future.
     pub on_crash: Option<OnCrash>,
 }
@@ -70,6 +75,7 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         script: Mutex::new(Script::new(options.faults)),
         journal: Mutex::default(),
         fit: Fit::new(),
+        functions: options.functions,
         on_crash: options.on_crash,
         crashed: AtomicBool::new(false),
     }
@@ -84,6 +90,7 @@ pub struct FakeProvider {
     fit: Fit,
     /// Types that others wait for: they are never stable at once.
     late: HashSet<Name>,
+    functions: Option<Arc<dyn Provider>>,
     on_crash: Option<OnCrash>,
     crashed: AtomicBool,
 }
@@ -109,8 +116,8 @@ impl FakeProvider {
         self.crashed.load(Ordering::SeqCst)
     }
 
-    fn resource_type(&self, name: &str) -> Result<&Arc<ResourceType>, ProviderError> {
-        self.catalog.resource_types.get(name).ok_or_else(|| {
+    fn resource_type(&self, name: &str) -> Result<Arc<ResourceType>, ProviderError> {
+        self.catalog.resource_type(name).ok_or_else(|| {
             ProviderError::new(
                 ErrorKind::Document,
                 format!("there is no resource type `{name}` in the simulated cloud"),
@@ -132,7 +139,7 @@ impl FakeProvider {
         let operation = request.operation;
         let _in_flight = InFlight::begin(&self.journal, operation, &address);
         not_cancelled(call)?;
-        let resource_type = self.resource_type(request.type_name)?.clone();
+        let resource_type = self.resource_type(request.type_name)?;
         let place = format!("{}/{address}", call.instance);
         lock(&self.world).sharpen(&place);
 
@@ -313,7 +320,7 @@ impl Provider for FakeProvider {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
-            let rejected = rejected(resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
+            let rejected = rejected(&resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
             Ok(Checked { rejected: rejected.collect(), warnings: Vec::new() })
         })
     }
@@ -375,8 +382,8 @@ impl Provider for FakeProvider {
     fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
-            match self.catalog.data_source_types.get(request.type_name) {
-                Some(data_source_type) => Ok(data::fetch(data_source_type, request.filters)),
+            match self.catalog.data_source_type(request.type_name) {
+                Some(data_source_type) => Ok(data::fetch(&data_source_type, request.filters, &self.fit)),
                 None => {
                     let message = format!("there is no data source `{}` in the simulated cloud", request.type_name);
                     Err(ProviderError::new(ErrorKind::Document, message))
@@ -393,7 +400,10 @@ impl Provider for FakeProvider {
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
-            data::call(function, arguments)
+            match &self.functions {
+                Some(behind) => behind.call(call, function, arguments).await,
+                None => data::call(&self.catalog, function, arguments, &self.fit),
+            }
         })
     }
 }

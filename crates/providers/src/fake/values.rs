@@ -1,10 +1,13 @@
 //! What a simulated provider fills in: computed fields by the templates of the catalogue, or plausibly where there are
-//! none. Everything follows from the hash of a thing, so equal calls give equal things.
+//! none (`plausible.rs`). Everything follows from the hash of a thing, so equal calls give equal things.
 
 use std::sync::Arc;
 
 use blueprint::{Field, Kind, Map, Name, Schema, Value};
+use provider::Fit;
 use sha2::{Digest, Sha256};
+
+use super::plausible::Subject;
 
 /// The first 8 hexadecimal digits of SHA-256 over a text.
 pub(super) fn hash(text: &str) -> String {
@@ -21,36 +24,54 @@ pub(super) fn hash(text: &str) -> String {
 
 const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
 
-/// What the templates of one thing may name.
+/// What the values of one thing may follow from.
+#[derive(Clone, Copy)]
 pub(super) struct Facts<'a> {
-    /// Stands for `{hash}`.
+    /// Stands for `{hash}`, and makes one thing different from another.
     pub(super) hash: &'a str,
     /// Stands for `{id}`.
     pub(super) id: &'a str,
     /// Stands for `{updates}`: 1 at creation.
     pub(super) updates: i64,
+    /// Its type.
+    pub(super) type_name: &'a str,
+    /// What was sent, for `{spec.PATH}`.
+    pub(super) sent: &'a Value,
+    /// What the document calls it.
+    pub(super) name: Option<&'a str>,
+    /// Looks whether a value fits its field.
+    pub(super) fit: &'a Fit,
 }
 
-/// The value of a computed field.
-pub(super) fn computed(name: &str, field: &Field, facts: &Facts<'_>) -> Value {
+impl<'a> Facts<'a> {
+    fn subject(&self) -> Subject<'a> {
+        Subject { type_name: self.type_name, hash: self.hash, name: self.name, fit: self.fit }
+    }
+}
+
+/// The value of a computed field. `path` tells it from others of the same name.
+pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &Facts<'_>) -> Value {
     match (&field.value, &field.kind) {
-        (Some(template), _) => filled(template, facts),
+        (Some(template), _) => match filled(template, facts) {
+            // A field of the spec that was not sent.
+            Value::Null if !template.is_null() && !field.nullable => facts.subject().value(name, field),
+            value => value,
+        },
         (None, Kind::Object(schema)) => Value::Map(Arc::new(
-            schema.fields.iter().map(|(name, field)| (name.clone(), computed(name, field, facts))).collect(),
+            schema
+                .fields
+                .iter()
+                .map(|(name, field)| (name.clone(), computed(&format!("{path}.{name}"), name, field, facts)))
+                .collect(),
         )),
-        (None, _) => plausible(name, field, facts.hash),
+        (None, _) => facts.subject().at(path, name, field),
     }
 }
 
 /// A template with its marks filled in, at any depth.
 fn filled(template: &Value, facts: &Facts<'_>) -> Value {
     match template {
-        Value::Text(text) if text.as_ref() == "{updates}" => Value::Int(facts.updates),
-        Value::Text(text) if text.contains('{') => Value::text(
-            text.replace("{hash}", facts.hash)
-                .replace("{id}", facts.id)
-                .replace("{updates}", &facts.updates.to_string()),
-        ),
+        Value::Text(text) if text.contains('{') => filled_text(text, facts),
         Value::List(items) => Value::list(items.iter().map(|item| filled(item, facts))),
         Value::Map(entries) => {
             Value::Map(Arc::new(entries.iter().map(|(key, value)| (key.clone(), filled(value, facts))).collect()))
@@ -59,42 +80,62 @@ fn filled(template: &Value, facts: &Facts<'_>) -> Value {
     }
 }
 
-/// A value that the field could have, the same for the same hash.
-pub(super) fn plausible(name: &str, field: &Field, hash: &str) -> Value {
-    if let Some(value) = field.default.as_ref().or(field.allowed.first()) {
-        return value.clone();
+/// A mark that stands alone keeps its kind; among other text everything is text.
+fn filled_text(text: &str, facts: &Facts<'_>) -> Value {
+    let alone = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    if let Some(value) = alone.and_then(|mark| marked(mark, facts)) {
+        return value;
     }
-    let limits = &field.constraint;
-    match &field.kind {
-        Kind::Any | Kind::String => Value::text(format!("{name}-{hash}")),
-        Kind::Integer => {
-            let number = i64::from_str_radix(hash, 16).unwrap_or(0) % 1000;
-            let number = limits.max.map_or(number, |most| number.min(most as i64));
-            Value::Int(limits.min.map_or(number, |least| number.max(least.ceil() as i64)))
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let mark = rest.find('}').map(|end| &rest[1..end]);
+        match mark.and_then(|mark| Some((mark, marked(mark, facts)?))) {
+            Some((mark, value)) => {
+                match value {
+                    Value::Null => {}
+                    Value::Text(text) => out.push_str(&text),
+                    other => out.push_str(&other.to_string()),
+                }
+                rest = &rest[mark.len() + 2..];
+            }
+            // A brace that begins no mark is itself.
+            None => {
+                out.push('{');
+                rest = &rest[1..];
+            }
         }
-        Kind::Float => Value::Float(limits.min.or(limits.max).unwrap_or(1.0)),
-        Kind::Boolean => Value::Bool(true),
-        Kind::Array(item) => {
-            let least = limits.min_items.unwrap_or(0);
-            Value::list((0..least).map(|at| plausible(&format!("{name}-{at}"), item, hash)))
-        }
-        Kind::Map(_) => Value::Map(Arc::default()),
-        Kind::Object(schema) => Value::Map(Arc::new(
-            schema.fields.iter().map(|(name, field)| (name.clone(), plausible(name, field, hash))).collect(),
-        )),
-        Kind::Union(branches) => branches.first().map_or(Value::Null, |branch| plausible(name, branch, hash)),
     }
+    out.push_str(rest);
+    Value::text(out)
 }
 
-/// The id of a new thing: its id field, where that is the provider's to fill, else made from the name of its type.
-pub(super) fn id(type_name: &str, id_field: Option<&Name>, schema: &Schema, hash: &str) -> Name {
-    let facts = Facts { hash, id: "", updates: 1 };
-    let field =
-        id_field.and_then(|name| schema.fields.get(name)).filter(|field| field.computed && field.value.is_some());
-    match field.map(|field| computed("", field, &facts)) {
-        Some(Value::Text(id)) => id,
-        _ => format!("{}-{hash}", type_name.rsplit('/').next().unwrap_or(type_name)).into(),
+/// What a mark stands for; null where the spec has nothing at its path.
+fn marked(mark: &str, facts: &Facts<'_>) -> Option<Value> {
+    Some(match mark {
+        "hash" => Value::text(facts.hash),
+        "id" => Value::text(facts.id),
+        "updates" => Value::Int(facts.updates),
+        _ => {
+            let path = mark.strip_prefix("spec.")?;
+            let at = path.split('.').try_fold(facts.sent, |value, name| value.get(name));
+            at.cloned().unwrap_or_default()
+        }
+    })
+}
+
+/// The id of a new thing: what was sent as its id field; else that field, where it is the provider's to fill; else made from the
+/// name of its type.
+pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) -> Name {
+    let field = id_field.and_then(|name| Some((name, schema.fields.get(name)?)));
+    if let Some((name, field)) = field.filter(|(_, field)| field.computed)
+        && let Value::Text(id) = computed(name, name, field, &Facts { id: "", ..*facts })
+    {
+        return id;
     }
+    format!("{}-{}", facts.type_name.rsplit('/').next().unwrap_or(facts.type_name), facts.hash).into()
 }
 
 /// The hash with which a thing of that id would have been made, so that what somebody else made looks alike.
@@ -115,26 +156,36 @@ pub(super) fn complete(
     before: Option<&Value>,
     facts: &Facts<'_>,
 ) -> Value {
+    complete_at("", schema, id_field, sent, before, facts)
+}
+
+fn complete_at(
+    path: &str,
+    schema: &Schema,
+    id_field: Option<&Name>,
+    sent: &Value,
+    before: Option<&Value>,
+    facts: &Facts<'_>,
+) -> Value {
     let empty = Map::default();
     let sent = sent.as_map().unwrap_or(&empty);
     let mut fields = Map::with_capacity_and_hasher(schema.fields.len(), Default::default());
     for (name, field) in &schema.fields {
+        let before = before.and_then(|before| before.get(name));
+        let path = || if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
         match sent.get(name) {
+            Some(value) if fills_in(field) => {
+                fields.insert(name.clone(), within(&path(), field, value, before, facts));
+            }
             Some(value) => {
-                let value = match &field.kind {
-                    Kind::Object(inner) if matches!(value, Value::Map(_)) => {
-                        complete(inner, None, value, before.and_then(|before| before.get(name)), facts)
-                    }
-                    _ => value.clone(),
-                };
-                fields.insert(name.clone(), value);
+                fields.insert(name.clone(), value.clone());
             }
             None if field.computed => {
-                let kept = before.and_then(|before| before.get(name)).filter(|_| field.optional);
+                let kept = before.filter(|_| field.optional);
                 let value = match kept {
                     Some(value) => value.clone(),
                     None if id_field == Some(name) => Value::text(facts.id),
-                    None => computed(name, field, facts),
+                    None => computed(&path(), name, field, facts),
                 };
                 fields.insert(name.clone(), value);
             }
@@ -142,6 +193,39 @@ pub(super) fn complete(
         }
     }
     Value::Map(Arc::new(fields))
+}
+
+/// Whether something inside a field may be the provider's to fill in.
+fn fills_in(field: &Field) -> bool {
+    match &field.kind {
+        Kind::Object(_) => true,
+        Kind::Array(inside) | Kind::Map(inside) => fills_in(inside),
+        _ => false,
+    }
+}
+
+/// A value that was sent, with what is computed inside it.
+fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts: &Facts<'_>) -> Value {
+    match (&field.kind, sent) {
+        (Kind::Object(inner), Value::Map(_)) => complete_at(path, inner, None, sent, before, facts),
+        (Kind::Array(item), Value::List(items)) => {
+            let before = before.and_then(Value::as_list).unwrap_or_default();
+            Value::list(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(at, value)| within(&format!("{path}[{at}]"), item, value, before.get(at), facts)),
+            )
+        }
+        (Kind::Map(inside), Value::Map(entries)) => {
+            let entries = entries.iter().map(|(key, value)| {
+                let before = before.and_then(|before| before.get(key));
+                (key.clone(), within(&format!("{path}.{key}"), inside, value, before, facts))
+            });
+            Value::Map(Arc::new(entries.collect()))
+        }
+        _ => sent.clone(),
+    }
 }
 
 /// The path of a field that differs although it, or something above it, cannot be changed in place.

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use blueprint::{IndexMap, Map, Name, Value};
-use provider::{Catalog, ResourceType};
+use provider::{Catalog, Fit, ResourceType};
 
 use super::keep::{Keeper, Line};
+use super::plausible;
 use super::values::{self, Facts};
 
 /// A simulated cloud that several providers use.
@@ -29,6 +30,7 @@ pub struct World {
     unique: IndexMap<String, Name>,
     /// Addresses of which nobody can tell what the last call did.
     untraceable: IndexMap<Name, ()>,
+    fit: Fit,
     keeper: Option<Keeper>,
 }
 
@@ -165,13 +167,13 @@ impl World {
 
     /// Somebody else makes a thing, under an id that is free.
     pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), Refusal> {
-        let Some(resource_type) = catalog.resource_types.get(type_name) else { return Err(Refusal::NotThere) };
+        let Some(resource_type) = catalog.resource_type(type_name) else { return Err(Refusal::NotThere) };
         let id_field = resource_type.id_field.as_ref();
         if self.things.contains_key(id) {
             return Err(Refusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
         }
         let hash = values::hash_of_id(id, id_field, &resource_type.schema);
-        let facts = Facts { hash: &hash, id, updates: 1 };
+        let facts = Facts { id, ..facts_of(&resource_type, spec, &hash, &self.fit) };
         let fields = values::complete(&resource_type.schema, id_field, spec, None, &facts);
         let thing = Thing {
             id: id.into(),
@@ -185,7 +187,7 @@ impl World {
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled: Some(0),
         };
-        self.free(resource_type, &thing.fields, "")?;
+        self.free(&resource_type, &thing.fields, "")?;
         self.keep(|| Line::Changed(Box::new(thing.clone())))?;
         self.insert(thing);
         Ok(())
@@ -210,15 +212,24 @@ impl World {
         let id_field = resource_type.id_field.as_ref();
         let count = self.made.get(place).copied().unwrap_or(0) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
-        let mut id = values::id(&resource_type.name, id_field, &resource_type.schema, &hash);
-        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way.
+        let mut id = match named_by(resource_type, sent).filter(|id| !self.things.contains_key(id)) {
+            Some(id) => id,
+            None => values::id(id_field, &resource_type.schema, &facts_of(resource_type, sent, &hash, &self.fit)),
+        };
+        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way. Two
+        // things of one name differ by the hash.
         let mut again = 0;
         while self.things.contains_key(&id) {
             again += 1;
             hash = values::hash(&format!("{place}#{count}+{again}"));
-            id = values::id(&resource_type.name, id_field, &resource_type.schema, &hash);
+            let facts = Facts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit) };
+            id = values::id(id_field, &resource_type.schema, &facts);
+            if again > 1 && self.things.contains_key(&id) {
+                // No value of the id field is free any more.
+                id = format!("{id}-{hash}").into();
+            }
         }
-        let facts = Facts { hash: &hash, id: &id, updates: 1 };
+        let facts = Facts { id: &id, ..facts_of(resource_type, sent, &hash, &self.fit) };
         let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
         let place: Name = place.into();
         let thing = Thing {
@@ -255,7 +266,7 @@ impl World {
         }
         self.free(resource_type, sent, id)?;
         let updates = thing.updates + 1;
-        let facts = Facts { hash: &thing.hash, id, updates };
+        let facts = Facts { id, updates, ..facts_of(resource_type, sent, &thing.hash, &self.fit) };
         let id_field = resource_type.id_field.as_ref();
         let fields = values::complete(&resource_type.schema, id_field, sent, Some(&thing.fields), &facts);
         let place = if thing.place.as_ref() == place { thing.place.clone() } else { place.into() };
@@ -411,6 +422,22 @@ impl World {
                 })
                 .map_err(|error| Refusal::Unwritable(error.to_string())),
         }
+    }
+}
+
+/// What values of a thing follow from, its id not known yet.
+fn facts_of<'a>(resource_type: &'a ResourceType, sent: &'a Value, hash: &'a str, fit: &'a Fit) -> Facts<'a> {
+    let name = plausible::own_name(&resource_type.name, &resource_type.schema, sent);
+    Facts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
+}
+
+/// The id that a document gives a thing: what it writes as the id field, where that stays what it is.
+fn named_by(resource_type: &ResourceType, sent: &Value) -> Option<Name> {
+    let name = resource_type.id_field.as_ref()?;
+    let field = resource_type.schema.fields.get(name)?;
+    match sent.get(name)? {
+        Value::Text(id) if field.must_recreate && !field.sensitive && !id.is_empty() => Some(id.clone()),
+        _ => None,
     }
 }
 

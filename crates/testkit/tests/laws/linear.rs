@@ -138,7 +138,10 @@ async fn counts(count: usize) -> Counts {
     let mut found = Diagnostics::new();
     let request = Request {
         instance: lab.name.name().clone(),
-        document: Some((read.checked.expect("it can be checked"), read.document, "/nowhere".into())),
+        document: Some((
+            Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
+            read.document,
+        )),
         given: Given::default(),
         options: Options::default(),
         snapshot: lab.snapshot().await,

@@ -54,7 +54,8 @@ proptest! {
             let answers = first.plan.answers.clone();
             let mut found = Diagnostics::new();
             let read = lab.read("law.yaml", &text);
-            let document = (read.checked.expect("it can be checked"), read.document, "/nowhere".into());
+            let checked = read.checked.expect("it can be checked");
+            let document = (engine::Documents::single(checked, "/nowhere".into()).into(), read.document);
             let second = lab.plan(Some(document), Given::default(), Options::default(), Some(answers), &mut found).await;
             let second = second.expect("the same plan");
             assert_eq!(opened(&first.plan), opened(&second.plan));

@@ -216,7 +216,7 @@ async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderE
     let mut diagnostics: Diagnostics = read.diagnostics;
     let request = Request {
         instance: "case".into(),
-        document: read.checked.map(|checked| (checked, read.document, "".into())),
+        document: read.checked.map(|checked| (engine::Documents::single(checked, "".into()).into(), read.document)),
         given: given(&[]),
         options: Options::default(),
         snapshot: state::Snapshot::default(),

@@ -9,7 +9,13 @@ struct Kind {
 const KINDS: [Kind; 3] = [
     Kind {
         of: "providers",
-        may_name: &["crates/cli/src/registry.rs", "crates/testkit/", "crates/xtask/", "crates/providers/tests/"],
+        may_name: &[
+            "crates/cli/src/registry.rs",
+            "crates/testkit/",
+            "crates/xtask/",
+            "crates/providers/tests/",
+            "crates/providers/examples/",
+        ],
     },
     Kind {
         of: "stores",

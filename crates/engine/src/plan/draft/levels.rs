@@ -1,8 +1,9 @@
 //! In which order elements are decided about, and which intermediate values anybody reads.
 
-use blueprint::{Blueprint, Head, Ref};
+use blueprint::{Head, Ref};
 
 use super::HashSet;
+use crate::documents::Documents;
 use crate::graph::{Graph, Node};
 
 /// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
@@ -22,15 +23,27 @@ pub(super) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
 }
 
 /// Which intermediate values something other than intermediate values reads, however indirectly.
-pub(super) fn live_locals(blueprint: &Blueprint, graph: &Graph) -> Vec<bool> {
-    let mut live = vec![false; blueprint.locals.len()];
+pub(super) fn live_locals(documents: &Documents) -> Vec<bool> {
+    let [locals, ..] = documents.counts();
+    let graph = documents.graph();
+    let root = documents.root();
+    let blueprint = root.blueprint();
+    let mut live = vec![false; locals];
     let mut seen: HashSet<Node> = HashSet::default();
-    let mut stack: Vec<Node> =
-        graph.nodes().iter().copied().filter(|node| matches!(node, Node::Resource(_) | Node::Child(_))).collect();
+    let mut stack: Vec<Node> = graph
+        .nodes()
+        .iter()
+        .copied()
+        .filter(|node| matches!(node, Node::Resource(_) | Node::Child(_) | Node::Input(_)))
+        .collect();
     let mut read = |reference: &Ref| match &reference.head {
-        Head::Local(name) => stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(index as u32))),
+        Head::Local(name) => {
+            stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(root.local(index))));
+        }
         Head::DataSource(name) => {
-            stack.extend(blueprint.data_sources.get_index_of(name).map(|index| Node::DataSource(index as u32)));
+            stack.extend(
+                blueprint.data_sources.get_index_of(name).map(|index| Node::DataSource(root.data_source(index))),
+            );
         }
         _ => {}
     };

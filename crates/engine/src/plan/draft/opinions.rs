@@ -2,7 +2,7 @@
 //!
 //! Not here: the change itself (`draft`), asking (the world).
 
-use blueprint::{Address, Blueprint, Value};
+use blueprint::{Address, Value};
 use diag::{Diagnostics, Span};
 
 use super::{Decision, place_in};
@@ -16,7 +16,6 @@ use crate::world::{PlanQuestion, World};
 /// Asks providers that have something to say: whether they accept, and what they would do.
 pub(super) async fn ask_providers(
     evaluation: &mut Evaluation,
-    blueprint: &Blueprint,
     drafts: &mut [Decision],
     world: &dyn World,
     found: &mut Diagnostics,
@@ -51,9 +50,9 @@ pub(super) async fn ask_providers(
     .await;
     for (at, answer) in checked {
         let decision = &drafts[at];
-        let resource = blueprint.resources.get(&decision.address.name);
+        let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
         let span_of =
-            |path: &str| resource.and_then(|resource| place_in(&resource.spec, path)).unwrap_or(decision.span);
+            |path: &str| resource.and_then(|(.., resource)| place_in(&resource.spec, path)).unwrap_or(decision.span);
         match answer {
             Ok(said) => {
                 for (path, why) in said.rejected {

@@ -1,0 +1,154 @@
+//! A person's own catalogues on top of those at hand.
+//!
+//! Not here: reading them (`catalog_file`); what all catalogues together contradict ([`combine`](crate::combine)).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::Name;
+
+use crate::{Catalog, CatalogError};
+
+/// The catalogues `own`, with those of `more` on top of them: what a later one names takes the place of the same name in
+/// an earlier one, the rest stays. Catalogues that share a namespace become one; the others stay as they are.
+pub fn overlay(own: impl IntoIterator<Item = Arc<Catalog>>, more: &[Arc<Catalog>]) -> Vec<Arc<Catalog>> {
+    let mut all: Vec<Arc<Catalog>> = own.into_iter().collect();
+    for top in more {
+        let shares = |catalog: &Arc<Catalog>| catalog.namespaces.iter().any(|name| top.namespaces.contains(name));
+        let Some(first) = all.iter().position(shares) else {
+            all.push(top.clone());
+            continue;
+        };
+        let (below, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(shares);
+        let mut merged = Catalog { hidden: true, ..Catalog::default() };
+        for catalog in below.iter().chain([top]) {
+            put_over(&mut merged, catalog);
+        }
+        all = rest;
+        all.insert(first.min(all.len()), Arc::new(merged));
+    }
+    all
+}
+
+fn put_over(merged: &mut Catalog, top: &Catalog) {
+    for name in &top.namespaces {
+        if !merged.namespaces.contains(name) {
+            merged.namespaces.push(name.clone());
+        }
+    }
+    if merged.docs.is_empty() {
+        merged.docs = top.docs.clone();
+    }
+    fn take<T: Clone>(into: &mut blueprint::IndexMap<Name, T>, from: &blueprint::IndexMap<Name, T>) {
+        into.extend(from.iter().map(|(name, found)| (name.clone(), found.clone())));
+    }
+    take(&mut merged.resource_types, &top.resource_types);
+    take(&mut merged.data_source_types, &top.data_source_types);
+    take(&mut merged.variable_types, &top.variable_types);
+    take(&mut merged.transforms, &top.transforms);
+    replace_by(&mut merged.functions, &top.functions, |function| function.name.clone());
+    replace_by(&mut merged.link_kinds, &top.link_kinds, |kind| (kind.a.clone(), kind.b.clone()));
+    replace_by(&mut merged.settings, &top.settings, |setting| setting.name.clone());
+    merged.max_parallel = if merged.max_parallel == 0 { top.max_parallel } else { merged.max_parallel };
+    merged.loose_names |= top.loose_names;
+    merged.hidden &= top.hidden;
+    // Types that lie ready go before those of a source, whoever brought it.
+    merged.source = top.source.clone().or(merged.source.take());
+}
+
+/// Items by a key of theirs: those of `top` in the places of the same, then the new ones.
+fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], key: impl Fn(&T) -> K) {
+    let mut at: HashMap<K, usize> = into.iter().enumerate().map(|(at, item)| (key(item), at)).collect();
+    for item in top {
+        match at.get(&key(item)) {
+            Some(at) => into[*at] = item.clone(),
+            None => {
+                at.insert(key(item), into.len());
+                into.push(item.clone());
+            }
+        }
+    }
+}
+
+/// What two of a person's own catalogues both name: neither can take the place of the other. The position of the later
+/// one, and the mistake at its place.
+pub fn twice(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
+    let mut owners: HashMap<String, usize> = HashMap::new();
+    let mut wrong = Vec::new();
+    for (number, catalog) in more.iter().enumerate() {
+        let mut claim = |place: String, what: String| {
+            if owners.contains_key(&place) {
+                let message = format!("another catalogue has {what} too");
+                wrong.push((number, CatalogError { place, message, position: None }));
+            } else {
+                owners.insert(place, number);
+            }
+        };
+        for (section, names) in [
+            ("resourceTypes", catalog.resource_types.keys().collect::<Vec<&Name>>()),
+            ("dataSourceTypes", catalog.data_source_types.keys().collect()),
+            ("variableTypes", catalog.variable_types.keys().collect()),
+            ("transforms", catalog.transforms.keys().collect()),
+            ("functions", catalog.functions.iter().map(|function| &function.name).collect()),
+        ] {
+            for name in names {
+                claim(format!("$.{section}[{:?}]", name.as_ref()), format!("`{name}`"));
+            }
+        }
+        for (at, kind) in catalog.link_kinds.iter().enumerate() {
+            let pair = format!("$.linkKinds {} {}", kind.a, kind.b);
+            if owners.contains_key(&pair) {
+                let message = format!("another catalogue has links from `{}` to `{}` too", kind.a, kind.b);
+                wrong.push((number, CatalogError { place: format!("$.linkKinds[{at}]"), message, position: None }));
+            } else {
+                owners.insert(pair, number);
+            }
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_catalog;
+
+    fn read(text: &str) -> Arc<Catalog> {
+        Arc::new(read_catalog(text).unwrap())
+    }
+
+    #[test]
+    fn what_a_catalogue_names_takes_the_place_of_the_same_name_and_the_rest_stays() {
+        let own = read(
+            r#"{"format": 1, "namespace": "x", "docs": "own", "looseNames": true,
+                "functions": {"x_one": {"returns": "any"}},
+                "resourceTypes": {"x/a": {"fields": {"f": {"kind": "string"}}}, "x/b": {}}}"#,
+        );
+        let other = read(r#"{"format": 1, "namespace": "y", "resourceTypes": {"y/a": {}}}"#);
+        let top = read(
+            r#"{"format": 1, "namespace": ["x", "z"], "functions": {"x_one": {"returns": "string"}, "x_two": {"returns": "any"}},
+                "resourceTypes": {"x/a": {"fields": {"g": {"kind": "integer"}}}, "z/a": {}}}"#,
+        );
+        let all = overlay([own, other.clone()], &[top]);
+        assert_eq!(all.len(), 2);
+        let merged = &all[0];
+        assert_eq!(merged.namespaces.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["x", "z"]);
+        assert!(merged.loose_names && merged.docs.as_ref() == "own");
+        assert_eq!(merged.resource_types.keys().map(AsRef::as_ref).collect::<Vec<&str>>(), ["x/a", "x/b", "z/a"]);
+        assert!(merged.resource_types["x/a"].field("g").is_some() && merged.resource_types["x/a"].field("f").is_none());
+        let functions: Vec<String> = merged.functions.iter().map(|function| function.signature()).collect();
+        assert_eq!(functions, ["x_one() -> string", "x_two() -> any"]);
+        assert!(Arc::ptr_eq(&all[1], &other), "what nobody touches is not copied");
+    }
+
+    #[test]
+    fn two_catalogues_of_a_person_may_share_a_namespace_but_no_name() {
+        let one = read(r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {}}}"#);
+        let two = read(r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/b": {}}}"#);
+        assert_eq!(twice(&[one.clone(), two]), []);
+        let wrong = twice(&[one.clone(), one]);
+        assert_eq!(wrong.len(), 1);
+        assert_eq!(wrong[0].0, 1);
+        assert_eq!(wrong[0].1.to_string(), r#"another catalogue has `x/a` too (at $.resourceTypes["x/a"])"#);
+    }
+}

@@ -1,0 +1,40 @@
+//! The catalogue of the namespace `aws`: every resource type of CloudFormation, offline, read type by type.
+//!
+//! `catalog.bin` is what `cargo xtask catalog aws` makes of CloudFormation's resource schemas; `CATALOG.md` describes its form and the
+//! rules of names. Opening it costs next to nothing, and only types that a document names are ever unpacked.
+//!
+//! Not here: a provider. Nothing in this folder talks to anybody.
+
+pub mod format;
+pub mod services;
+mod types;
+mod wire;
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use provider::Catalog;
+
+pub use self::types::PackedTypes;
+
+static TYPES: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
+    let packed = format::Packed::open(Cow::Borrowed(include_bytes!("catalog.bin")))
+        .expect("the catalogue of `aws` is part of the program");
+    Arc::new(PackedTypes::new(packed))
+});
+
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    let own = provider::read_catalog(include_str!("catalog.json"));
+    let own = own.expect("the catalogue of `aws` is part of the program");
+    Arc::new(Catalog { source: Some(TYPES.clone()), ..own })
+});
+
+/// The catalogue.
+pub fn catalog() -> Arc<Catalog> {
+    CATALOG.clone()
+}
+
+/// The types behind the catalogue, with the names that CloudFormation has for them and their fields.
+pub fn types() -> Arc<PackedTypes> {
+    TYPES.clone()
+}

@@ -1,0 +1,165 @@
+//! What else services and types of AWS are called: by their product names, by their command line, by the specification.
+//!
+//! Names are plain here: in lower case and without hyphens. What the table gives is looked up in turn, so a name that the catalogue
+//! has itself always means that.
+//!
+//! Not here: names that differ from the catalogue's in case and hyphens only; they need no table.
+
+/// Another name of a service, and the services that may be meant, in order.
+const SERVICES: &[(&str, &[&str])] = &[
+    ("acm", &["certificatemanager"]),
+    ("airflow", &["mwaa"]),
+    ("alb", &["elasticloadbalancingv2"]),
+    ("amp", &["aps"]),
+    ("apigateway", &["apigatewayv2"]),
+    ("apigw", &["apigateway", "apigatewayv2"]),
+    ("appautoscaling", &["applicationautoscaling"]),
+    ("beanstalk", &["elasticbeanstalk"]),
+    ("certificatemanagerpca", &["acmpca"]),
+    ("cloudmap", &["servicediscovery"]),
+    ("cloudwatchevents", &["events"]),
+    ("cloudwatchlogs", &["logs"]),
+    ("cloudwatchrum", &["rum"]),
+    ("cloudwatchsynthetics", &["synthetics"]),
+    ("cognitoidentity", &["cognito"]),
+    ("cognitoidentityprovider", &["cognito"]),
+    ("cognitoidp", &["cognito"]),
+    ("containerregistry", &["ecr"]),
+    ("containerservice", &["ecs"]),
+    ("costandusagereport", &["cur"]),
+    ("costexplorer", &["ce"]),
+    ("databasemigrationservice", &["dms"]),
+    ("datalifecyclemanager", &["dlm"]),
+    ("ddb", &["dynamodb"]),
+    ("documentdb", &["docdb"]),
+    ("ds", &["directoryservice"]),
+    ("dynamo", &["dynamodb"]),
+    ("ebs", &["ec2"]),
+    ("elasticcomputecloud", &["ec2"]),
+    ("elasticcontainerregistry", &["ecr"]),
+    ("elasticcontainerservice", &["ecs"]),
+    ("elasticfilesystem", &["efs"]),
+    ("elastickubernetesservice", &["eks"]),
+    ("elasticloadbalancing", &["elasticloadbalancingv2"]),
+    ("elasticmapreduce", &["emr"]),
+    ("elb", &["elasticloadbalancing", "elasticloadbalancingv2"]),
+    ("elbv2", &["elasticloadbalancingv2"]),
+    ("es", &["elasticsearch"]),
+    ("eventbridge", &["events", "eventschemas", "scheduler", "pipes"]),
+    ("eventbridgepipes", &["pipes"]),
+    ("eventbridgescheduler", &["scheduler"]),
+    ("eventbridgeschemas", &["eventschemas"]),
+    ("faultinjectionsimulator", &["fis"]),
+    ("firehose", &["kinesisfirehose"]),
+    ("flink", &["kinesisanalyticsv2"]),
+    ("identityandaccessmanagement", &["iam"]),
+    ("identitycenter", &["sso"]),
+    ("inspector2", &["inspectorv2"]),
+    ("kafka", &["msk"]),
+    ("keymanagementservice", &["kms"]),
+    ("keyspaces", &["cassandra"]),
+    ("kinesisdatafirehose", &["kinesisfirehose"]),
+    ("kinesisdatastreams", &["kinesis"]),
+    ("kinesisvideostreams", &["kinesisvideo"]),
+    ("lexv2", &["lex"]),
+    ("loadbalancing", &["elasticloadbalancingv2"]),
+    ("locationservice", &["location"]),
+    ("macie2", &["macie"]),
+    ("managedgrafana", &["grafana"]),
+    ("managedprometheus", &["aps"]),
+    ("managedstreamingforkafka", &["msk"]),
+    ("mq", &["amazonmq"]),
+    ("mskconnect", &["kafkaconnect"]),
+    ("nlb", &["elasticloadbalancingv2"]),
+    ("opensearch", &["opensearchservice", "opensearchserverless"]),
+    ("parameterstore", &["ssm"]),
+    ("pca", &["acmpca"]),
+    ("privateca", &["acmpca"]),
+    ("prometheus", &["aps"]),
+    ("relationaldatabaseservice", &["rds"]),
+    ("resourceaccessmanager", &["ram"]),
+    ("s3control", &["s3"]),
+    ("schemas", &["eventschemas"]),
+    ("sesv2", &["ses"]),
+    ("sfn", &["stepfunctions"]),
+    ("simpledb", &["sdb"]),
+    ("simpleemailservice", &["ses"]),
+    ("simplenotificationservice", &["sns"]),
+    ("simplequeueservice", &["sqs"]),
+    ("simplestorageservice", &["s3"]),
+    ("ssoadmin", &["sso"]),
+    ("states", &["stepfunctions"]),
+    ("systemsmanager", &["ssm"]),
+    ("transferfamily", &["transfer"]),
+    ("vpc", &["ec2"]),
+    ("waf2", &["wafv2"]),
+];
+
+/// Another name of a type that is no name of its service alone, and the type. The specification's own examples need the first of them.
+const TYPES: &[(&str, &str)] = &[
+    ("aws/vpc", "aws/ec2/vpc"),
+    ("aws/apigateway/httpapi", "aws/apigatewayv2/api"),
+    ("aws/apigateway/websocketapi", "aws/apigatewayv2/api"),
+    ("aws/cloudwatch/loggroup", "aws/logs/loggroup"),
+    ("aws/ec2/autoscalinggroup", "aws/autoscaling/autoscalinggroup"),
+    ("aws/ec2/elasticip", "aws/ec2/eip"),
+    ("aws/ec2/loadbalancer", "aws/elasticloadbalancingv2/loadbalancer"),
+    ("aws/ec2/targetgroup", "aws/elasticloadbalancingv2/targetgroup"),
+    ("aws/eventbridge/schedule", "aws/scheduler/schedule"),
+    ("aws/lambda/layer", "aws/lambda/layerversion"),
+    ("aws/rds/cluster", "aws/rds/dbcluster"),
+    ("aws/rds/instance", "aws/rds/dbinstance"),
+    ("aws/rds/subnetgroup", "aws/rds/dbsubnetgroup"),
+    ("aws/route53/zone", "aws/route53/hostedzone"),
+    ("aws/route53/record", "aws/route53/recordset"),
+];
+
+/// Other names of the type that is meant by a plain name that the catalogue does not have, likeliest first.
+pub fn others(plain: &str) -> impl Iterator<Item = String> {
+    let whole = TYPES.iter().find(|(other, _)| *other == plain).map(|(_, name)| (*name).to_owned());
+    let mut parts = plain.splitn(3, '/');
+    let (namespace, service, rest) =
+        (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let services = SERVICES
+        .iter()
+        .find(|(other, _)| *other == service && !rest.is_empty())
+        .map_or(&[] as &[&str], |(_, services)| services);
+    // With its service another name of a type may have a table of its own.
+    let named: Vec<String> = services.iter().map(|service| format!("{namespace}/{service}/{rest}")).collect();
+    let types: Vec<String> = named
+        .iter()
+        .filter_map(|name| TYPES.iter().find(|(other, _)| other == name).map(|(_, name)| (*name).to_owned()))
+        .collect();
+    whole.into_iter().chain(named).chain(types)
+}
+
+/// Other names of services, plain, each with the services that may be meant.
+pub fn names() -> &'static [(&'static str, &'static [&'static str])] {
+    SERVICES
+}
+
+/// Other names of types, plain, each with the type.
+pub fn types() -> &'static [(&'static str, &'static str)] {
+    TYPES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_in_order_and_plain() {
+        assert!(SERVICES.windows(2).all(|pair| pair[0].0 < pair[1].0), "each once, by name");
+        let plain = |name: &str| name == provider::plain_name(name);
+        assert!(SERVICES.iter().all(|(other, names)| plain(other) && names.iter().all(|name| plain(name))));
+        assert!(TYPES.iter().all(|(other, name)| plain(other) && plain(name)));
+    }
+
+    #[test]
+    fn a_name_of_a_service_may_mean_several() {
+        let names: Vec<String> = others("aws/elb/targetgroup").collect();
+        assert_eq!(names, ["aws/elasticloadbalancing/targetgroup", "aws/elasticloadbalancingv2/targetgroup"]);
+        assert_eq!(others("aws/vpc").collect::<Vec<_>>(), ["aws/ec2/vpc"]);
+        assert_eq!(others("aws/nothing/here").count(), 0);
+    }
+}

@@ -1,0 +1,189 @@
+//! Types of the compact catalogue as the rest of the house knows them, each made when it is first asked for and kept.
+//!
+//! A field that needs itself (a statement inside a statement) is anything where it comes again: what stands deeper is left to the provider.
+//!
+//! Not here: the bytes ([`format`](super::format)), what else services are called ([`services`](super::services)).
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Value};
+use provider::{Capabilities, ResourceType, TypeSource};
+
+use super::format::{Block, Entry, Malformed, Packed, PackedType, Shape, ShapeKind, ability, flag, mark};
+use super::services;
+
+/// The types of a catalogue in compact form.
+#[derive(Debug)]
+pub struct PackedTypes {
+    packed: Packed,
+    blocks: Vec<OnceLock<Option<Block>>>,
+    made: Vec<OnceLock<Option<Arc<ResourceType>>>>,
+}
+
+impl PackedTypes {
+    /// Of a file that has been opened. No type is made yet.
+    pub fn new(packed: Packed) -> PackedTypes {
+        PackedTypes {
+            blocks: (0..packed.blocks()).map(|_| OnceLock::new()).collect(),
+            made: (0..packed.len()).map(|_| OnceLock::new()).collect(),
+            packed,
+        }
+    }
+
+    /// The file.
+    pub fn packed(&self) -> &Packed {
+        &self.packed
+    }
+
+    /// The place in the index of the type that is meant by a name: by its own, loosely, or by another name of its service or of itself.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let plain = provider::plain_name(name);
+        self.packed.find(&plain).or_else(|| services::others(&plain).find_map(|other| self.packed.find(&other)))
+    }
+
+    /// The block of the type at a place in the index, and its position there.
+    pub(super) fn block_of(&self, at: usize) -> Option<(&Block, usize)> {
+        let Entry { block, position } = self.packed.entry(at)?;
+        let block = self.blocks.get(block)?.get_or_init(|| self.packed.block(block).ok()).as_ref()?;
+        Some((block, position))
+    }
+
+    /// The type at a place in the index; none if there is none, or the file is damaged.
+    pub fn made(&self, at: usize) -> Option<Arc<ResourceType>> {
+        let made = self.made.get(at)?.get_or_init(|| {
+            let (block, position) = self.block_of(at)?;
+            resource_type(self.packed.name(at), block, position).ok().map(Arc::new)
+        });
+        made.clone()
+    }
+}
+
+impl TypeSource for PackedTypes {
+    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        self.made(self.find(name)?)
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.packed.names())
+    }
+}
+
+fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceType, Malformed> {
+    let PackedType { original, shape, abilities, id_field, .. } = block.ty(position)?;
+    let mut making = Making { block, shapes: vec![Stage::New; block.shapes()], names: HashMap::new() };
+    let Kind::Object(schema) = making.shape(shape)?.kind else { return Err(Malformed) };
+    let id_field = id_field.map(|field| making.name(field)).filter(|field| schema.fields.contains_key(field));
+    let reads = abilities & ability::READ != 0;
+    Ok(ResourceType {
+        name: name.into(),
+        docs: format!("CloudFormation calls it {original}.").into(),
+        example: "".into(),
+        schema,
+        id_field,
+        replace_order: match abilities & ability::CREATE_FIRST {
+            0 => ReplaceOrder::DeleteFirst,
+            _ => ReplaceOrder::CreateFirst,
+        },
+        needs_stable: Vec::new(),
+        rejects: Vec::new(),
+        annotations: Vec::new(),
+        capabilities: Capabilities { reads, imports: reads, ..Capabilities::default() },
+        schema_version: 0,
+    })
+}
+
+/// How far a shape is.
+#[derive(Clone)]
+enum Stage {
+    New,
+    Begun,
+    Done(Field),
+}
+
+/// Makes the fields of one type. Shapes that several fields share are made once.
+struct Making<'b> {
+    block: &'b Block,
+    shapes: Vec<Stage>,
+    names: HashMap<&'b str, Name>,
+}
+
+impl<'b> Making<'b> {
+    fn name(&mut self, text: &'b str) -> Name {
+        self.names.entry(text).or_insert_with(|| text.into()).clone()
+    }
+
+    /// A field of this shape that nothing else is said of.
+    fn shape(&mut self, number: usize) -> Result<Field, Malformed> {
+        match &self.shapes[number] {
+            Stage::Done(field) => return Ok(field.clone()),
+            Stage::Begun => return Ok(Field::of(Kind::Any)),
+            Stage::New => self.shapes[number] = Stage::Begun,
+        }
+        let Shape { kind, marks, allowed, range, length, items, pattern, keyed_by } = self.block.shape(number)?;
+        let kind = match kind {
+            ShapeKind::Any => Kind::Any,
+            ShapeKind::String => Kind::String,
+            ShapeKind::Integer => Kind::Integer,
+            ShapeKind::Float => Kind::Float,
+            ShapeKind::Boolean => Kind::Boolean,
+            ShapeKind::Array(item) => Kind::Array(Arc::new(self.shape(item)?)),
+            ShapeKind::Map(value) => Kind::Map(Arc::new(self.shape(value)?)),
+            ShapeKind::Object(members) => {
+                let mut fields = IndexMap::with_capacity_and_hasher(members.len(), Default::default());
+                for member in members {
+                    let mut field = self.shape(member.shape)?;
+                    flagged(&mut field, member.flags);
+                    fields.insert(member.name.as_ref().into(), field);
+                }
+                Kind::Object(Arc::new(Schema { fields }))
+            }
+            ShapeKind::Union(branches) => {
+                let branches: Result<Vec<Field>, Malformed> =
+                    branches.into_iter().map(|branch| self.shape(branch)).collect();
+                Kind::Union(Arc::new(branches?))
+            }
+        };
+        let float = |text: Option<&str>| text.and_then(|text| text.parse::<f64>().ok());
+        let field = Field {
+            nullable: marks & mark::NULLABLE != 0,
+            set: marks & mark::SET != 0,
+            keyed_by: keyed_by.map(|key| self.name(key)),
+            allowed: allowed.into_iter().map(|text| self.allowed(&kind, text)).collect::<Result<_, _>>()?,
+            constraint: Constraint {
+                min: float(range.0),
+                max: float(range.1),
+                min_length: length.0,
+                max_length: length.1,
+                min_items: items.0,
+                max_items: items.1,
+                pattern: pattern.map(|pattern| self.name(pattern)),
+            },
+            ..Field::of(kind)
+        };
+        self.shapes[number] = Stage::Done(field.clone());
+        Ok(field)
+    }
+
+    fn allowed(&mut self, kind: &Kind, text: &'b str) -> Result<Value, Malformed> {
+        Ok(match kind {
+            Kind::Integer => Value::Int(text.parse().map_err(|_| Malformed)?),
+            Kind::Float => Value::Float(text.parse().map_err(|_| Malformed)?),
+            Kind::Boolean => Value::Bool(text == "true"),
+            _ => Value::Text(self.name(text)),
+        })
+    }
+}
+
+fn flagged(field: &mut Field, flags: u64) {
+    let has = |flag: u64| flags & flag != 0;
+    field.required = has(flag::REQUIRED);
+    field.computed = has(flag::COMPUTED);
+    field.optional = has(flag::OPTIONAL);
+    field.sensitive = has(flag::SENSITIVE);
+    field.unique = has(flag::UNIQUE);
+    field.must_recreate = has(flag::MUST_RECREATE);
+    field.changes_on_update = has(flag::CHANGES_ON_UPDATE);
+    // What cannot be read back cannot be compared.
+    field.ignore_drift = has(flag::WRITE_ONLY);
+}

@@ -1,0 +1,86 @@
+//! A made-up candidate that meets the filters of a document: its fields are as each filter asks, as far as a field can be.
+//!
+//! Not here: candidates of the catalogue's rows, which are as they are.
+
+use std::sync::Arc;
+
+use blueprint::{Field, Kind, Map, Name, Schema, Value};
+use provider::{Direction, Fit};
+
+/// Changes `fields` so that one filter holds. A filter on something that is no exported field changes nothing.
+pub(super) fn meet(fields: &mut Map, schema: &Schema, path: &str, operator: &str, search: &Value, fit: &Fit) {
+    if let Some(field) = schema.fields.get(path) {
+        if let Some(wanted) = fields.get(path).and_then(|now| wanted(now, field, operator, search))
+            && fit.field(&wanted, field, Direction::Answered).is_none()
+        {
+            fields.insert(path.into(), wanted);
+        }
+        return;
+    }
+    // A path: its first step is a field here, the rest is met inside.
+    let end = path.find(['.', '[']).unwrap_or(path.len());
+    let (name, rest) = path.split_at(end);
+    let (Some(field), Some(now)) = (schema.fields.get(name), fields.get(name)) else { return };
+    if let Some(changed) = inside(now, field, rest, operator, search, fit) {
+        fields.insert(name.into(), changed);
+    }
+}
+
+/// The value of a field in which a filter on a path inside it holds.
+fn inside(now: &Value, field: &Field, rest: &str, operator: &str, search: &Value, fit: &Fit) -> Option<Value> {
+    if rest.is_empty() {
+        let wanted = wanted(now, field, operator, search)?;
+        return fit.field(&wanted, field, Direction::Answered).is_none().then_some(wanted);
+    }
+    match (&field.kind, now) {
+        (Kind::Object(schema), Value::Map(map)) => {
+            let mut map = Map::clone(map);
+            meet(&mut map, schema, rest.strip_prefix('.')?, operator, search, fit);
+            Some(Value::Map(Arc::new(map)))
+        }
+        (Kind::Array(item), Value::List(items)) => {
+            let (index, rest) = rest.strip_prefix('[')?.split_once(']')?;
+            let index: usize = if index.is_empty() { 0 } else { index.parse().ok()? };
+            let mut items: Vec<Value> = items.to_vec();
+            let changed = inside(items.get(index)?, item, rest, operator, search, fit)?;
+            *items.get_mut(index)? = changed;
+            Some(Value::list(items))
+        }
+        _ => None,
+    }
+}
+
+/// A value near `now` of which the operator says yes; none where `now` is as good as any (the negations).
+fn wanted(now: &Value, field: &Field, operator: &str, search: &Value) -> Option<Value> {
+    Some(match (operator, now, search) {
+        ("=", ..) => widened(search, field),
+        ("in", _, Value::List(items)) => widened(items.first()?, field),
+        ("contains", Value::Text(now), Value::Text(search)) => Value::text(format!("{search}-{now}")),
+        ("contains", Value::List(_), search) => Value::list([search.clone()]),
+        ("contains", Value::Map(_), search) => Value::map([(Name::from("key"), search.clone())]),
+        ("starts with", Value::Text(now), Value::Text(search)) => Value::text(format!("{search}{now}")),
+        ("ends with", Value::Text(now), Value::Text(search)) => Value::text(format!("{now}{search}")),
+        ("has key", Value::Map(entries), Value::Text(key)) => {
+            let usual = entries.values().next().cloned().unwrap_or_else(|| Value::text("value"));
+            Value::map([(key.clone(), usual)])
+        }
+        (">" | ">=", Value::Int(_), Value::Int(least)) => Value::Int(least.saturating_add(1)),
+        ("<" | "<=", Value::Int(_), Value::Int(most)) => Value::Int(most.saturating_sub(1)),
+        (">" | ">=", Value::Float(_), Value::Float(least)) => Value::Float(least + 1.0),
+        ("<" | "<=", Value::Float(_), Value::Float(most)) => Value::Float(most - 1.0),
+        (">" | ">=", Value::Text(_), Value::Text(least)) => Value::text(format!("{least}z")),
+        ("<" | "<=", Value::Text(_), Value::Text(most)) => most
+            .char_indices()
+            .next_back()
+            .map_or_else(|| now.clone(), |(at, _)| Value::text(most.get(..at).unwrap_or_default())),
+        _ => return None,
+    })
+}
+
+/// An integer where a float belongs is one.
+fn widened(search: &Value, field: &Field) -> Value {
+    match (search, &field.kind) {
+        (Value::Int(number), Kind::Float) => Value::Float(*number as f64),
+        _ => search.clone(),
+    }
+}

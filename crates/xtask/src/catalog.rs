@@ -1,0 +1,87 @@
+//! `cargo xtask catalog aws`: the catalogue of AWS, made anew from the resource schemas that a package carries.
+//!
+//! Only this command needs the network, and only until the package lies in the target folder. `--check` never fetches anything: it says
+//! whether the catalogue in the project is what the package at hand gives.
+//!
+//! Not here: what becomes of a schema (the example `aws_catalog` of `providers`).
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The package on PyPI that carries the schemas, and its version. A newer version is a change of the catalogue: it is pinned here.
+const PACKAGE: (&str, &str) = ("cfn-lint", "1.58.0");
+
+/// The catalogue in the project.
+const CATALOG: &str = "crates/providers/src/aws/catalog.bin";
+
+/// Makes the catalogue of `aws`, or with `--check` compares it. False if it differs.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["aws"] => {
+            let folder = package(root, true)?.ok_or_else(|| io::Error::other("the package cannot be fetched"))?;
+            make(root, &folder, &root.join(CATALOG))
+        }
+        ["aws", "--check"] => check(root),
+        _ => Err(io::Error::other("write `cargo xtask catalog aws` or `cargo xtask catalog aws --check`")),
+    }
+}
+
+fn check(root: &Path) -> io::Result<bool> {
+    let Some(folder) = package(root, false)? else {
+        println!("skipped: the package is not at hand; `cargo xtask catalog aws` fetches it");
+        return Ok(true);
+    };
+    let made = target(root).join("catalog.bin");
+    if !make(root, &folder, &made)? {
+        return Ok(false);
+    }
+    let same = std::fs::read(&made)? == std::fs::read(root.join(CATALOG))?;
+    println!("{CATALOG} {}", if same { "is what the package gives" } else { "differs: run `cargo xtask catalog aws`" });
+    Ok(same)
+}
+
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("catalog")
+}
+
+/// The folder with the package, unpacked; fetched if it is not there and that is allowed.
+fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
+    let (name, version) = PACKAGE;
+    let folder = target(root).join(format!("{name}-{version}"));
+    if folder.join("cfnlint").is_dir() {
+        return Ok(Some(folder));
+    }
+    if !fetch {
+        return Ok(None);
+    }
+    // Unpacked beside, so that a half-unpacked one is never taken for the whole.
+    let beside = target(root).join(format!("{name}-{version}.part"));
+    let fetched = Command::new("python3")
+        .args(["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--upgrade", "--target"])
+        .arg(&beside)
+        .arg(format!("{name}=={version}"))
+        .status()?;
+    if !fetched.success() {
+        return Ok(None);
+    }
+    std::fs::rename(&beside, &folder)?;
+    Ok(Some(folder))
+}
+
+fn make(root: &Path, folder: &Path, out: &Path) -> io::Result<bool> {
+    let schemas = folder.join("cfnlint/data/schemas");
+    let (name, version) = PACKAGE;
+    let date = std::fs::read_to_string(schemas.join("version.json"))?;
+    // `{"schema_date": "2026-10-20T22:11:15Z"}`: the day is enough.
+    let date = date.split('"').nth(3).and_then(|date| date.split('T').next()).unwrap_or("an unknown day").to_owned();
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let made = Command::new(cargo)
+        .current_dir(root)
+        .args(["run", "--quiet", "-p", "providers", "--example", "aws_catalog", "--"])
+        .arg(schemas.join("resources"))
+        .arg(format!("{name} {version}, schemas of {date}"))
+        .arg(out)
+        .status()?;
+    Ok(made.success())
+}
