@@ -481,7 +481,7 @@ pub(crate) struct Explain {
 /// Show the types that providers offer, or one with its fields and an example.
 #[derive(Debug, Args)]
 pub(crate) struct Types {
-    /// A type as in `local/file`, or a namespace.
+    /// A type as in `local/file`, a namespace, or a part of one as in `aws/s3`.
     #[arg(value_name = "TYPE")]
     pub(crate) name: Option<String>,
     /// Also the simulated cloud, namespace `test`.

@@ -113,6 +113,26 @@ pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
     report.terminal.data(&text);
 }
 
+/// What a plan needs a provider for that is not there: the first step of each such namespace.
+fn unmanaged(staged: &Staged, shell: &Shell) -> Diagnostics {
+    let mut said: Vec<&str> = Vec::new();
+    let mut found = Diagnostics::new();
+    for step in staged.plan.steps.iter().filter(|step| step.action != engine::Action::None) {
+        let namespace = provider::Catalogs::namespace_of(&step.type_name);
+        if shell.providers.contains_key(namespace) || said.contains(&namespace) {
+            continue;
+        }
+        said.push(namespace);
+        let diagnostic = engine::codes::NO_PROVIDER.new(format!("there is no provider for `{namespace}` here yet"));
+        let diagnostic = match step.span.is_some() {
+            true => diagnostic.label(step.span, format!("`{}` cannot be made without one", step.address)),
+            false => diagnostic.note(format!("`{}` needs it", step.address)),
+        };
+        found.push(diagnostic.help("rehearse it: `--simulate` stands in for every provider"));
+    }
+    found
+}
+
 /// Shows a plan, asks unless it was kept or somebody said yes, and carries it out.
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller per kind of operation")]
 pub(crate) async fn carry_out(
@@ -125,6 +145,11 @@ pub(crate) async fn carry_out(
     files: &Files,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
+    let missing = unmanaged(&staged, shell);
+    if missing.has_errors() {
+        report.diagnostics(&missing, files);
+        return Ok(Exit::Unusable);
+    }
     if report.is_json() {
         let mut line = json!({"format": json::FORMAT, "event": "plan"});
         if let Some(line) = line.as_object_mut() {

@@ -30,6 +30,9 @@ const PROVIDERS: &[(&str, Make)] = &[
     ("std", || Arc::new(providers::std::provider())),
 ];
 
+/// Catalogues that nobody manages things of yet: documents are checked and planned with them, and rehearsed with `--simulate`.
+const OFFLINE: &[(&str, fn() -> Arc<Catalog>)] = &[("aws", providers::aws::catalog)];
+
 /// What the command line puts at hand: the providers of this program or simulations in their place, and catalogues of the
 /// person's own.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +68,11 @@ impl Offer {
                 real.push((provider.catalog().clone(), Some(provider)));
             }
         }
+        for (namespace, catalog) in OFFLINE {
+            if wanted(namespace) {
+                real.push((catalog(), None));
+            }
+        }
         if wanted(SIMULATED) {
             real.push((fake::catalog(), None));
         }
@@ -97,9 +105,12 @@ impl Offer {
         registry
     }
 
-    /// Whether somebody manages or simulates things of this namespace.
+    /// Whether somebody manages or simulates things of this namespace, or one day will.
     pub(crate) fn knows(&self, namespace: &str) -> bool {
-        namespace == SIMULATED || is_managed(namespace) || self.simulated && self.extends(namespace)
+        namespace == SIMULATED
+            || is_managed(namespace)
+            || OFFLINE.iter().any(|(known, _)| *known == namespace)
+            || self.simulated && self.extends(namespace)
     }
 
     /// Whether a catalogue of the person's own has types of this namespace.
@@ -152,7 +163,8 @@ pub(crate) fn is_managed(namespace: &str) -> bool {
 
 /// What a person's own catalogues contradict in those of this program, once they are on top of them.
 pub(crate) fn contradictions(more: &[Arc<Catalog>]) -> Vec<String> {
-    let own = PROVIDERS.iter().map(|(_, make)| make().catalog().clone()).chain([fake::catalog()]);
+    let offline = OFFLINE.iter().map(|(_, catalog)| catalog());
+    let own = PROVIDERS.iter().map(|(_, make)| make().catalog().clone()).chain(offline).chain([fake::catalog()]);
     provider::combine(provider::overlay(own, more)).2
 }
 

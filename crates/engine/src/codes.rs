@@ -20,6 +20,7 @@ diag::codes! {
     INSTANCE_DOCUMENT_DIFFERS = Error "instance-document-differs": "the name belongs to another document";
     INSTANCE_BUSY = Error "instance-busy": "another operation holds it";
     UNKNOWN_ADDRESS = Error "unknown-address": "no such element in state or document";
+    NO_PROVIDER = Error "no-provider": "types are known, but nothing here manages them";
     PROVIDER_FAILED = Error "provider-failed": "provider refused; its words below";
     PROVIDER_BROKE_CONTRACT = Error "provider-broke-contract": "answer not as declared";
     PROMISE_BROKEN = Error "promise-broken": "planned value changed";

@@ -1,7 +1,7 @@
 //! `cyan types`.
 
 use blueprint::{Field, IndexMap, Kind, Name, Schema};
-use provider::{Catalog, CustomType, DataSourceType, FilterType, ResourceType, TypeRef};
+use provider::{Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TypeRef, plain_name};
 use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Global, Types};
@@ -14,15 +14,33 @@ use crate::view::table::table;
 pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let named_simulated = arguments.name.as_deref().is_some_and(|name| name.starts_with(SIMULATED));
     let registry = global.offer.registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
+    let catalogs = &registry.catalogs;
     match arguments.name.as_deref() {
-        None => list(registry.catalogs.iter().map(AsRef::as_ref), report),
-        Some(name) if !name.contains('/') => match registry.catalogs.of(name) {
-            Some(catalog) => list(std::iter::once(catalog.as_ref()), report),
-            None => return Err(unknown(name, registry.catalogs.namespaces())),
+        None => list(catalogs.iter().map(AsRef::as_ref), "", report),
+        Some(name) if !name.contains('/') => match catalogs.of(name) {
+            Some(catalog) => list(std::iter::once(catalog.as_ref()), name, report),
+            None => return Err(unknown(name, catalogs.namespaces())),
         },
-        Some(name) => one(name, &registry, report)?,
+        Some(name) => match group(catalogs, name) {
+            Some(catalog) => list(std::iter::once(catalog), name, report),
+            None => one(name, &registry, report)?,
+        },
     }
     Ok(Exit::Done)
+}
+
+/// The catalogue in which types lie below this name, as those of a service do, if it is no type itself.
+fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
+    let catalog = catalogs.of(Catalogs::namespace_of(name))?;
+    let is_type = catalog.resource_type(name).is_some() || catalog.data_source_type(name).is_some();
+    let below = below(name);
+    let mut names = catalog.resource_type_names().chain(catalog.data_source_type_names());
+    (!is_type && names.any(|one| plain_name(one).starts_with(&below))).then_some(catalog.as_ref())
+}
+
+/// How names below a name begin, spelt loosely.
+fn below(name: &str) -> String {
+    format!("{}/", plain_name(name.trim_end_matches('/')))
 }
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError {
@@ -34,21 +52,33 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError
     }
 }
 
-fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, report: &mut Report) {
+/// Lists the types of some catalogues, below a name unless it is empty. Those of a large catalogue are counted, not listed, where
+/// nobody named it.
+fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mut Report) {
     let paint = report.terminal.out;
     let mut text = String::new();
     let mut all = Vec::new();
+    let below = below(name);
+    let is_listed = |one: &str| name.is_empty() || plain_name(one).starts_with(&below);
     for catalog in catalogs {
         let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
-        let entries: Vec<(&Name, &str, &Name)> = catalog
-            .resource_types
-            .iter()
-            .map(|(name, ty)| (name, "resource", &ty.docs))
-            .chain(catalog.data_source_types.iter().map(|(name, ty)| (name, "data source", &ty.docs)))
-            .chain(catalog.variable_types.iter().map(|(name, ty)| (name, "variable", &ty.docs)))
-            .collect();
+        // Types that would have to be read first say nothing but their names.
+        let none: Name = "".into();
+        let resources = catalog
+            .resource_type_names()
+            .map(|name| (name, "resource", catalog.resource_types.get(name).map_or(&none, |ty| &ty.docs)));
+        let sources = catalog
+            .data_source_type_names()
+            .map(|name| (name, "data source", catalog.data_source_types.get(name).map_or(&none, |ty| &ty.docs)));
+        let variables = catalog.variable_types.iter().map(|(name, ty)| (name.as_ref(), "variable", &ty.docs));
+        let entries: Vec<(&str, &str, &Name)> =
+            resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
         text.push_str(&format!("{} {}\n", paint.bold(namespace), catalog.docs));
+        if name.is_empty() && catalog.source.is_some() {
+            text.push_str(&format!("  {} types: `cyan types {namespace}` lists them\n\n", entries.len()));
+            continue;
+        }
         let rows: Vec<Vec<String>> = entries
             .iter()
             .map(|(name, kind, docs)| vec![format!("  {name}"), (*kind).to_owned(), first_sentence(docs)])
@@ -77,7 +107,14 @@ fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), Comma
         || matches!(variable, TypeRef::Known(_));
     if !known {
         let names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
-        return Err(unknown(name, names.chain(catalogs.variable_type_names())));
+        let names = names.chain(catalogs.variable_type_names());
+        // What is no deeper than a service can only have been meant for one.
+        if name.matches('/').count() == 1 {
+            let services =
+                names.flat_map(|one| one.rsplit_once('/').map(|(service, _)| service).into_iter().chain([one]));
+            return Err(unknown(name, services));
+        }
+        return Err(unknown(name, names));
     }
     let paint = report.terminal.out;
     let mut text = String::new();
