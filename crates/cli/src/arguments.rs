@@ -92,6 +92,7 @@ pub(crate) enum Command {
     History(History),
     Unlock(Unlock),
     Key(Key),
+    Fmt(Fmt),
     Graph(Graph),
     Explain(Explain),
     Types(Types),
@@ -118,6 +119,7 @@ impl Command {
             Command::History(_) => "history",
             Command::Unlock(_) => "unlock",
             Command::Key(_) => "key",
+            Command::Fmt(_) => "fmt",
             Command::Graph(_) => "graph",
             Command::Explain(_) => "explain",
             Command::Types(_) => "types",
@@ -442,6 +444,20 @@ pub(crate) enum KeyCommand {
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
+}
+
+/// Write documents in house style.
+///
+/// Keeps what they mean, every comment, the order of keys and how texts are written; two spaces for each level, at most
+/// one empty line between elements. Prints the names of files that change. A document that cannot be read stays as it is.
+#[derive(Debug, Args)]
+pub(crate) struct Fmt {
+    /// The documents, YAML or JSON; without one, that in the current folder; `-` formats standard input to stdout.
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write nothing; exit with 3 if a file would change.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 /// How a graph is written.

@@ -321,7 +321,7 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
 }
 
 /// Columns by which the content of a block scalar is indented: what its first telling line has in excess of the text.
-fn block_indent(bytes: &[u8], mut at: usize, decoded: &[u8]) -> usize {
+pub(crate) fn block_indent(bytes: &[u8], mut at: usize, decoded: &[u8]) -> usize {
     let mut done = 0;
     // Lines past the decoded text do not belong to it.
     while at < bytes.len() && done < decoded.len() {

@@ -6,6 +6,8 @@
 //!        └── json ────┘
 //! ```
 //!
+//! and back: `layout` writes a tree in house style.
+//!
 //! Broken text gives a tree too: what stands before an error is kept, and reading goes on at the next line that can be
 //! told apart by its indentation. After this crate nobody knows whether the text was YAML or JSON.
 //!
@@ -19,6 +21,7 @@ mod decode;
 mod format;
 mod json;
 mod json_token;
+mod layout;
 mod recovery;
 mod scan;
 mod simple;
@@ -28,6 +31,7 @@ mod yaml;
 
 pub use codes::{CODES, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MULTIPLE_DOCUMENTS, SPLIT_SUBSTITUTION};
 pub use format::Format;
+pub use layout::{is_same, layout};
 pub use tree::{Content, Entry, Node, Scalar, Style, Tree};
 
 use diag::{Diagnostics, FileId, Span};

@@ -422,7 +422,7 @@ pub(crate) fn after_colon(text: &str, key_end: u32) -> usize {
 
 /// After the dash of the next item of a block list; only white space, comments and what belongs to
 /// the list may stand before it.
-fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
+pub(crate) fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b'-' => return Some(at + 1),

@@ -7,6 +7,7 @@ mod drift;
 mod eval;
 mod explain;
 mod exports;
+mod fmt;
 mod functions;
 mod graph;
 mod history;
@@ -83,6 +84,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             Command::History(arguments) => history::run(arguments, global, report).await,
             Command::Unlock(arguments) => unlock::run(arguments, global, report).await,
             Command::Key(arguments) => key::run(arguments, report),
+            Command::Fmt(arguments) => fmt::run(arguments, report),
             Command::Graph(arguments) => graph::run(arguments, global, report),
             Command::Explain(arguments) => explain::run(arguments, report),
             Command::Types(arguments) => types::run(arguments, global, report),

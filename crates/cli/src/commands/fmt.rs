@@ -1,0 +1,92 @@
+//! `cyan fmt`.
+
+use std::path::PathBuf;
+
+use diag::{Files, Severity};
+use serde_json::{Value as Json, json};
+
+use crate::arguments::Fmt;
+use crate::exit::{CommandError, Exit};
+use crate::setup::Source;
+use crate::view::report::Report;
+
+pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandError> {
+    let named: Vec<Option<PathBuf>> =
+        if arguments.files.is_empty() { vec![None] } else { arguments.files.into_iter().map(Some).collect() };
+    let mut results = Vec::new();
+    let (mut broken, mut differs) = (false, false);
+    for file in &named {
+        let one = Source::find(file.as_deref()).and_then(|source| one(&source, arguments.check, report));
+        match one {
+            Ok(Some((changes, result))) => {
+                differs |= changes;
+                results.push(result);
+            }
+            Ok(None) => broken = true,
+            // With one file there is nothing else to say.
+            Err(error) if named.len() == 1 => return Err(error),
+            Err(error) => {
+                broken = true;
+                report.error(&error);
+            }
+        }
+    }
+    report.set_result(json!({"files": results}));
+    Ok(match (broken, arguments.check && differs) {
+        (true, _) => Exit::Unusable,
+        (false, true) => Exit::Differences,
+        (false, false) => Exit::Done,
+    })
+}
+
+/// Formats one document; nothing if it is broken, else whether its text is another one now.
+fn one(source: &Source, check: bool, report: &mut Report) -> Result<Option<(bool, Json)>, CommandError> {
+    let mut files = Files::new();
+    let file = files.add(source.shown.clone(), source.text.clone());
+    let (tree, mut found) = syntax::parse(file, &source.text, syntax::Format::of_name(&source.shown));
+    found.retain(|diagnostic| diagnostic.severity == Severity::Error);
+    report.diagnostics(&found, &files);
+    if found.has_errors() {
+        return Ok(None);
+    }
+    let text = match syntax::layout(&source.text, &tree) {
+        Some(text) => text,
+        None => {
+            note(source, report);
+            source.text.to_string()
+        }
+    };
+    let changes = text != *source.text;
+    let mut result = json!({"file": source.shown, "changes": changes});
+    match &source.path {
+        Some(path) if changes => {
+            if !check {
+                std::fs::write(path, &text)
+                    .map_err(|error| CommandError::Unwritable { name: source.shown.clone(), source: error })?;
+            }
+            if !report.is_json() {
+                report.terminal.line(&source.shown);
+            }
+        }
+        Some(_) => {}
+        None if check => {
+            if changes && !report.is_json() {
+                report.terminal.line(&source.shown);
+            }
+        }
+        None if report.is_json() => result["text"] = json!(text),
+        None => report.terminal.data(&text),
+    }
+    Ok(Some((changes, result)))
+}
+
+/// Says that a document stays as it is.
+fn note(source: &Source, report: &mut Report) {
+    let words = format!(
+        "`{}` stays as it is: it has a key or a value that is not rearranged (a key that is no plain text, one with an anchor or a tag)",
+        source.shown
+    );
+    if !report.is_json() {
+        report.terminal.say(words);
+    }
+}

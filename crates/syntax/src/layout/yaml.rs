@@ -1,0 +1,427 @@
+//! YAML in house style.
+//!
+//! Block maps and lists stay blocks; lists are indented below their key. Brackets stay where they stand on one line that
+//! is not too long, else they become blocks: those can hold whatever brackets can.
+
+use super::lines::Lines;
+use super::{STEP, WIDTH, block_scalar};
+use crate::yaml::after_dash;
+use crate::{Content, Entry, Node, Scalar, Style, Tree};
+
+pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
+    let mut writer = Writer { lines: Lines::new(text, &tree.comments) };
+    let from = tree.root.as_ref().map_or(text.len(), |root| root.written().start as usize);
+    writer.prologue(from);
+    if let Some(root) = &tree.root {
+        writer.root(root)?;
+    }
+    let mut lines = writer.lines;
+    lines.lead(usize::MAX, 0);
+    lines.end();
+    Some(lines.out)
+}
+
+/// A place in the new text and what it was in the old one.
+#[derive(Clone, Copy)]
+struct Level {
+    /// Columns before the elements.
+    indent: usize,
+    /// The column of the elements that contain these, in the old text.
+    around: Option<usize>,
+    /// Where in the old text what follows all of this begins.
+    limit: usize,
+}
+
+struct Writer<'t> {
+    lines: Lines<'t>,
+}
+
+impl Writer<'_> {
+    /// Directives and the `---` that begins the document, if it has one.
+    fn prologue(&mut self, from: usize) {
+        let text = self.lines.text;
+        let before = text.get(..from).unwrap_or_default();
+        let is_marker = |line: &str| line == "---" || line.starts_with("--- ") || line.starts_with("---\t");
+        let mut at = 0;
+        let mut marker = None;
+        for line in before.split_inclusive(['\n', '\r']) {
+            if is_marker(line.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r'])) {
+                marker = Some(at);
+            }
+            at += line.len();
+        }
+        let Some(marker) = marker else { return };
+        let mut at = 0;
+        for line in text[..marker].split_inclusive(['\n', '\r']) {
+            let content = line.trim_start_matches('\u{feff}').trim_end();
+            if content.starts_with('%') {
+                self.lines.lead(at, 0);
+                self.lines.start(0);
+                // A comment behind a directive is taken for what it is.
+                let end = self.lines.comment_before(at + line.len()).map_or(at + line.len(), |one| one.start as usize);
+                self.lines.out.push_str(text.get(at..end).unwrap_or(content).trim_start_matches('\u{feff}').trim_end());
+                self.lines.trail(at, usize::MAX, "  ");
+            }
+            at += line.len();
+        }
+        self.lines.lead(marker, 0);
+        self.lines.start(0);
+        self.lines.out.push_str("---");
+        self.lines.trail(marker, usize::MAX, "  ");
+        self.lines.close = true;
+    }
+
+    fn root(&mut self, root: &Node) -> Option<()> {
+        let level = Level { indent: 0, around: None, limit: self.lines.text.len() };
+        if root.alias.is_some() || matches!(root.content, Content::Scalar(_) | Content::Missing) {
+            return None;
+        }
+        self.lines.lead(root.written().start as usize, 0);
+        self.lines.gap(root.written().start as usize);
+        if let Some(properties) = self.properties(root)? {
+            self.lines.start(0);
+            self.lines.out.push_str(&properties);
+            self.lines.trail(root.written().start as usize, usize::MAX, "  ");
+            self.lines.close = true;
+        } else if let Some(flow) = self.flow(root, WIDTH) {
+            self.lines.start(0);
+            self.lines.out.push_str(&flow);
+            self.lines.trail(root.span.end as usize, usize::MAX, "  ");
+            return Some(());
+        }
+        self.block(root, level, false)
+    }
+
+    /// The elements of a map or list, each on lines of its own; the first goes on the line that is there if `inline`.
+    fn block(&mut self, node: &Node, level: Level, inline: bool) -> Option<()> {
+        let brackets = is_flow(self.lines.text, node);
+        let place = match &node.content {
+            Content::Map(entries) => entries.first()?.key.written().start,
+            _ => node.span.start,
+        } as usize;
+        let column = (!brackets).then(|| self.lines.column(place));
+        match &node.content {
+            Content::Map(entries) => {
+                for (at, entry) in entries.iter().enumerate() {
+                    let next = entries.get(at + 1).map(|next| next.key.written().start as usize);
+                    let limit = next.unwrap_or(level.limit);
+                    self.element(entry.key.written().start as usize, level.indent, inline && at == 0);
+                    self.entry(entry, Level { limit, around: column, ..level })?;
+                }
+            }
+            Content::List(items) => {
+                let mut start = self.dash(node.span.start as usize, items.first()?, brackets);
+                for (at, item) in items.iter().enumerate() {
+                    let next = items.get(at + 1).map(|next| self.dash(item.written().end as usize, next, brackets));
+                    let limit = next.unwrap_or(level.limit);
+                    self.element(start, level.indent, inline && at == 0);
+                    self.lines.out.push('-');
+                    self.value(item, start, true, Level { limit, around: column, ..level })?;
+                    start = limit;
+                }
+            }
+            _ => return None,
+        }
+        self.below(node, level, column);
+        Some(())
+    }
+
+    /// Where an item begins: at its dash, which is the first one from `from` on, if it has one.
+    fn dash(&self, from: usize, item: &Node, brackets: bool) -> usize {
+        let dash = (!brackets).then(|| after_dash(self.lines.text.as_bytes(), from)).flatten();
+        dash.map_or(item.written().start as usize, |after| after - 1)
+    }
+
+    /// Comments at the end of a block that belong to it: those in its brackets, those in its columns.
+    fn below(&mut self, node: &Node, level: Level, column: Option<usize>) {
+        let Some(column) = column else {
+            self.lines.lead(node.span.end as usize, level.indent);
+            if let Some(comment) = self.lines.comment_before(level.limit)
+                && self.lines.is_one_line(node.span.end as usize, comment.start as usize)
+            {
+                self.lines.lead(comment.start as usize + 1, level.indent);
+            }
+            return;
+        };
+        while let Some(comment) = self.lines.comment_before(level.limit) {
+            let own = self.lines.column_on_own_line(comment.start as usize);
+            if own.is_none_or(|own| own < column || level.around.is_some_and(|around| own <= around)) {
+                return;
+            }
+            self.lines.lead(comment.start as usize + 1, level.indent);
+        }
+    }
+
+    /// Everything before an element: comments, an empty line, the beginning of its line.
+    fn element(&mut self, start: usize, indent: usize, inline: bool) {
+        if inline {
+            return;
+        }
+        self.lines.lead(start, indent);
+        self.lines.gap(start);
+        self.lines.start(indent);
+    }
+
+    fn entry(&mut self, entry: &Entry, level: Level) -> Option<()> {
+        let key = self.key(&entry.key)?;
+        self.lines.out.push_str(&key);
+        self.lines.out.push(':');
+        self.value(&entry.value, entry.key.span.end as usize, false, level)
+    }
+
+    /// What follows a key or a dash that ends at `after`, up to the end of its last line.
+    fn value(&mut self, node: &Node, after: usize, item: bool, level: Level) -> Option<()> {
+        let below = Level { indent: level.indent + STEP, ..level };
+        if let (Some(scalar), None) = (node.as_scalar(), node.alias)
+            && scalar.style == Style::Plain
+            && node.span.is_empty()
+        {
+            if self.properties(node)?.is_some() {
+                return None;
+            }
+            self.lines.trail(after, level.limit, "  ");
+            self.said_below(level);
+            return Some(());
+        }
+        let properties = if node.alias.is_some() { None } else { self.properties(node)? };
+        let is_container = node.alias.is_none() && matches!(node.content, Content::Map(_) | Content::List(_));
+        let room =
+            WIDTH.saturating_sub(self.lines.written() + 1 + properties.as_ref().map_or(0, |text| text.len() + 1));
+        let flow = if is_container { self.flow(node, room) } else { None };
+        if !is_container || flow.is_some() {
+            // Of an alias the span is that of what it stands for.
+            let start = node.alias.unwrap_or(node.span).start as usize;
+            let comments = self.lines.comments_before(start).len();
+            if comments > 0 {
+                self.hang(after, start, below.indent);
+                self.lines.start(below.indent);
+            } else {
+                self.lines.out.push(' ');
+            }
+            if let Some(properties) = properties {
+                self.lines.out.push_str(&format!("{properties} "));
+            }
+            let end = node.written().end as usize;
+            match (&node.content, flow) {
+                (_, Some(flow)) => self.lines.out.push_str(&flow),
+                (_, None) if node.alias.is_some() => self.source(node.written())?,
+                (Content::Scalar(scalar), None) => return self.scalar(node, scalar, comments > 0, level),
+                _ => return None,
+            }
+            self.lines.trail(end, level.limit, "  ");
+            // Those that stood in brackets with nothing else in them.
+            self.lines.lead(end, below.indent);
+            if matches!(&node.content, Content::Map(entries) if entries.is_empty())
+                || matches!(&node.content, Content::List(items) if items.is_empty())
+            {
+                self.said_below(level);
+            }
+            return Some(());
+        }
+        if let Some(properties) = &properties {
+            self.lines.out.push_str(&format!(" {properties}"));
+        }
+        let brackets = is_flow(self.lines.text, node);
+        let first = match &node.content {
+            Content::Map(entries) => entries.first()?.key.written().start as usize,
+            Content::List(items) if brackets => items.first()?.written().start as usize,
+            _ => node.span.start as usize,
+        };
+        let inline = item && properties.is_none() && self.lines.comment_before(first).is_none();
+        if inline {
+            self.lines.out.push(' ');
+        } else {
+            self.lines.close = true;
+            if !brackets {
+                self.hang(after, first, below.indent);
+            }
+        }
+        self.block(node, below, inline)
+    }
+
+    /// Comments deeper than a key or dash with nothing in its value: they are said of it.
+    fn said_below(&mut self, level: Level) {
+        while let Some(comment) = self.lines.comment_before(level.limit)
+            && let Some(own) = self.lines.column_on_own_line(comment.start as usize)
+            && level.around.is_some_and(|around| own > around)
+        {
+            self.lines.close = true;
+            self.lines.lead(comment.start as usize + 1, level.indent + STEP);
+        }
+    }
+
+    /// Comments between a key and its value: one on the line of the key, the others below it.
+    fn hang(&mut self, after: usize, start: usize, indent: usize) {
+        if self.lines.comment_before(start).is_some() {
+            self.lines.trail(after, start, "  ");
+        }
+        let close = std::mem::replace(&mut self.lines.close, true);
+        if self.lines.comment_before(start).is_some() {
+            self.lines.lead(start, indent);
+        } else {
+            self.lines.close = close;
+        }
+    }
+
+    fn scalar(&mut self, node: &Node, scalar: &Scalar, own_line: bool, level: Level) -> Option<()> {
+        let indent = level.indent + STEP;
+        if matches!(scalar.style, Style::Literal | Style::Folded) {
+            // Below a comment its indicator would stand alone on a line.
+            if own_line {
+                return None;
+            }
+            let block = block_scalar::block(self.lines.text, node.span.start as usize, scalar)?;
+            self.lines.out.push_str(&block.header);
+            self.lines.trail(node.span.start as usize, level.limit, "  ");
+            for line in &block.lines {
+                self.lines.out.push('\n');
+                if !line.is_empty() {
+                    self.lines.out.extend(std::iter::repeat_n(' ', indent));
+                    self.lines.out.push_str(line);
+                }
+            }
+            self.lines.out.push('\n');
+            self.lines.close = block.keeps;
+            return Some(());
+        }
+        let written = self.lines.text.get(node.span.range())?;
+        if let Some(text) = in_double_quotes(written, scalar) {
+            self.lines.out.push_str(&text);
+        } else {
+            for (at, line) in block_scalar::lines(written, scalar.style).iter().enumerate() {
+                if at > 0 {
+                    self.lines.out.push('\n');
+                    if !line.is_empty() {
+                        self.lines.out.extend(std::iter::repeat_n(' ', indent));
+                    }
+                }
+                self.lines.out.push_str(line);
+            }
+        }
+        self.lines.trail(node.span.end as usize, level.limit, "  ");
+        Some(())
+    }
+
+    /// A key on one line.
+    fn key(&self, key: &Node) -> Option<String> {
+        /// YAML looks no farther for the colon.
+        const LONGEST: usize = 1000;
+        let scalar = key.as_scalar()?;
+        let written = self.lines.text.get(key.span.range())?;
+        let odd = key.alias.is_some() || key.anchor.is_some() || key.tag.is_some();
+        let block = matches!(scalar.style, Style::Literal | Style::Folded);
+        if odd || block || written.is_empty() || written.len() > LONGEST || written.contains(['\n', '\r']) {
+            return None;
+        }
+        Some(in_double_quotes(written, scalar).unwrap_or_else(|| written.to_owned()))
+    }
+
+    /// The anchor and the tag of a node as they are written; fails if something stands between them.
+    fn properties(&self, node: &Node) -> Option<Option<String>> {
+        if node.anchor.is_none() && node.tag.is_none() {
+            return Some(None);
+        }
+        let written = node.written();
+        let range = written.start as usize..(node.span.start.max(written.start)) as usize;
+        let text = self.lines.text.get(range)?;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let known = usize::from(node.anchor.is_some()) + usize::from(node.tag.is_some());
+        // A list's dash or a comment may stand there as well.
+        let fine = words.len() >= known
+            && words.iter().take(known).all(|word| word.starts_with(['&', '!']))
+            && words.get(known).is_none_or(|word| word.starts_with('#'));
+        fine.then(|| Some(words[..known].join(" ")))
+    }
+
+    fn source(&mut self, span: diag::Span) -> Option<()> {
+        let written = self.lines.text.get(span.range())?;
+        self.lines.out.push_str(written);
+        Some(())
+    }
+
+    /// A container in brackets on one line, if it stood so and has room.
+    fn flow(&self, node: &Node, room: usize) -> Option<String> {
+        let text = self.lines.text;
+        if !is_flow(text, node) {
+            return None;
+        }
+        match &node.content {
+            Content::Map(entries) if entries.is_empty() => return Some("{}".to_owned()),
+            Content::List(items) if items.is_empty() => return Some("[]".to_owned()),
+            _ if text.get(node.span.range())?.contains(['\n', '\r']) => return None,
+            _ => {}
+        }
+        let mut flow = String::new();
+        self.put_content(node, room, &mut flow)?;
+        Some(flow)
+    }
+
+    /// Writes a node between brackets; `None` once it has more characters than there is room for.
+    fn put_flow(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
+        if node.alias.is_some() {
+            flow.push_str(self.lines.text.get(node.written().range())?);
+            return (flow.chars().count() <= room).then_some(());
+        }
+        if let Some(properties) = self.properties(node)? {
+            if node.span.is_empty() {
+                return None;
+            }
+            flow.push_str(&properties);
+            flow.push(' ');
+        }
+        self.put_content(node, room, flow)
+    }
+
+    fn put_content(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
+        match &node.content {
+            Content::Map(entries) => {
+                flow.push('{');
+                for (at, entry) in entries.iter().enumerate() {
+                    flow.push_str(if at == 0 { "" } else { ", " });
+                    flow.push_str(&self.key(&entry.key)?);
+                    flow.push_str(": ");
+                    self.put_flow(&entry.value, room, flow)?;
+                }
+                flow.push('}');
+            }
+            Content::List(items) => {
+                flow.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    flow.push_str(if at == 0 { "" } else { ", " });
+                    self.put_flow(item, room, flow)?;
+                }
+                flow.push(']');
+            }
+            Content::Scalar(scalar) => {
+                let written = self.lines.text.get(node.span.range())?;
+                match in_double_quotes(written, scalar) {
+                    Some(quoted) => flow.push_str(&quoted),
+                    None => flow.push_str(written),
+                }
+            }
+            Content::Missing => return None,
+        }
+        // Bytes are counted first: where they fit, so do the characters.
+        (flow.len() <= room || flow.chars().count() <= room).then_some(())
+    }
+}
+
+/// Whether a container is written with brackets of its own.
+fn is_flow(text: &str, node: &Node) -> bool {
+    let start = node.span.start as usize;
+    match (&node.content, text.as_bytes().get(start)) {
+        (Content::Map(entries), Some(b'{')) => {
+            entries.first().is_none_or(|first| first.key.written().start as usize > start)
+        }
+        (Content::List(_), Some(b'[')) => true,
+        _ => false,
+    }
+}
+
+/// A text in single quotes as it looks in double ones, where that is plainer.
+fn in_double_quotes(written: &str, scalar: &Scalar) -> Option<String> {
+    let plain = scalar.style == Style::SingleQuoted
+        && !written.contains(['\n', '\r'])
+        && !scalar.text.contains(|character: char| matches!(character, '"' | '\\') || character.is_control());
+    plain.then(|| format!("\"{}\"", scalar.text))
+}
