@@ -17,13 +17,16 @@ pub struct Origin {
 }
 
 /// One resource graph, as a document declares it. Everything is in document order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Blueprint {
     /// The dialect it was written in.
+    #[serde(skip)]
     pub dialect: &'static str,
     /// The version the document names, as text; empty if none.
     pub version: Name,
     /// The place of the document as a whole: its first key.
+    #[serde(rename = "at")]
     pub span: Option<Span>,
     /// Transforms to run, in order.
     pub transforms: Vec<Spanned<Name>>,
@@ -44,11 +47,14 @@ pub struct Blueprint {
 }
 
 /// A value that is given from outside.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Input {
     /// Where its name stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// Its type: primitive, or the value type of a custom one.
+    #[serde(rename = "type")]
     pub ty: Type,
     /// The name of a custom type of some provider; its values are then given by label (reference 4.2).
     pub custom_type: Option<Spanned<Name>>,
@@ -63,11 +69,14 @@ pub struct Input {
 }
 
 /// A named intermediate value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Local {
     /// Where its name stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// The declared type; text is parsed to it (ruling S48).
+    #[serde(rename = "type")]
     pub ty: Type,
     /// The expression.
     pub value: Expr,
@@ -78,11 +87,14 @@ pub struct Local {
 }
 
 /// A thing outside that is read, not managed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DataSource {
     /// Where its name stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// Its type; empty where none could be read, which was reported.
+    #[serde(rename = "type")]
     pub type_name: Spanned<Name>,
     /// All must hold.
     pub filters: Vec<Filter>,
@@ -97,7 +109,8 @@ pub struct DataSource {
 }
 
 /// One comparison that a candidate must meet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Filter {
     /// Path of the field; empty where none could be read, which was reported.
     pub field: Spanned<Name>,
@@ -108,11 +121,14 @@ pub struct Filter {
 }
 
 /// One exported field of a data source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DataSourceExport {
     /// Where its name stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// The declared type.
+    #[serde(rename = "type")]
     pub ty: Spanned<Type>,
     /// The field it stands for, if not that of its own name; empty where none could be read, which was reported.
     pub alias_for: Option<Spanned<Name>>,
@@ -121,11 +137,14 @@ pub struct DataSourceExport {
 }
 
 /// A thing to manage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Resource {
     /// Where its name stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// Its type; empty where none could be read, which was reported.
+    #[serde(rename = "type")]
     pub type_name: Spanned<Name>,
     /// Its fields: a map expression, or one in error where there was no map, which was reported.
     pub spec: Expr,
@@ -145,10 +164,15 @@ pub struct Resource {
     pub lifecycle: Lifecycle,
     /// For people; filled in last.
     pub description: Option<Expr>,
+    /// The abstract resource of the document that a transform made this one from (reference 4.2). Set by the engine, by
+    /// where the resource says that it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<Name>,
 }
 
 /// A repetition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Each {
     /// Gives the list.
     pub list: Expr,
@@ -157,7 +181,8 @@ pub struct Each {
 }
 
 /// Data about a resource or data source.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ResourceMetadata {
     /// A name for people.
     pub display_name: Option<Expr>,
@@ -170,9 +195,11 @@ pub struct ResourceMetadata {
 }
 
 /// Which resources a resource links to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct LinkSelector {
     /// Where the key `linkSelector` stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// Labels that the others must have, all of them.
     pub by_label: Vec<(Spanned<Name>, Spanned<Name>)>,
@@ -181,7 +208,8 @@ pub struct LinkSelector {
 }
 
 /// The union of what dialects offer about a resource's life; the planner honours all, a provider never sees it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Lifecycle {
     /// Never delete or replace.
     pub protect: bool,
@@ -204,7 +232,8 @@ pub struct Lifecycle {
 }
 
 /// Limits of time by action.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Timeouts {
     /// For a create.
     pub create: Option<Duration>,
@@ -225,9 +254,11 @@ pub enum ReplaceOrder {
 }
 
 /// Another document as a part of this one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Child {
     /// Where its name stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// Where to find it, relative to this document.
     pub path: Expr,
@@ -244,16 +275,19 @@ pub struct Child {
 }
 
 /// Where a child document comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SourceMetadata {
     /// Where the key `metadata` stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// Its entries.
     pub entries: Vec<(Spanned<Name>, Expr)>,
 }
 
 /// How a child's members come from a size (groups of later dialects).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Expansion {
     /// How many.
     pub size: Expr,
@@ -264,11 +298,14 @@ pub struct Expansion {
 }
 
 /// A value that others may read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Export {
     /// Where its name stands.
+    #[serde(rename = "at")]
     pub span: Span,
     /// The declared type.
+    #[serde(rename = "type")]
     pub ty: Type,
     /// What is exported.
     pub field: Expr,

@@ -5,16 +5,19 @@ use diag::Span;
 use crate::{Name, Value};
 
 /// An expression and where it stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
     /// Where it stands: the expression itself, without `${` and `}`; a literal's whole scalar, quotes included.
+    #[serde(rename = "at")]
     pub span: Span,
 }
 
 /// What an expression is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ExprKind {
     /// A value that is written out.
     Literal(Value),
@@ -41,7 +44,8 @@ pub enum ExprKind {
 }
 
 /// A part of an interpolated text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Part {
     /// Text as it is.
     Text(Name),
@@ -50,18 +54,21 @@ pub enum Part {
 }
 
 /// A reference: what it names, and a path into that.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Ref {
     /// What is named.
     pub head: Head,
     /// The head with its name, as written: `variables.x`, `resources["x"]`, `x`, `elem`.
+    #[serde(rename = "at")]
     pub head_span: Span,
     /// Accessors after it, in order.
     pub path: Vec<Accessor>,
 }
 
 /// What a reference names. The words are those of the architecture, not of a dialect.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Head {
     /// An input of the document: `variables.x`.
     Input(Name),
@@ -87,16 +94,19 @@ pub enum Head {
 }
 
 /// One step of a path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Accessor {
     /// By name or by position.
     pub kind: AccessorKind,
     /// With its dot or brackets.
+    #[serde(rename = "at")]
     pub span: Span,
 }
 
 /// By what a step goes on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum AccessorKind {
     /// `.name` or `["name"]`.
     Name(Name),
@@ -105,18 +115,21 @@ pub enum AccessorKind {
 }
 
 /// A call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Call {
     /// The name of the function.
     pub function: Name,
     /// Where the name stands.
+    #[serde(rename = "at")]
     pub name_span: Span,
     /// The arguments, in order.
     pub arguments: Vec<Argument>,
 }
 
 /// An argument of a call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Argument {
     /// Its name, where one is written.
     pub name: Option<diag::Spanned<Name>>,
@@ -125,7 +138,8 @@ pub struct Argument {
 }
 
 /// A lazy choice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Choice {
     /// Boolean, or none which counts as false.
     pub condition: Expr,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::{IndexMap, Name, Value};
 
 /// A type: the same for inputs, fields of providers, functions and results of expressions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Type {
     /// Anything; checked when the value is there.
     Any,
@@ -37,7 +38,7 @@ pub enum Type {
 }
 
 /// The known keys of an object.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct ObjectType {
     /// Type by key.
     pub fields: IndexMap<Name, Type>,

@@ -6,6 +6,8 @@
 //!
 //! Secrets stand in clear here. Who writes to a place that outlives the process seals them first (`state::seal`).
 
+mod document;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Address, Asset, IndexMap, Map, Name, Unknown, Value};
+
+pub use document::{Document, WireError};
 
 /// The version of the form described above.
 pub const VERSION: u32 = 1;

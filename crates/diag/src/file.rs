@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 /// One text of a [`Files`] collection. Opaque; only meaningful together with the collection that gave it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct FileId(u32);
 
 impl FileId {
@@ -21,8 +21,9 @@ impl FileId {
     }
 }
 
-/// A range of bytes in one file, start inclusive, end exclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A range of bytes in one file, start inclusive, end exclusive. Written as three numbers: file, start, end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(from = "(FileId, u32, u32)", into = "(FileId, u32, u32)")]
 pub struct Span {
     /// The file.
     pub file: FileId,
@@ -30,6 +31,18 @@ pub struct Span {
     pub start: u32,
     /// Offset after the last byte.
     pub end: u32,
+}
+
+impl From<(FileId, u32, u32)> for Span {
+    fn from((file, start, end): (FileId, u32, u32)) -> Span {
+        Span { file, start, end: end.max(start) }
+    }
+}
+
+impl From<Span> for (FileId, u32, u32) {
+    fn from(span: Span) -> (FileId, u32, u32) {
+        (span.file, span.start, span.end)
+    }
 }
 
 impl Span {
@@ -78,11 +91,12 @@ impl Span {
 }
 
 /// A thing and where it was written. Two are equal if their things are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Spanned<T> {
     /// The thing.
     pub item: T,
     /// Where it was written.
+    #[serde(rename = "at")]
     pub span: Span,
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Catalog, Operation};
+use crate::{Catalog, Operation, Transform};
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
@@ -288,6 +288,12 @@ pub trait Provider: Send + Sync {
         let _ = call;
         let message = format!("there is no data source `{}` here", request.type_name);
         Box::pin(async move { Err(ProviderError::new(ErrorKind::Document, message)) })
+    }
+
+    /// The transform of that name, for each that the catalogue lists.
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        let _ = name;
+        None
     }
 
     /// Calls one of the provider's functions.

@@ -1,7 +1,7 @@
 //! The contract that a provider fulfils: fixed facts as data ([`Catalog`]) and one small trait ([`Provider`]).
 //!
 //! A provider manages real things of some namespace: files, keys, a cloud. It knows no document, no plan and no state;
-//! it sees values, never expressions. Every implementation passes [`conformance`]; `fake` is the strictest of them.
+//! it sees values, never expressions, except where it turns abstract resources into real ones ([`transform`]). Every implementation passes [`conformance`]; `fake` is the strictest of them.
 //!
 //! Not here: any provider (`providers`); deciding what to call and when (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -15,6 +15,7 @@ mod contract;
 mod fit;
 mod lazy;
 mod overlay;
+pub mod transform;
 
 pub use catalog::{
     AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, FilterType,
@@ -30,3 +31,4 @@ pub use contract::{
 pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};
 pub use overlay::{overlay, twice};
+pub use transform::{Transform, TransformError};

@@ -62,6 +62,7 @@ impl Lowering<'_> {
             metadata,
             lifecycle,
             description,
+            made_from: None,
         }
     }
 

@@ -5,7 +5,7 @@
 //! Everything it answers follows from what it was asked: ids and computed values come from a hash of instance, address
 //! and the number of things made there. It knows no clock but the runtime's timer, for the time that a call is told to take.
 //!
-//! Not here: what the things do (they do nothing), transforms.
+//! Not here: what the things do (they do nothing).
 
 mod data;
 mod journal;
@@ -13,6 +13,7 @@ mod keep;
 mod pattern;
 mod plausible;
 mod script;
+mod transforms;
 mod values;
 mod wished;
 mod world;
@@ -26,7 +27,7 @@ use std::time::Duration;
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, FetchRequest,
-    Fetched, Fit, Operation, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
+    Fetched, Fit, Operation, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability, Transform,
 };
 
 pub use self::journal::{Happened, Journal};
@@ -62,6 +63,8 @@ pub struct FakeOptions {
     pub functions: Option<Arc<dyn Provider>>,
     /// Called when a scripted crash ends the process. The call that crashed then never returns: drop its future.
     pub on_crash: Option<OnCrash>,
+    /// The provider that it stands in for: it lends its transforms, which touch nothing.
+    pub stands_for: Option<Arc<dyn Provider>>,
 }
 
 /// A simulated provider.
@@ -77,6 +80,7 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         fit: Fit::new(),
         functions: options.functions,
         on_crash: options.on_crash,
+        stands_for: options.stands_for,
         crashed: AtomicBool::new(false),
     }
 }
@@ -92,6 +96,7 @@ pub struct FakeProvider {
     late: HashSet<Name>,
     functions: Option<Arc<dyn Provider>>,
     on_crash: Option<OnCrash>,
+    stands_for: Option<Arc<dyn Provider>>,
     crashed: AtomicBool,
 }
 
@@ -390,6 +395,13 @@ impl Provider for FakeProvider {
                 }
             }
         })
+    }
+
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        match &self.stands_for {
+            Some(provider) => provider.transform(name),
+            None => transforms::named(name).filter(|_| self.catalog.transforms.contains_key(name)),
+        }
     }
 
     fn call<'a>(
