@@ -25,6 +25,9 @@ pub struct Answers {
     /// What provider functions gave, by namespace, function and arguments.
     #[serde(default)]
     pub calls: IndexMap<Name, Value>,
+    /// Digests of what transforms made of documents, by the path of includes that leads to each.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub transformed: IndexMap<Name, Name>,
     /// What refresh saw that differs from the records, by address.
     #[serde(default)]
     pub seen: IndexMap<Address, FrozenSeen>,

@@ -10,6 +10,8 @@ diag::codes! {
     EACH_KEY_DUPLICATE = Error "each-key-duplicate": "two instances share a key";
     DATA_SOURCE_EMPTY = Error "data-source-empty": "nothing matches";
     SEVERAL_MATCHES = Note "several-matches": "first of several taken";
+    TRANSFORM_FAILED = Error "transform-failed": "a transform gave up";
+    NAME_COLLISION = Error "name-collision": "produced name already taken";
     PLAN_STALE = Error "plan-stale": "state has moved on";
     INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
     PROTECTED = Error "protected": "would delete a protected resource";

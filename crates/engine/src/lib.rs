@@ -31,6 +31,7 @@ pub mod plan_file;
 mod refresh;
 mod resolve;
 pub mod shell;
+mod transform;
 mod world;
 
 pub use answers::Answers;
@@ -47,6 +48,7 @@ pub use plan::{
     Staged, Step, inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
+pub use transform::transform;
 pub use world::{PlanQuestion, ReadQuestion, SourceError, World};
 
 /// Every diagnostic code of the engine: of checks, plans and runs.

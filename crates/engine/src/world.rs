@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use blueprint::wire::Document;
 use blueprint::{Address, Name, Value};
-use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, Seen};
+use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, Seen, TransformError};
 
 /// The world could not give a text or bytes.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -96,4 +97,11 @@ pub trait World: Send + Sync {
         function: &'a str,
         arguments: &'a [Value],
     ) -> BoxFuture<'a, Result<Value, ProviderError>>;
+
+    /// What a transform makes of a blueprint.
+    fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
+        let _ = document;
+        let message = format!("nobody here can carry out `{name}`");
+        Box::pin(async move { Err(TransformError::whole(message)) })
+    }
 }

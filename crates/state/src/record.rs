@@ -182,6 +182,14 @@ pub struct RecordOrigin {
     pub start: u32,
     /// End of it.
     pub end: u32,
+    /// The abstract resource of the document that a transform made it from, as addresses print; empty if none
+    /// (reference 4.2).
+    #[serde(default = "no_name", skip_serializing_if = "is_empty")]
+    pub made_from: Name,
+}
+
+fn no_name() -> Name {
+    "".into()
 }
 
 /// What is remembered of one thing. Destroy has only this.

@@ -46,9 +46,12 @@ impl Apply {
 
     fn origin(&self, decided: &Decided) -> RecordOrigin {
         match &self.plan.document {
-            Some(document) if decided.span.is_some() => {
-                RecordOrigin { path: document.path.clone(), start: decided.span.start, end: decided.span.end }
-            }
+            Some(document) if decided.span.is_some() => RecordOrigin {
+                path: document.path.clone(),
+                start: decided.span.start,
+                end: decided.span.end,
+                made_from: decided.made_from.clone().unwrap_or_default(),
+            },
             _ => RecordOrigin::default(),
         }
     }

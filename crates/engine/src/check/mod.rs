@@ -38,7 +38,7 @@ pub mod value;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use blueprint::{Blueprint, Type};
+use blueprint::{Blueprint, Name, Type};
 use diag::{Diagnostics, Span};
 use expr::FunctionTable;
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
@@ -71,6 +71,8 @@ pub struct Checked {
     pub custom_types: Vec<Option<Arc<CustomType>>>,
     /// The type of each data source, by position; none where it is unknown (and reported).
     pub data_source_types: Vec<Option<Arc<DataSourceType>>>,
+    /// The digest of what transforms made of the document, once they have run.
+    pub made: Option<Name>,
 }
 
 /// Checks a document's meaning against what providers offer, and reports everything at once, in document order.
@@ -80,7 +82,41 @@ pub fn check(
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
+    check_at(blueprint, catalogs, functions, false, found)
+}
+
+/// Checks what transforms have made of a document: types that only a transform knows may not be there any more.
+pub(crate) fn check_transformed(
+    blueprint: Arc<Blueprint>,
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+    found: &mut Diagnostics,
+) -> Checked {
+    check_at(blueprint, catalogs, functions, true, found)
+}
+
+/// What a document that still has abstract resources cannot be blamed for: transforms make names, labels and links.
+const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
+    &codes::UNKNOWN_RESOURCE,
+    &codes::UNKNOWN_LINK,
+    &codes::NO_LINK_KIND,
+    &codes::LINK_DIRECTION,
+    &codes::SELECTOR_MATCHES_NOTHING,
+    &codes::LINK_CARDINALITY,
+    &codes::LINK_CAPABILITY_MISSING,
+    &codes::LINK_NEEDS_RESOURCE,
+    &dialects::codes::UNKNOWN_ANNOTATION,
+];
+
+fn check_at(
+    blueprint: Arc<Blueprint>,
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+    transformed: bool,
+    found: &mut Diagnostics,
+) -> Checked {
     let mut checker = Checker::new(&blueprint, catalogs, functions);
+    checker.transformed = transformed;
     checker.transforms();
     checker.resource_types();
     checker.data_source_types();
@@ -95,6 +131,10 @@ pub fn check(
     checker.document_metadata();
     checker.secrets();
     let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, .. } = checker;
+    let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
+    if !transformed && !blueprint.transforms.is_empty() && resources.iter().any(is_abstract) {
+        mine.retain(|diagnostic| !LEFT_TO_TRANSFORMS.iter().any(|code| code.name == diagnostic.code.name));
+    }
     mine.sort();
     once(&mut mine);
     found.append(mine);
@@ -106,6 +146,7 @@ pub fn check(
         input_types,
         custom_types,
         data_source_types: data_sources,
+        made: None,
         blueprint,
     }
 }
@@ -139,6 +180,8 @@ struct Checker<'a> {
     local_types: Vec<Type>,
     /// A listed transform is unknown, so nobody can say which types it would have known.
     unknown_transform: bool,
+    /// Transforms have run.
+    transformed: bool,
     /// The links of the document, once they are found.
     links: Arc<Links>,
     patterns: Patterns,
@@ -203,6 +246,7 @@ impl<'a> Checker<'a> {
             custom_types: Vec::new(),
             local_types: Vec::new(),
             unknown_transform: false,
+            transformed: false,
             links: Arc::default(),
             patterns: Patterns::default(),
             suggestions: Cell::new(MOST_SUGGESTIONS),

@@ -27,6 +27,12 @@ impl Checker<'_> {
     /// A name that is no resource; a bare one may have been meant as something else.
     pub(super) fn unknown_resource(&self, name: &str, bare: bool, span: Span) -> Diagnostic {
         let diagnostic = self.unknown(&codes::UNKNOWN_RESOURCE, "resource", name, span, &self.blueprint.resources);
+        let made = self.blueprint.resources.iter().filter(|(_, resource)| resource.made_from.as_deref() == Some(name));
+        let made: Vec<String> = made.map(|(made, _)| format!("`{made}`")).take(5).collect();
+        let diagnostic = match made.is_empty() {
+            true => diagnostic,
+            false => diagnostic.note(format!("a transform has turned it into {}", made.join(", "))),
+        };
         match other_head(self.blueprint, name) {
             Some(head) if bare => diagnostic.help(format!("write `{head}.{name}` if that is meant")),
             _ => diagnostic,

@@ -90,13 +90,16 @@ impl Checker<'_> {
                 transform.abstract_types.get(&name.item).map(|found| (&transform.name, found.schema.clone()))
             });
         if let Some((transform, schema)) = abstract_type {
-            if self.blueprint.transforms.is_empty() {
-                self.found.push(
-                    codes::ABSTRACT_RESOURCE_LEFT
-                        .new(format!("nothing turns `{}` into real resources", name.item))
-                        .label(name.span, format!("only the transform `{transform}` knows this type"))
-                        .help(format!("list the transform: `transform: {transform}`")),
-                );
+            if self.transformed || self.blueprint.transforms.is_empty() {
+                let diagnostic = codes::ABSTRACT_RESOURCE_LEFT
+                    .new(format!("nothing turns `{}` into real resources", name.item))
+                    .label(name.span, format!("only the transform `{transform}` knows this type"));
+                let listed = self.blueprint.transforms.iter().any(|listed| listed.item == *transform);
+                self.found.push(if listed {
+                    diagnostic.note(format!("`{transform}` has run and left it, or a later transform made it"))
+                } else {
+                    diagnostic.help(format!("list the transform: `transform: {transform}`"))
+                });
             }
             return TypeOf::Abstract(schema);
         }

@@ -61,6 +61,8 @@ pub(super) struct Decision {
     pub(super) dependencies: Vec<Address>,
     pub(super) retain: bool,
     pub(super) protect: bool,
+    /// The abstract resource that a transform made it from, as addresses print.
+    pub(super) made_from: Option<Name>,
     pub(super) span: Span,
 }
 
@@ -620,6 +622,7 @@ fn decide(
         dependencies: dependencies.to_vec(),
         retain: resource.lifecycle.retain,
         protect: resource.lifecycle.protect,
+        made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
         span: resource.span,
     };
     let thing = record.filter(|record| !record.id.is_empty());
@@ -690,8 +693,17 @@ fn decide(
         || decision.metadata != record.metadata
         || decision.dependencies != record.dependencies
         || decision.retain != record.retain
-        || decision.protect != record.protect;
+        || decision.protect != record.protect
+        || decision.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref();
     decision
+}
+
+/// The abstract resource behind a thing, as addresses print.
+fn abstract_source(address: &Address, name: &Name) -> Name {
+    match address.path.is_empty() {
+        true => name.clone(),
+        false => Address::inside(&address.path, name.clone()).to_string().into(),
+    }
 }
 
 /// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
@@ -860,6 +872,7 @@ fn removal(
         dependencies: record.dependencies.clone(),
         retain: record.retain,
         protect: record.protect,
+        made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
         span,
     }
 }

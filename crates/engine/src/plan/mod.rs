@@ -38,6 +38,7 @@ use crate::codes;
 use crate::documents::Documents;
 use crate::refresh;
 use crate::resolve::{Evaluation, Given, resolve_inputs};
+use crate::transform::transform_documents;
 use crate::world::World;
 
 /// What a plan is for.
@@ -194,6 +195,9 @@ pub struct Step {
     /// Why the provider should make it anew although nothing differs, in its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
+    /// The abstract resource that a transform made the thing from, as addresses print (reference 4.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<Name>,
     /// Numbers of steps that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<u32>,
@@ -360,6 +364,12 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let mut evaluation = None;
     let draft = match document {
         Some((documents, document)) => {
+            let Some(documents) = transform_documents(documents, &catalogs, &functions, world, &mut mistakes).await
+            else {
+                found.append(mistakes);
+                return None;
+            };
+            still_makes(&documents, &mut answers, &mut mistakes);
             for unit in documents.units() {
                 unsupported::refuse(&unit.checked, &functions, &mut mistakes);
             }
@@ -428,6 +438,23 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         settled,
     };
     Some(Staged { plan, snapshot, evaluation, catalogs })
+}
+
+/// Keeps what transforms made of documents by its digest; `input-changed` if a kept plan was made from something else.
+fn still_makes(documents: &Documents, answers: &mut Answers, found: &mut Diagnostics) {
+    for unit in documents.units() {
+        let Some(made) = &unit.checked.made else { continue };
+        let place: Name = unit.path.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("/").into();
+        match answers.transformed.get(&place) {
+            Some(before) if before != made => found.push(
+                codes::INPUT_CHANGED
+                    .new("the transforms of the document make something else than when the plan was made")
+                    .label(unit.blueprint().transforms.first().map_or(diag::Span::NONE, |first| first.span), "")
+                    .help("stage again"),
+            ),
+            _ => drop(answers.transformed.insert(place, made.clone())),
+        }
+    }
 }
 
 /// Whether a plan may still be applied to a state: `plan-stale` if that has moved on.

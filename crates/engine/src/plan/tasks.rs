@@ -92,6 +92,7 @@ pub(crate) struct Decided {
     pub(crate) dependencies: Vec<Address>,
     pub(crate) retain: bool,
     pub(crate) protect: bool,
+    pub(crate) made_from: Option<Name>,
     pub(crate) span: diag::Span,
 }
 
@@ -345,6 +346,7 @@ fn decided_of(number: usize, decision: &Decision) -> Decided {
         dependencies: decision.dependencies.clone(),
         retain: decision.retain,
         protect: decision.protect,
+        made_from: decision.made_from.clone(),
         span: decision.span,
     }
 }
@@ -793,6 +795,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
         condition_known: !decision.condition_open,
         computed: computed.unwrap_or_default(),
         expired: decision.expired,
+        made_from: decision.made_from,
         waits_on: Vec::new(),
         span: decision.span,
     }

@@ -17,9 +17,6 @@ pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut D
                 .label(span, "needs a later version of cyan"),
         );
     };
-    for transform in &blueprint.transforms {
-        refuse(transform.span, format!("the transform `{}`", transform.item));
-    }
     for (name, child) in &blueprint.children {
         refuse(child.span, format!("the child document `{name}`"));
     }

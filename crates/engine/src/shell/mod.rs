@@ -9,10 +9,11 @@ mod run;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned, Progress,
-    Provider, ProviderError, ReadRequest, Seen,
+    Provider, ProviderError, ReadRequest, Seen, TransformError,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -245,6 +246,18 @@ impl World for Shell {
             let call = self.quiet(&Address::root("function"), namespace);
             self.provider_of(namespace)?.call(&call, function, arguments).await
         })
+    }
+
+    fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
+        let offers = |provider: &&Arc<dyn Provider>| provider.catalog().transforms.contains_key(name);
+        let providers = self.providers.values().filter(offers);
+        match providers.filter_map(|provider| provider.transform(name)).next() {
+            Some(transform) => transform.transform(document),
+            None => {
+                let message = format!("there is no provider that carries out `{name}`");
+                Box::pin(async move { Err(TransformError::whole(message)) })
+            }
+        }
     }
 }
 

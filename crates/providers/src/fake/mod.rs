@@ -59,12 +59,11 @@ pub struct FakeOptions {
     pub world: Option<SharedWorld>,
     /// What goes wrong.
     pub faults: Vec<Fault>,
-    /// Who answers calls of its functions: the provider that it stands in for, if there is one. Functions are pure.
+    /// Who answers calls of its functions and carries out its transforms: the provider that it stands in for, if there
+    /// is one. Both are pure.
     pub functions: Option<Arc<dyn Provider>>,
     /// Called when a scripted crash ends the process. The call that crashed then never returns: drop its future.
     pub on_crash: Option<OnCrash>,
-    /// The provider that it stands in for: it lends its transforms, which touch nothing.
-    pub stands_for: Option<Arc<dyn Provider>>,
 }
 
 /// A simulated provider.
@@ -80,7 +79,6 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         fit: Fit::new(),
         functions: options.functions,
         on_crash: options.on_crash,
-        stands_for: options.stands_for,
         crashed: AtomicBool::new(false),
     }
 }
@@ -96,7 +94,6 @@ pub struct FakeProvider {
     late: HashSet<Name>,
     functions: Option<Arc<dyn Provider>>,
     on_crash: Option<OnCrash>,
-    stands_for: Option<Arc<dyn Provider>>,
     crashed: AtomicBool,
 }
 
@@ -325,7 +322,8 @@ impl Provider for FakeProvider {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
-            let rejected = rejected(&resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
+            let rejected =
+                rejected(&resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
             Ok(Checked { rejected: rejected.collect(), warnings: Vec::new() })
         })
     }
@@ -398,8 +396,8 @@ impl Provider for FakeProvider {
     }
 
     fn transform(&self, name: &str) -> Option<&dyn Transform> {
-        match &self.stands_for {
-            Some(provider) => provider.transform(name),
+        match &self.functions {
+            Some(behind) => behind.transform(name),
             None => transforms::named(name).filter(|_| self.catalog.transforms.contains_key(name)),
         }
     }

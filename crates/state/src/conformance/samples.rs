@@ -167,7 +167,7 @@ pub fn full_record() -> Record {
         attention: Some("cannot tell".into()),
         unhealthy: vec!["slow".into(), "lonely".into()],
         schema_version: 4,
-        origin: RecordOrigin { path: "shop.blueprint.yaml".into(), start: 10, end: 20 },
+        origin: RecordOrigin { path: "shop.blueprint.yaml".into(), start: 10, end: 20, made_from: "core/shop".into() },
     }
 }
 

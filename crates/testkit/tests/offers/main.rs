@@ -3,6 +3,7 @@
 
 mod custom_types;
 mod functions;
+mod transforms;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,174 @@
+//! Transforms: from abstract resources to real ones, and what plans, records and diagnostics say of it (reference 4.2).
+
+use blueprint::Address;
+use engine::shell::Operated;
+use engine::{Given, Options};
+use testkit::lab::{Lab, Stage, settings};
+
+use super::{codes, exports, given, lab, lately, stage};
+
+const DOCUMENT: &str = "version: 2023-04-20
+transform: [test-noop, test-2024-01-01]
+variables:
+  queue: { type: boolean, default: true }
+resources:
+  first: { type: test/data, spec: { input: 1 } }
+  s: { type: test/service, spec: { name: \"a-${first.spec.input}\", queue: \"${variables.queue}\" } }
+  reader: { type: test/data, spec: { input: \"${s_fn.spec.id}\" } }
+exports:
+  url: { type: string, field: s_queue.spec.url }
+";
+
+/// The steps of a plan, each with what it was made from.
+fn steps(stage: &Stage) -> Vec<String> {
+    let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
+    let show = |step: &engine::Step| {
+        let source = step.made_from.as_ref().map(|source| format!(" of {source}")).unwrap_or_default();
+        format!("{} {}{source}", step.action.word(), step.address)
+    };
+    staged.plan.steps.iter().map(show).collect()
+}
+
+async fn deploy(lab: &Lab, text: &str, inputs: Given) -> Vec<String> {
+    let stage = stage(lab, text, inputs).await;
+    let done = steps(&stage);
+    let staged = stage.staged.expect("a plan");
+    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+    assert!(matches!(run.operated, Some(Operated::Done(_) | Operated::Nothing)), "{:?}", run.operated.is_some());
+    done
+}
+
+#[test]
+fn abstract_resources_become_real_ones_in_their_place() {
+    lately(async {
+        let lab = lab(&[]);
+        let staged = stage(&lab, DOCUMENT, Given::default()).await;
+        assert_eq!(codes(&staged), Vec::<String>::new());
+        assert_eq!(steps(&staged), ["create first", "create s_fn of s", "create s_queue of s", "create reader"]);
+        assert!(exports(&staged)["url"].is_unknown());
+        let plan = staged.staged.expect("a plan");
+        let queue = plan.desired(&Address::root("s_queue")).expect("a spec");
+        assert_eq!(queue.get("name").and_then(|name| name.as_text()), Some("a-1-queue"));
+    });
+}
+
+#[test]
+fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
+    lately(async {
+        let lab = lab(&[]);
+        deploy(&lab, DOCUMENT, Given::default()).await;
+        let snapshot = lab.snapshot().await;
+        let sources: Vec<(String, &str)> = snapshot
+            .records
+            .iter()
+            .map(|(address, record)| (address.to_string(), record.origin.made_from.as_ref()))
+            .filter(|(_, source)| !source.is_empty())
+            .collect();
+        assert_eq!(sources.len(), 2, "{sources:?}");
+        assert!(sources.iter().all(|(_, source)| *source == "s"));
+        let again = stage(&lab, DOCUMENT, Given::default()).await;
+        assert!(again.staged.expect("a plan").plan.is_empty());
+        // A condition of what was made is decided like any other.
+        let without = stage(
+            &lab,
+            &DOCUMENT.replace("exports:\n  url: { type: string, field: s_queue.spec.url }\n", ""),
+            given(&[("queue", "false")]),
+        )
+        .await;
+        assert_eq!(steps(&without), ["delete s_queue of s"]);
+        let gone = lab.stage_destroy(Options::default()).await;
+        let mut gone = steps(&gone);
+        gone.sort();
+        assert_eq!(gone, ["delete first", "delete reader", "delete s_fn of s", "delete s_queue of s"]);
+    });
+}
+
+#[test]
+fn what_stays_on_the_function_is_repeated_and_conditioned() {
+    lately(async {
+        let text = "version: 2023-04-20
+transform: test-2024-01-01
+values:
+  names: { type: array, value: \"${list(\\\"x\\\", \\\"y\\\")}\" }
+resources:
+  a: { type: test/data, spec: { input: 1 } }
+  s:
+    type: test/service
+    each: ${values.names}
+    condition: ${eq(elem, \"x\")}
+    dependsOn: a
+    metadata: { labels: { app: s }, annotations: { acme.k: v } }
+    spec: { name: \"s-${elem}\" }
+";
+        let staged = stage(&lab(&[]), text, Given::default()).await;
+        assert_eq!(steps(&staged), ["create a", "create s_fn[0] of s"], "{:?}", codes(&staged));
+        let staged = staged.staged.expect("a plan");
+        assert_eq!(staged.plan.steps[1].waits_on, [0]);
+    });
+}
+
+#[test]
+fn diagnostics_point_at_what_was_written() {
+    lately(async {
+        let lab = lab(&[]);
+        let wrong =
+            |resources: &str| format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}");
+        let cases = [
+            // Before any transform: the abstract type has a schema like any other.
+            ("  s: { type: test/service, spec: { nam: a } }", vec!["missing-spec-field 4", "unknown-spec-field 4"]),
+            ("  s: { type: test/service, spec: { name: 5 } }", vec!["type-mismatch 4"]),
+            // Found in what was made.
+            (
+                "  s: { type: test/service, spec: { name: a } }\n  r: { type: test/data, spec: { input: \"${s.spec.name}\" } }",
+                vec!["unknown-resource 5"],
+            ),
+            (
+                "  s: { type: test/service, spec: { name: a } }\n  r: { type: test/data, spec: { input: \"${s_fn.spec.nam}\" } }",
+                vec!["unknown-field 5"],
+            ),
+            (
+                "  s: { type: test/service, spec: { name: a } }\n  r: { type: test/data, dependsOn: s_gn, spec: { input: 1 } }",
+                vec!["unknown-resource 5"],
+            ),
+            ("  s:\n    type: test/service\n    spec:\n      name: \"${s_fn.spec.id}\"", vec!["self-reference 7"]),
+            // Names.
+            (
+                "  s: { type: test/service, spec: { name: a, queue: true } }\n  s_fn: { type: test/data, spec: { input: 1 } }\n  s_queue: { type: test/data, spec: { input: 1 } }",
+                vec!["name-collision 4", "name-collision 4"],
+            ),
+            ("  s: { type: test/service, spec: { name: broken } }", vec!["transform-failed 4"]),
+        ];
+        for (resources, expected) in cases {
+            let staged = stage(&lab, &wrong(resources), Given::default()).await;
+            assert_eq!(codes(&staged), expected, "{resources}");
+        }
+    });
+}
+
+#[test]
+fn what_the_first_check_said_is_said_once() {
+    lately(async {
+        let text = "version: 2023-04-20
+transform: test-2024-01-01
+resources:
+  s: { type: test/service, condition: true, spec: { name: a } }
+  r: { type: test/data, spec: { input: 1 }, condition: true }
+";
+        let staged = stage(&lab(&[]), text, Given::default()).await;
+        assert_eq!(codes(&staged), ["condition-constant 4", "condition-constant 5"]);
+    });
+}
+
+#[test]
+fn a_transform_that_nobody_carries_out_has_failed() {
+    lately(async {
+        let catalog = r#"{"format": 1, "namespace": "plain", "transforms": {"plain-1": {"abstractTypes": {"plain/thing": {"fields": {}}}}}}"#;
+        let text = "version: 2023-04-20
+transform: plain-1
+resources:
+  s: { type: plain/thing, spec: {} }
+";
+        let staged = stage(&lab(&[catalog]), text, Given::default()).await;
+        assert_eq!(codes(&staged), ["transform-failed 2"]);
+    });
+}
