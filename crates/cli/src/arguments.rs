@@ -142,6 +142,7 @@ impl Command {
                 | Command::Types(_)
                 | Command::Functions(_)
                 | Command::Completions(_)
+                | Command::Man(_)
         )
     }
 

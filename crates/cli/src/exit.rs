@@ -143,6 +143,8 @@ pub(crate) enum CommandError {
     NoInstance {
         /// The place of the state.
         place: String,
+        /// What else may be meant.
+        hint: Option<&'static str>,
     },
     /// Something that has a page of its own.
     #[error("{}", .0.message)]
@@ -190,7 +192,8 @@ impl CommandError {
             CommandError::NoDocument { .. } => one("name one, or begin with `cyan init`"),
             CommandError::SeveralDocuments { .. } => one("name the one that is meant"),
             CommandError::SeveralInstances { .. } => one("name the one that is meant with `--instance`"),
-            CommandError::NoInstance { .. } => {
+            CommandError::NoInstance { hint: Some(hint), .. } => one(hint),
+            CommandError::NoInstance { hint: None, .. } => {
                 one("deploy something first, or name the place of its state with `--state`")
             }
             CommandError::NobodyToAsk { help, .. } => one(help),

@@ -80,6 +80,17 @@ impl StatePlace {
         Ok(StatePlace::Sqlite(file.with_file_name(format!("{stem}{SIMULATED_STATE}"))))
     }
 
+    /// What to try where nothing was found: the other side, real or rehearsed.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        let StatePlace::Sqlite(file) = self else { return None };
+        let name = file.file_name()?.to_str()?;
+        if name.ends_with(SIMULATED_STATE) {
+            return Some("rehearse something first, with `cyan deploy --simulate`");
+        }
+        let beside = file.with_file_name(format!("{}{SIMULATED_STATE}", name.strip_suffix(".db").unwrap_or(name)));
+        beside.exists().then_some("what was rehearsed is shown with `--simulate`")
+    }
+
     /// For people.
     pub(crate) fn shown(&self) -> String {
         match self {
@@ -474,7 +485,7 @@ pub(crate) async fn chosen(
     let alive: Vec<&state::InstanceInfo> = all.iter().filter(live).collect();
     let candidates = if alive.is_empty() { all.iter().collect() } else { alive };
     match candidates.as_slice() {
-        [] => Err(CommandError::NoInstance { place: setup.place.shown() }),
+        [] => Err(CommandError::NoInstance { place: setup.place.shown(), hint: setup.place.hint() }),
         [one] => {
             let instance = one.name.clone();
             Ok((setup, instance))
@@ -486,7 +497,11 @@ pub(crate) async fn chosen(
 fn unknown_instance(instance: &InstanceName, all: &[state::InstanceInfo], place: &StatePlace) -> CommandError {
     let diagnostic = engine::codes::UNKNOWN_INSTANCE
         .new(format!("there is no instance `{instance}`"))
-        .note(format!("the state is in {}", place.shown()))
-        .help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
+        .note(format!("the state is in {}", place.shown()));
+    let diagnostic = match place.hint() {
+        Some(hint) => diagnostic.help(hint),
+        None => diagnostic,
+    };
+    let diagnostic = diagnostic.help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
     CommandError::Diagnosed(Box::new(diagnostic))
 }

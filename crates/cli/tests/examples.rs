@@ -267,3 +267,38 @@ fn json_with_comments() {
 
     release.goes(5);
 }
+
+/// Every example can be rehearsed: nothing is written and nothing run, and a real deploy later knows nothing of it.
+#[test]
+fn every_example_can_be_rehearsed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut rehearsed = 0;
+    for entry in fs::read_dir(&folder).expect("there are examples") {
+        let entry = entry.expect("the folder can be read");
+        if !entry.path().is_dir() {
+            continue;
+        }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let example = Example::new(&name);
+        let staged = example.cyan("stage --simulate").last(0).to_owned();
+        let deployed = example.cyan("deploy --simulate --yes");
+        let made = deployed.last(0).to_owned();
+        assert_eq!(
+            made,
+            staged
+                .replace(" to create", " created")
+                .replace(" to update", " updated")
+                .replace(" to delete", " deleted")
+        );
+        assert!(!made.starts_with('0'), "{name}: {made}");
+        let again = example.cyan("stage --simulate");
+        assert_eq!(again.last(0), "0 to create, 0 to update, 0 to delete", "{name}: {}", again.stdout);
+        assert_eq!(example.cyan("drift --simulate --exit-code").last(0), "0 drifted, 0 vanished", "{name}");
+        assert_eq!(example.cyan("list").last(0), "", "{name}: nothing real is there");
+        example.cyan("exports --simulate").last(0);
+        example.cyan("destroy --simulate --yes").last(0);
+        assert_eq!(listing(&example.folder), example.begun_with, "{name}");
+        rehearsed += 1;
+    }
+    assert!(rehearsed >= 3, "{rehearsed} were found");
+}

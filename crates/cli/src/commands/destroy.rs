@@ -6,7 +6,7 @@ use diag::Files;
 use engine::{Given, Options};
 
 use crate::arguments::{Destroy, Global, Running, Which};
-use crate::commands::stage::recorded_namespaces;
+use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
 use crate::setup::chosen;
@@ -33,6 +33,7 @@ pub(crate) async fn from_state(
     }
     options.refresh &= !setup.config.no_refresh;
     let snapshot = setup.store(false).load(&instance).await?;
+    described(&setup, &snapshot)?;
     let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
     let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
     registry.open_world(&setup.place)?;

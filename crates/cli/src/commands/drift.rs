@@ -6,7 +6,7 @@ use engine::{Change, Drift as How, Drifted};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Drift, Global};
-use crate::commands::stage::recorded_namespaces;
+use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
 use crate::setup::{chosen, raise_warnings};
 use crate::terminal::Paint;
@@ -17,6 +17,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     arguments.refuse_missing()?;
     let (setup, instance) = chosen(arguments.file.as_deref(), &arguments.which, global, &mut report.terminal).await?;
     let snapshot = setup.store(false).load(&instance).await?;
+    described(&setup, &snapshot)?;
     let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
     let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
     registry.open_world(&setup.place)?;

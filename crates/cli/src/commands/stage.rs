@@ -77,6 +77,7 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     let snapshot = setup.store(false).load(&instance).await?;
+    described(&setup, &snapshot)?;
     // Otherwise the lease decides, when it is taken.
     if !snapshot.open.is_empty() && operation::is_busy(&setup, &instance, report).await? {
         return Ok(Err(Exit::Busy));
@@ -148,6 +149,20 @@ pub(crate) fn recorded_namespaces(offer: &Offer, snapshot: &Snapshot) -> Vec<Str
         }
     }
     namespaces
+}
+
+/// That a rehearsal knows the types of everything that was rehearsed: some may have come from a catalogue that is not named now.
+pub(crate) fn described(setup: &Setup, snapshot: &Snapshot) -> Result<(), CommandError> {
+    let offer = &setup.global.offer;
+    let records = snapshot.records.values().map(|record| &record.type_name);
+    let mut open = records.chain(snapshot.open.values().map(|open| &open.intent.type_name));
+    match open.find(|name| offer.simulated && !offer.knows(Catalogs::namespace_of(name))) {
+        None => Ok(()),
+        Some(name) => Err(CommandError::Usage {
+            message: format!("`{name}` was rehearsed with a catalogue that is not named now"),
+            help: Some("name it again with `--catalog FILE`".to_owned()),
+        }),
+    }
 }
 
 /// Writes a plan to a file that only its owner can read. False if its secrets cannot be sealed, which has been said.

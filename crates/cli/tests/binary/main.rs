@@ -7,4 +7,5 @@ mod input;
 mod life;
 mod output;
 mod place;
+mod rehearsal;
 mod spec_examples;

@@ -3,7 +3,7 @@
 use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata};
 use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
-use syntax::{Content, Node};
+use syntax::{Content, Entry, Node};
 
 use super::lowering::{Fields, Lowering, place};
 use super::scalar::{Typed, typed};
@@ -39,7 +39,8 @@ impl Lowering<'_> {
             None => Expr::error(node.span),
         });
         let depends_on = fields.get("dependsOn").map(|node| self.names(node, "dependsOn")).unwrap_or_default();
-        let link_selector = fields.entry("linkSelector").map(|entry| self.link_selector(&entry.value, entry.key.span));
+        let link_selector =
+            fields.entry("linkSelector").and_then(|entry| self.link_selector(&entry.value, entry.key.span));
         let mut hints = super::hints::Hints::default();
         let metadata = match fields.entry("metadata") {
             Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints),
@@ -109,11 +110,14 @@ impl Lowering<'_> {
         names
     }
 
-    fn link_selector(&mut self, node: &Node, span: Span) -> LinkSelector {
+    /// None where a label of it is wrong: what it would have selected nobody knows.
+    fn link_selector(&mut self, node: &Node, span: Span) -> Option<LinkSelector> {
         let fields = self.fields(&shape::LINK_SELECTOR, node.as_map(), span);
         let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
         let exclude = fields.get("exclude").map(|node| self.names(node, "exclude")).unwrap_or_default();
-        LinkSelector { span, by_label, exclude }
+        let labels = fields.get("byLabel").and_then(|node| node.as_map()).unwrap_or(&[]);
+        let is_open = |entry: &Entry| entry.value.text().is_some_and(|text| text.contains("${"));
+        (!labels.iter().any(is_open)).then_some(LinkSelector { span, by_label, exclude })
     }
 
     fn labels(&mut self, node: &Node, key: &str) -> Labels {

@@ -1,0 +1,311 @@
+//! `--simulate` and `--catalog` as a person meets them: a rehearsal touches nothing real, and what is rehearsed never mixes
+//! with what is real.
+
+use serde_json::Value as Json;
+
+use crate::place::Place;
+
+const REAL: &str = "version: 2023-04-20
+resources:
+  note: {type: local/file, spec: {path: note.txt, content: hello}}
+  run:
+    type: local/command
+    spec: {create: touch ran}
+  reader:
+    type: local/file
+    spec: {path: \"${run.spec.id}.txt\", content: \"${note.spec.sha256}\"}
+exports:
+  size: {type: integer, field: resources.note.spec.size}
+";
+
+#[test]
+fn a_rehearsal_writes_no_file_and_runs_no_command() {
+    let place = Place::with("blueprint.yaml", REAL);
+    let staged = place.ends(0, &["stage", "--simulate"]);
+    assert_eq!(staged.last_line(), "3 to create, 0 to update, 0 to delete");
+    assert_eq!(staged.err, "Rehearsal: every provider is simulated, nothing real is changed.\n");
+    assert!(!place.has(".cyan"), "stage creates no state");
+
+    let deployed = place.ends(0, &["deploy", "--simulate", "-y"]);
+    assert_eq!(deployed.last_line(), "3 created, 0 updated, 0 deleted");
+    assert!(!place.has("note.txt") && !place.has("ran"));
+    assert!(place.has(".cyan/state.simulated.db") && place.has(".cyan/state.simulated.world"));
+    assert!(!place.has(".cyan/state.db"));
+
+    let size = place.ends(0, &["exports", "size", "--simulate"]).out;
+    assert_eq!(place.ends(0, &["stage", "--simulate"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(place.ends(0, &["drift", "--simulate", "--exit-code"]).last_line(), "0 drifted, 0 vanished");
+    for command in ["show", "history", "list"] {
+        place.ends(0, &[command, "--simulate"]);
+    }
+    place.ends(0, &["reconcile", "--simulate", "-y"]);
+    assert_eq!(place.ends(0, &["destroy", "--simulate", "-y"]).last_line(), "0 created, 0 updated, 3 deleted");
+    place.ends(0, &["deploy", "--simulate", "-y"]);
+    assert!(!size.trim().is_empty());
+}
+
+#[test]
+fn a_rehearsal_and_the_real_thing_know_nothing_of_each_other() {
+    let place = Place::with("blueprint.yaml", REAL);
+    place.ends(0, &["deploy", "--simulate", "-y"]);
+    assert_eq!(place.ends(0, &["list"]).out, "", "no real instance yet");
+    let none = place.ends(1, &["show"]);
+    assert!(none.err.contains("there is no instance") && none.err.contains("--simulate"), "{}", none.err);
+
+    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "3 created, 0 updated, 0 deleted");
+    assert!(place.has("note.txt") && place.has("ran"));
+    assert_eq!(place.ends(0, &["destroy", "--simulate", "-y"]).last_line(), "0 created, 0 updated, 3 deleted");
+    assert!(place.has("note.txt"), "the rehearsal of an end ends nothing");
+    assert_eq!(place.ends(0, &["drift", "--exit-code"]).last_line(), "0 drifted, 0 vanished");
+
+    let state = place.ends(2, &["show", "--state", "sqlite:.cyan/state.simulated.db"]);
+    assert!(state.err.contains("is the state of a rehearsal") && state.err.contains("--simulate"), "{}", state.err);
+    place.ends(0, &["list", "--simulate", "--state", "sqlite:.cyan/state.simulated.db"]);
+    place.ends(0, &["deploy", "-y", "--simulate", "--state", "sqlite:other"]);
+    assert!(place.has("other.simulated.db") && place.has("other.simulated.world"));
+    place.ends(0, &["deploy", "-y", "--simulate", "--state", "memory:"]);
+}
+
+#[test]
+fn a_plan_of_a_rehearsal_is_no_real_plan() {
+    let place = Place::with("blueprint.yaml", REAL);
+    place.ends(0, &["stage", "--simulate", "--out", "rehearsal.plan"]);
+    place.ends(0, &["stage", "--out", "real.plan"]);
+    let refused = place.ends(1, &["deploy", "rehearsal.plan"]);
+    assert!(refused.err.contains("`rehearsal.plan` is a plan of a rehearsal"), "{}", refused.err);
+    let refused = place.ends(1, &["deploy", "real.plan", "--simulate"]);
+    assert!(refused.err.contains("`real.plan` is a real plan"), "{}", refused.err);
+    assert!(!place.has("note.txt") && !place.has(".cyan"), "nothing was done");
+    assert_eq!(
+        place.ends(0, &["deploy", "rehearsal.plan", "--simulate"]).last_line(),
+        "3 created, 0 updated, 0 deleted"
+    );
+    assert!(!place.has("note.txt"));
+    assert_eq!(place.ends(0, &["deploy", "real.plan"]).last_line(), "3 created, 0 updated, 0 deleted");
+    assert!(place.has("note.txt"));
+}
+
+#[test]
+fn machine_output_says_that_it_is_a_rehearsal() {
+    let place = Place::with("blueprint.yaml", REAL);
+    let staged: Json = serde_json::from_str(&place.ends(0, &["stage", "--simulate", "--json"]).out).unwrap();
+    assert_eq!(staged["simulated"], true);
+    let real: Json = serde_json::from_str(&place.ends(0, &["stage", "--json"]).out).unwrap();
+    assert!(real.get("simulated").is_none());
+    let ran = place.ends(0, &["deploy", "--simulate", "--json", "-y"]);
+    let lines: Vec<Json> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for event in ["plan", "summary"] {
+        let line = lines.iter().find(|line| line["event"] == event).unwrap();
+        assert_eq!(line["simulated"], true, "{line}");
+    }
+    assert_eq!(ran.err, "", "machines read one stream");
+    assert_eq!(place.ends(0, &["stage", "--simulate", "--quiet"]).err, "");
+}
+
+const SHOP: &str = r#"{
+  "format": 1,
+  "namespace": "shop",
+  "resourceTypes": {
+    "shop/shelf": {
+      "idField": "shelfId",
+      "fields": {
+        "name": {"kind": "string", "required": true, "unique": true, "mustRecreate": true},
+        "boards": {"kind": "integer", "min": 1, "max": 9, "default": 3},
+        "shelfId": {"kind": "string", "computed": true},
+        "shelfArn": {"kind": "string", "computed": true},
+        "url": {"kind": "string", "computed": true},
+        "size": {"kind": "object", "computed": true, "fields": {"width": {"kind": "integer"}, "made": {"kind": "boolean"}}}
+      }
+    }
+  },
+  "dataSourceTypes": {
+    "shop/supplier": {
+      "filter": {"country": {"type": "string"}},
+      "fields": {"country": {"kind": "string"}, "phone": {"kind": "string"}}
+    }
+  }
+}
+"#;
+
+const SHELVES: &str = "version: 2023-04-20
+datasources:
+  nearest:
+    type: shop/supplier
+    filter: {field: country, operator: \"=\", search: ie}
+    exports: {country: {type: string}, phone: {type: string}}
+resources:
+  books: {type: shop/shelf, spec: {name: books}}
+  pots: {type: shop/shelf, spec: {name: \"pots from ${datasources.nearest.country}\", boards: 2}}
+exports:
+  arn: {type: string, field: resources.books.spec.shelfArn}
+  id: {type: string, field: resources.books.spec.shelfId}
+  url: {type: string, field: resources.books.spec.url}
+  width: {type: integer, field: resources.books.spec.size.width}
+";
+
+fn shop() -> Place {
+    let place = Place::with("blueprint.yaml", SHELVES);
+    place.write("shop.json", SHOP);
+    place
+}
+
+/// `cyan COMMAND --catalog shop.json` and more.
+fn with_shop<'a>(command: &[&'a str]) -> Vec<&'a str> {
+    [command, &["--catalog", "shop.json"]].concat()
+}
+
+#[test]
+fn types_that_have_no_provider_are_checked_staged_and_rehearsed() {
+    let place = shop();
+    let unknown = place.ends(1, &["validate"]);
+    assert!(unknown.err.contains("error[unknown-provider]"), "{}", unknown.err);
+    place.ends(0, &with_shop(&["validate"]));
+    let deployed = place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
+    assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
+    assert!(deployed.out.contains("\"pots from ie\""), "{}", deployed.out);
+    let export = |name: &str| place.ends(0, &["exports", name, "--simulate"]).out.trim_end().to_owned();
+    assert_eq!(export("arn"), "arn:shop:shelf:eu-west-1:123456789012:shelf/books");
+    assert!(
+        export("id").starts_with("shelf-") && export("url").starts_with("https://"),
+        "{} {}",
+        export("id"),
+        export("url")
+    );
+    assert!(export("width").parse::<i64>().is_ok());
+    let before = (export("id"), export("url"), export("width"));
+
+    // A create-only field replaces, another one updates; a value out of bounds is refused before anything is done.
+    place.write("blueprint.yaml", SHELVES.replace("name: books", "name: novels").replace("boards: 2", "boards: 4"));
+    let changed = place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
+    assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted, 1 replaced");
+    assert_ne!(before, (export("id"), export("url"), export("width")), "another thing has other values");
+    place.write("blueprint.yaml", SHELVES.replace("boards: 2", "boards: 10"));
+    assert!(place.ends(1, &with_shop(&["deploy", "--simulate", "-y"])).err.contains("error[value-constraint]"));
+
+    place.ends(0, &with_shop(&["destroy", "--simulate", "-y"]));
+    let other = shop();
+    other.ends(
+        0,
+        &with_shop(&["deploy", "--simulate", "-y", "-i", place.path().file_name().unwrap().to_str().unwrap()]),
+    );
+}
+
+#[test]
+fn the_same_document_gives_the_same_values_everywhere() {
+    let exports = || {
+        let place = shop();
+        place.ends(0, &with_shop(&["deploy", "--simulate", "-y", "-i", "garden"]));
+        place.ends(0, &["exports", "--simulate", "-i", "garden"]).out
+    };
+    assert_eq!(exports(), exports());
+}
+
+#[test]
+fn the_world_of_a_rehearsal_can_be_changed_by_hand() {
+    let place = shop();
+    place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
+    let world = ".cyan/state.simulated.world";
+    let text = place.read(world);
+    assert!(text.contains("\"boards\":2"), "{text}");
+    place.write(world, text.replace("\"boards\":2", "\"boards\":5"));
+    let drift = place.ends(3, &with_shop(&["drift", "--simulate", "--exit-code"]));
+    assert!(drift.out.contains("pots") && drift.out.contains("boards"), "{}", drift.out);
+    assert_eq!(drift.last_line(), "1 drifted, 0 vanished");
+    assert_eq!(
+        place.ends(0, &with_shop(&["deploy", "--simulate", "-y"])).last_line(),
+        "0 created, 1 updated, 0 deleted"
+    );
+    std::fs::remove_file(place.path().join(world)).unwrap();
+    assert_eq!(place.ends(3, &with_shop(&["drift", "--simulate", "--exit-code"])).last_line(), "0 drifted, 2 vanished");
+}
+
+#[test]
+fn a_unique_value_that_another_thing_has_is_refused() {
+    let place = shop();
+    place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
+    let taken = place.run(&with_shop(&["deploy", "--simulate", "-y", "-i", "second"]));
+    assert_eq!(taken.code, 4, "{}{}", taken.out, taken.err);
+    assert!(taken.err.contains("another thing has this `name` already"), "{}", taken.err);
+}
+
+#[test]
+fn a_catalogue_manages_nothing() {
+    let place = shop();
+    for command in ["deploy", "destroy", "graph", "show", "types"] {
+        let refused = place.ends(2, &with_shop(&[command]));
+        assert!(refused.err.contains("manages nothing") && refused.err.contains("--simulate"), "{}", refused.err);
+    }
+    // A simulation without the catalogue of what was rehearsed says what it lacks.
+    place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
+    for command in ["drift", "destroy"] {
+        let lacks = place.ends(2, &[command, "--simulate"]);
+        assert!(lacks.err.contains("`shop/shelf`") && lacks.err.contains("--catalog"), "{}", lacks.err);
+    }
+    assert!(place.ends(0, &with_shop(&["types", "shop/shelf", "--simulate"])).out.contains("boards"));
+}
+
+#[test]
+fn a_catalogue_that_cannot_be_used_is_said_at_its_place() {
+    let place = shop();
+    let said = |text: &str| {
+        place.write("wrong.json", text);
+        place.ends(1, &["validate", "--catalog", "wrong.json"]).err
+    };
+    let missing = place.ends(1, &["validate", "--catalog", "nowhere.json"]);
+    assert!(missing.err.contains("`nowhere.json` cannot be read"), "{}", missing.err);
+    assert!(place.ends(1, &["validate", "--catalog", "."]).err.contains("is a folder"));
+    place.write("bytes.json", [0xff, 0xfe]);
+    assert!(place.ends(1, &["validate", "--catalog", "bytes.json"]).err.contains("no UTF-8"));
+
+    for (text, words, at) in [
+        ("", "not a catalogue in JSON", "wrong.json:1:1"),
+        ("version: 1\n", "not a catalogue in JSON", "wrong.json:1:1"),
+        ("{\"format\": 1,\n \"namespace\": \"x\",}", "not a catalogue in JSON", "wrong.json:2:"),
+        ("[]", "must be an object", "wrong.json:1:1"),
+        ("{}", "`format` is missing", "wrong.json:1:1"),
+        ("{\"format\": 2, \"namespace\": \"x\"}", "only format 1 is known", "wrong.json:1:12"),
+        ("{\"format\": 1, \"format\": 1}", "written twice", "wrong.json:1:"),
+        ("{\"format\": 1, \"namespace\": \"local\"}", "has a provider", "wrong.json:1:"),
+        (
+            "{\"format\": 1, \"namespace\": \"x\",\n\"resourceTypes\": {\n\"x/a\": {\"idField\": \"nose\"}}}",
+            "there is no field `nose`",
+            "wrong.json:3:20",
+        ),
+        (
+            "{\"format\": 1, \"namespace\": \"x\", \"functions\": {\"trim\": {\"returns\": \"any\"}}}",
+            "is a function of the language",
+            "wrong.json:1:",
+        ),
+    ] {
+        let said = said(text);
+        assert!(said.contains("error[invalid-catalog]") && said.contains(words) && said.contains(at), "{text}\n{said}");
+    }
+    let deep =
+        format!("{{\"format\": 1, \"namespace\": \"x\", \"about\": {}1{}}}", "[".repeat(9_000), "]".repeat(9_000));
+    assert!(said(&deep).contains("error[invalid-catalog]"));
+
+    let twice = place.ends(1, &["validate", "--catalog", "shop.json", "--catalog", "shop.json"]);
+    assert!(twice.err.contains("another catalogue has `shop/shelf` too"), "{}", twice.err);
+    let function = r#"{"format": 1, "namespace": "NAME", "functions": {"mix_up": {"returns": "any"}}}"#;
+    place.write("one.json", function.replace("NAME", "one"));
+    place.write("two.json", function.replace("NAME", "two"));
+    let both = place.ends(1, &["validate", "--json", "--catalog", "one.json", "--catalog", "two.json"]);
+    let both: Json = serde_json::from_str(&both.out).unwrap();
+    assert_eq!(both["diagnostics"][0]["code"], "invalid-catalog");
+}
+
+#[test]
+fn a_catalogue_takes_the_place_of_types_that_are_simulated_anyway() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {colour: red}}\n  b: {type: test/queue, spec: {name: q}}\n",
+    );
+    place.write(
+        "more.json",
+        r#"{"format": 1, "namespace": "test", "resourceTypes": {"test/data": {"fields": {"colour": {"kind": "string"}}}}}"#,
+    );
+    assert!(place.ends(1, &["validate"]).err.contains("error[unknown-spec-field]"));
+    place.ends(0, &["validate", "--catalog", "more.json"]);
+    let deployed = place.ends(0, &["deploy", "--simulate", "--catalog", "more.json", "-y"]);
+    assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
+}
