@@ -178,8 +178,6 @@ fn what_this_version_lacks_is_said() {
         vec!["stage", "--replace", "a"],
         vec!["stage", "--renew", "a"],
         vec!["stage", "--drift", "accept"],
-        vec!["stage", "--simulate"],
-        vec!["stage", "--catalog", "x.json"],
         vec!["drift", "--accept"],
         vec!["destroy", "--force", "-y"],
     ] {

@@ -309,3 +309,20 @@ fn a_catalogue_takes_the_place_of_types_that_are_simulated_anyway() {
     let deployed = place.ends(0, &["deploy", "--simulate", "--catalog", "more.json", "-y"]);
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
 }
+
+/// The blocks of the page on catalogues: a catalogue and a document for it, which run as the page says.
+#[test]
+fn the_page_on_catalogues_says_what_is_true() {
+    let page = include_str!("../../../../docs/catalogues.md");
+    let block = |language: &str| {
+        let start = page.find(&format!("```{language}\n")).unwrap() + language.len() + 4;
+        &page[start..start + page[start..].find("```").unwrap()]
+    };
+    let place = Place::with("blueprint.yaml", block("yaml"));
+    place.write("shop.json", block("json"));
+    place.ends(0, &with_shop(&["validate", "--strict"]));
+    place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
+    let label = place.ends(0, &["exports", "label", "--simulate"]).out;
+    assert!(label.starts_with("shelf-") && label.trim_end().ends_with(" in the hall"), "{label}");
+    assert!(place.ends(0, &["exports", "url", "--simulate"]).out.starts_with("https://"));
+}
