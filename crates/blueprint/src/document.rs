@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Expr, IndexMap, Name, Type, Value};
+use crate::{Expr, IndexMap, Name, Seldom, Type, Value};
 
 /// Where something was written, and in which dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,19 +151,19 @@ pub struct Resource {
     /// Where the key `spec` stands; the name's place if it is missing.
     pub spec_key: Span,
     /// One thing for each item of a list.
-    pub each: Option<Each>,
+    pub each: Option<Box<Each>>,
     /// Whether it is there at all: boolean, none counting as false.
-    pub condition: Option<Expr>,
+    pub condition: Option<Box<Expr>>,
     /// Names of resources that must be ready first.
     pub depends_on: Vec<Spanned<Name>>,
     /// What links select by.
-    pub link_selector: Option<LinkSelector>,
+    pub link_selector: Option<Box<LinkSelector>>,
     /// Labels, annotations, display name, custom data.
-    pub metadata: ResourceMetadata,
+    pub metadata: Seldom<ResourceMetadata>,
     /// How its life is led.
-    pub lifecycle: Lifecycle,
+    pub lifecycle: Seldom<Lifecycle>,
     /// For people; filled in last.
-    pub description: Option<Expr>,
+    pub description: Option<Box<Expr>>,
     /// The abstract resource of the document that a transform made this one from (reference 4.2). Set by the engine, by
     /// where the resource says that it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,6 +192,12 @@ pub struct ResourceMetadata {
     pub annotations: Vec<(Spanned<Name>, Expr)>,
     /// Free data.
     pub custom: Option<Expr>,
+}
+
+impl ResourceMetadata {
+    /// None at all.
+    pub(crate) const NONE: ResourceMetadata =
+        ResourceMetadata { display_name: None, labels: Vec::new(), annotations: Vec::new(), custom: None };
 }
 
 /// Which resources a resource links to.
@@ -229,6 +235,21 @@ pub struct Lifecycle {
     pub import: Option<Name>,
     /// Was called so before.
     pub moved_from: Vec<Name>,
+}
+
+impl Lifecycle {
+    /// Nothing said about it.
+    pub(crate) const USUAL: Lifecycle = Lifecycle {
+        protect: false,
+        retain: false,
+        external: None,
+        replace_order: None,
+        replace_if_failed: false,
+        ignore_changes: Vec::new(),
+        timeouts: Timeouts { create: None, update: None, delete: None },
+        import: None,
+        moved_from: Vec::new(),
+    };
 }
 
 /// Limits of time by action.

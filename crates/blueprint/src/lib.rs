@@ -12,6 +12,7 @@ mod duration;
 mod expression;
 mod number;
 mod schema;
+mod seldom;
 mod types;
 mod value;
 pub mod wire;
@@ -25,6 +26,7 @@ pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
 pub use number::{format_float, parse_float, parse_integer};
 pub use schema::{Constraint, Field, Kind, Schema};
+pub use seldom::{Seldom, Usual};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, IndexMap, Map, Unknown, Value};
 

@@ -1,6 +1,6 @@
 //! The section `resources`.
 
-use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata};
+use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata, Seldom};
 use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Entry, Node};
@@ -33,24 +33,26 @@ impl Lowering<'_> {
             Some(entry) => (self.content(&entry.value), entry.key.span),
             None => (Expr::error(span), span),
         };
-        let condition = fields.get("condition").map(|node| self.condition(node));
+        let condition = fields.get("condition").map(|node| Box::new(self.condition(node)));
         let list = fields.get("each").map(|node| match node.as_scalar() {
             Some(scalar) => self.scalar(node, scalar),
             None => Expr::error(node.span),
         });
         let depends_on = fields.get("dependsOn").map(|node| self.names(node, "dependsOn")).unwrap_or_default();
         let link_selector =
-            fields.entry("linkSelector").and_then(|entry| self.link_selector(&entry.value, entry.key.span));
+            fields.entry("linkSelector").and_then(|entry| self.link_selector(&entry.value, entry.key.span)).map(Box::new);
         let mut hints = super::hints::Hints::default();
         let metadata = match fields.entry("metadata") {
-            Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints),
-            None => ResourceMetadata::default(),
+            Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints).into(),
+            None => Seldom::default(),
         };
         let key = self.each_key(&mut hints, list.is_some());
         let mut lifecycle = hints.lifecycle;
-        lifecycle.retain = fields.get("removalPolicy").is_some_and(|node| self.retains(node));
-        let description = fields.get("description").map(|node| self.open_text(node, "description"));
-        let each = list.map(|list| Each { list, key });
+        if fields.get("removalPolicy").is_some_and(|node| self.retains(node)) {
+            lifecycle.retain = true;
+        }
+        let description = fields.get("description").map(|node| Box::new(self.open_text(node, "description")));
+        let each = list.map(|list| Box::new(Each { list, key }));
         Resource {
             span,
             type_name,

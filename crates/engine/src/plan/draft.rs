@@ -577,7 +577,7 @@ fn common_dependencies(
     groups: &IndexMap<Name, Vec<Address>>,
 ) -> Vec<Address> {
     let mut readers: Vec<&Expr> = vec![&resource.spec];
-    readers.extend(resource.condition.as_ref());
+    readers.extend(resource.condition.as_deref());
     let reads = Reads::new(documents, unit, &readers);
     let mut used = AddressSet::default();
     for edge in documents.graph().edges(Node::Resource(index)) {

@@ -49,7 +49,7 @@ pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut D
     }
     for resource in blueprint.resources.values() {
         calls(&resource.spec);
-        resource.condition.iter().for_each(&mut calls);
+        resource.condition.as_deref().into_iter().for_each(&mut calls);
         resource.each.iter().for_each(|each| calls(&each.list));
         resource.metadata.annotations.iter().for_each(|(_, expr)| calls(expr));
     }
