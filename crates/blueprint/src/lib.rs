@@ -10,6 +10,7 @@ mod address;
 mod document;
 mod duration;
 mod expression;
+mod names;
 mod number;
 mod schema;
 mod seldom;
@@ -24,6 +25,7 @@ pub use document::{
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
+pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use schema::{Constraint, Field, Kind, Schema};
 pub use seldom::{Seldom, Usual};

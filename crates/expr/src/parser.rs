@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Part, Ref, Value};
+use blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Names, Part, Ref, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap};
 
 use crate::lexer::{self, Token, TokenKind};
@@ -20,22 +20,24 @@ const DEPTH: usize = 256;
 /// an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (ruling A5); anything else is interpolated text.
 /// `span` is the whole scalar; `map` places the decoded text. What is wrong goes to `found`, each mistake once.
 pub fn parse_text(text: &str, map: &TextMap, span: Span, functions: &FunctionTable, found: &mut Diagnostics) -> Expr {
-    parse_text_scoped(text, map, span, functions, &[], found)
+    parse_text_scoped(text, map, span, functions, &[], &mut Names::default(), found)
 }
 
-/// Like [`parse_text`], where the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (section 3.2).
+/// Like [`parse_text`], where the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (section 3.2),
+/// and names in it are shared with what else is read from the document.
 pub fn parse_text_scoped(
     text: &str,
     map: &TextMap,
     span: Span,
     functions: &FunctionTable,
     scoped: &[&str],
+    names: &mut Names,
     found: &mut Diagnostics,
 ) -> Expr {
     if !text.contains("${") {
         return Expr::literal(Value::text(text), span);
     }
-    let mut parser = Parser { text, map, functions: Some(functions), scoped, found, at: 0, depth: 0 };
+    let mut parser = Parser { text, map, functions: Some(functions), scoped, names, found, at: 0, depth: 0 };
     let mut parts = Vec::new();
     let mut from = 0;
     while let Some(open) = text.get(from..).and_then(|rest| rest.find("${")).map(|offset| from + offset) {
@@ -65,7 +67,8 @@ pub fn parse_text_scoped(
 ///
 /// Gives an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error that has been reported.
 pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagnostics) -> Expr {
-    let mut parser = Parser { text, map, functions: None, scoped: &[], found, at: 0, depth: 0 };
+    let names = &mut Names::default();
+    let mut parser = Parser { text, map, functions: None, scoped: &[], names, found, at: 0, depth: 0 };
     let result = parser.path_only();
     match result {
         Ok(reference) => Expr::new(ExprKind::Ref(Box::new(reference)), span),
@@ -91,6 +94,7 @@ struct Parser<'t, 'f> {
     /// None where no call may stand.
     functions: Option<&'f FunctionTable>,
     scoped: &'t [&'t str],
+    names: &'t mut Names,
     found: &'t mut Diagnostics,
     at: usize,
     depth: usize,
@@ -249,8 +253,8 @@ impl Parser<'_, '_> {
 
     /// A reference whose first name has been read.
     fn reference(&mut self, token: Token) -> Parsed<Ref> {
-        let name: Name = token.of(self.text).into();
-        let head = match name.as_ref() {
+        let name = token.of(self.text);
+        let head = match name {
             "elem" => Head::Item,
             "i" => Head::Position,
             "variables" => Head::Input(self.head_name("variables")?),
@@ -258,8 +262,8 @@ impl Parser<'_, '_> {
             "resources" => Head::Resource { name: self.head_name("resources")?, bare: false },
             "datasources" => Head::DataSource(self.head_name("datasources")?),
             "children" => Head::Child(self.head_name("children")?),
-            scoped if self.scoped.contains(&scoped) => Head::Scoped(name),
-            _ => Head::Resource { name, bare: true },
+            scoped if self.scoped.contains(&scoped) => Head::Scoped(self.names.share(name)),
+            _ => Head::Resource { name: self.names.share(name), bare: true },
         };
         let head_span = self.span(token.start, self.at);
         Ok(Ref { head, head_span, path: self.accessors()? })
@@ -290,7 +294,7 @@ impl Parser<'_, '_> {
     fn name_after_dot(&mut self) -> Parsed<Name> {
         let token = self.next();
         if token.kind == TokenKind::Name {
-            return Ok(token.of(self.text).into());
+            return Ok(self.names.share(token.of(self.text)));
         }
         Err(self.unexpected(token, "a name after `.`"))
     }
@@ -321,7 +325,7 @@ impl Parser<'_, '_> {
                     .label(span, "portable are letters, digits, `_`, `-` and `.`"),
             );
         }
-        Ok(Some(name.into()))
+        Ok(Some(self.names.share(name)))
     }
 
     fn accessors(&mut self) -> Parsed<Vec<Accessor>> {
@@ -383,7 +387,7 @@ impl Parser<'_, '_> {
             mistake.diagnostic.message = message;
             return Err(mistake);
         }
-        let function: Name = name.of(self.text).into();
+        let function = self.names.share(name.of(self.text));
         let arguments = self.arguments(open, &function)?;
         self.depth -= 1;
         let span = self.span(name.start, self.at);

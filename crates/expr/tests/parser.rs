@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, Part, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Head, Names, Part, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
 
 fn parse(text: &str) -> (Expr, Diagnostics) {
@@ -228,7 +228,15 @@ fn names_of_link_kinds_are_heads_of_their_own() {
     let mut found = Diagnostics::new();
     let map = TextMap::identity(FileId::new(0), 0, text.len() as u32);
     let heads = ["a", "b", "note", "part", "use"];
-    let expr = expr::parse_text_scoped(text, &map, Span::NONE, &expr::core_functions(), &heads, &mut found);
+    let expr = expr::parse_text_scoped(
+        text,
+        &map,
+        Span::NONE,
+        &expr::core_functions(),
+        &heads,
+        &mut Names::default(),
+        &mut found,
+    );
     let mut names = Vec::new();
     expr.references(&mut |reference| {
         if let Head::Scoped(name) = &reference.head {

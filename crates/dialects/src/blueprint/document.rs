@@ -1,6 +1,6 @@
 //! The document as a whole: its version, its sections in their order, and what must be among them.
 
-use ::blueprint::{Blueprint, Expr, ExprKind};
+use ::blueprint::{Blueprint, Expr, ExprKind, Names};
 use diag::{Diagnostics, Span};
 use expr::FunctionTable;
 use std::collections::HashSet;
@@ -27,6 +27,7 @@ pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable) -> Lower
         version: Version::First,
         none_is_resource: false,
         bad_keys,
+        names: Names::default(),
         found,
     };
     let blueprint = lowering.document(document);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ::blueprint::{Expr, ExprKind, Name, Value};
+use ::blueprint::{Expr, ExprKind, Name, Names, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned};
 use expr::FunctionTable;
 use expr::codes::{NUMBER_OUT_OF_RANGE, TYPE_MISMATCH};
@@ -26,6 +26,7 @@ pub(super) struct Lowering<'a> {
     pub(super) none_is_resource: bool,
     /// Where keys begin that do not count; see `survey`.
     pub(super) bad_keys: HashSet<u32>,
+    pub(super) names: Names,
     pub(super) found: Diagnostics,
 }
 
@@ -255,7 +256,7 @@ impl<'a> Lowering<'a> {
     /// A text without substitutions that is not empty, as a name.
     pub(super) fn fixed_name(&mut self, node: &Node, key: &str) -> Option<Spanned<Name>> {
         let text = self.fixed_text(node, key)?;
-        Some(Spanned::new(Name::from(text), node.span))
+        Some(Spanned::new(self.names.share(text), node.span))
     }
 
     /// Reports a substitution where none may stand.
@@ -320,7 +321,7 @@ impl<'a> Lowering<'a> {
                 let mut map = Vec::with_capacity(entries.len());
                 for entry in self.entries(entries) {
                     if let Some(key) = entry.key.text() {
-                        map.push((Spanned::new(Name::from(key), entry.key.span), self.content(&entry.value)));
+                        map.push((Spanned::new(self.names.share(key), entry.key.span), self.content(&entry.value)));
                     }
                 }
                 Expr::new(ExprKind::Map(map), node.span)
@@ -378,7 +379,8 @@ impl<'a> Lowering<'a> {
         }
         let map = node.text_map(self.source);
         let heads: &[&str] = if self.none_is_resource { &[super::settle::NONE] } else { &[] };
-        let mut expr = expr::parse_text_scoped(&scalar.text, &map, node.span, self.functions, heads, &mut self.found);
+        let (functions, names) = (self.functions, &mut self.names);
+        let mut expr = expr::parse_text_scoped(&scalar.text, &map, node.span, functions, heads, names, &mut self.found);
         self.settle(&mut expr);
         expr
     }

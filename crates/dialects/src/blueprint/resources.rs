@@ -22,7 +22,7 @@ impl Lowering<'_> {
             self.resource_name(name, span);
             let fields = self.fields(&shape::RESOURCE, map, span);
             let resource = self.resource(&fields, span);
-            resources.insert(Name::from(name), resource);
+            resources.insert(self.names.share(name), resource);
         }
         resources
     }
@@ -80,7 +80,7 @@ impl Lowering<'_> {
             Some(text) => self.type_name(text, place(node)).unwrap_or(""),
             None => "",
         };
-        Spanned::new(name.into(), node.span)
+        Spanned::new(self.names.share(name), node.span)
     }
 
     /// One name or a list of them.
@@ -139,7 +139,7 @@ impl Lowering<'_> {
                 Content::Scalar(scalar) => match typed(value, scalar) {
                     Typed::Text => {
                         if !self.has_substitution(value, scalar, key) {
-                            let name = Spanned::new(Name::from(name), entry.key.span);
+                            let name = Spanned::new(self.names.share(name), entry.key.span);
                             labels.push((name, Spanned::new(Name::from(&*scalar.text), value.span)));
                         }
                         continue;
@@ -211,7 +211,7 @@ impl Lowering<'_> {
                     Expr::error(entry.value.span)
                 }
             };
-            annotations.push((Spanned::new(Name::from(name), entry.key.span), value));
+            annotations.push((Spanned::new(self.names.share(name), entry.key.span), value));
         }
         annotations
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Ref, Schema, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Names, Ref, Schema, Value};
 use diag::{Diagnostics, Span, Spanned, TextMap};
 
 use super::reader::{Object, Place};
@@ -309,7 +309,15 @@ impl Texts<'_> {
     fn text(&self, text: &str) -> Result<Expr, String> {
         let map = TextMap::identity(Span::NONE.file, 0, text.len() as u32);
         let mut found = Diagnostics::new();
-        let expr = expr::parse_text_scoped(text, &map, Span::NONE, self.functions.core(), HEADS, &mut found);
+        let expr = expr::parse_text_scoped(
+            text,
+            &map,
+            Span::NONE,
+            self.functions.core(),
+            HEADS,
+            &mut Names::default(),
+            &mut found,
+        );
         match found.iter().find(|diagnostic| diagnostic.is_error()) {
             Some(diagnostic) => Err(format!("`{text}`: {}", diagnostic.message)),
             None => Ok(expr),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, Names, Value};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
@@ -299,9 +299,7 @@ impl Reading<'_> {
         if !found.is_sorted_by_key(|(position, ..)| *position) {
             found.sort_unstable_by_key(|(position, ..)| *position);
         }
-        let mut records = IndexMap::with_capacity_and_hasher(found.len(), Default::default());
-        records.extend(found.into_iter().map(|(_, address, record)| (address, record)));
-        Ok(records)
+        Ok(together(found))
     }
 
     pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
@@ -455,6 +453,29 @@ fn parse_records(
         found.push((row.position, outcome.address, record));
     }
     Ok(())
+}
+
+/// The records by address. Dependencies name other records: they share those addresses, and types that repeat one text.
+fn together(found: Vec<(i64, Address, Arc<Record>)>) -> IndexMap<Address, Arc<Record>> {
+    let mut records: IndexMap<Address, Arc<Record>> =
+        IndexMap::with_capacity_and_hasher(found.len(), Default::default());
+    records.extend(found.into_iter().map(|(_, address, record)| (address, record)));
+    let mut names = Names::default();
+    for at in 0..records.len() {
+        let Some(record) = records.get_index_mut(at).and_then(|(_, record)| Arc::get_mut(record)) else { continue };
+        record.type_name = names.share(&record.type_name);
+        record.origin.path = names.share(&record.origin.path);
+        let written = std::mem::take(&mut record.dependencies);
+        let shared = written.into_iter().map(|address| match records.get_key_value(&address) {
+            Some((known, _)) => known.clone(),
+            None => address,
+        });
+        let shared = shared.collect();
+        if let Some(record) = records.get_index_mut(at).and_then(|(_, record)| Arc::get_mut(record)) {
+            record.dependencies = shared;
+        }
+    }
+    records
 }
 
 fn operation_at(operations: &[(u64, Name)], sequence: u64) -> Name {

@@ -1,0 +1,34 @@
+//! Names that a document says again and again, each kept once.
+
+use std::collections::HashSet;
+
+use crate::Name;
+
+/// Shares equal names while a document is read: ten thousand resources of one type hold one text.
+#[derive(Clone, Debug, Default)]
+pub struct Names(HashSet<Name, foldhash::fast::FixedState>);
+
+impl Names {
+    /// The name, shared with whoever asked for the same text before.
+    pub fn share(&mut self, text: &str) -> Name {
+        if let Some(name) = self.0.get(text) {
+            return name.clone();
+        }
+        let name = Name::from(text);
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_are_one_name() {
+        let mut names = Names::default();
+        let (one, other) = (names.share("spec"), names.share("id"));
+        assert!(Name::ptr_eq(&one, &names.share("spec")));
+        assert!(!Name::ptr_eq(&one, &other));
+    }
+}
