@@ -67,7 +67,7 @@ impl Wire<'_> {
     fn presence(&self, side: Side, needed: &mut Vec<Edge>) {
         let Some((_, end)) = self.edges.blueprint.resources.get_index(self.pair.end(side) as usize) else { return };
         let each = end.each.iter().flat_map(|each| [Some(&each.list), each.key.as_ref()]).flatten();
-        for expr in each.chain(&end.condition) {
+        for expr in each.chain(end.condition.as_deref()) {
             self.document(expr, needed);
         }
     }
