@@ -4,6 +4,8 @@
 //! that an instance's entries lie together and in order. Everything else points into it: a record's body is that of the
 //! outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes each
 //! body once, and changing ten of 10,000 writes ten.
+//! Records lie in the order in which they were made: those of one wave share a page, and a commit writes few. There is no
+//! index on addresses, whose pages every commit would write; the one writer knows where each record lies.
 //!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
@@ -68,10 +70,10 @@ CREATE TABLE entries (
 );
 CREATE TABLE records (
   instance INTEGER NOT NULL REFERENCES instances (id),
-  address TEXT NOT NULL,
   position INTEGER NOT NULL,    -- sequence of the outcome that first made it
+  address TEXT NOT NULL,
   entry INTEGER NOT NULL,       -- id of the outcome that it came from
-  PRIMARY KEY (instance, address)
+  PRIMARY KEY (instance, position)
 ) WITHOUT ROWID;
 CREATE TABLE leases (
   name TEXT PRIMARY KEY,

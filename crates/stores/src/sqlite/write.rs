@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use blueprint::Address;
+use blueprint::{Address, IndexMap};
 use futures::channel::oneshot::Sender;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
@@ -72,11 +72,39 @@ pub(super) enum Answer {
 
 pub(super) type Reply = Sender<Result<Answer, StoreError>>;
 
+/// What the writer knows of an instance between two commits.
+struct Known {
+    head: Head,
+    journal: Journal,
+    records: Records,
+}
+
+/// Where each record lies, by address: read when it is first needed.
+#[derive(Default)]
+struct Records(Option<IndexMap<Box<str>, i64>>);
+
+impl Records {
+    /// Of an instance that has none yet.
+    fn none() -> Records {
+        Records(Some(IndexMap::default()))
+    }
+
+    fn at(&mut self, connection: &Connection, instance: i64) -> Result<&mut IndexMap<Box<str>, i64>, rusqlite::Error> {
+        if self.0.is_none() {
+            let sql = "SELECT address, position FROM records WHERE instance = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map([instance], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            self.0 = Some(rows.collect::<Result<_, _>>()?);
+        }
+        Ok(self.0.get_or_insert_default())
+    }
+}
+
 pub(super) struct Writer {
     pub(super) path: PathBuf,
     pub(super) sealer: Sealer,
     /// Where each instance's journal stands, valid as long as the file has that revision.
-    known: HashMap<InstanceName, (Head, Journal)>,
+    known: HashMap<InstanceName, Known>,
     /// Whether the connection waits for the disk at the end of a transaction.
     syncs: bool,
 }
@@ -242,13 +270,13 @@ impl Writer {
     ) -> Result<Answer, Trouble> {
         let name = &lease.instance;
         self.check_held(connection, lease)?;
-        let (mut head, mut journal) = match self.find(connection, name)? {
+        let Known { mut head, mut journal, mut records } = match self.find(connection, name)? {
             Some(known) => known,
-            None => (Head::before_the_first(), Journal::default()),
+            None => Known { head: Head::before_the_first(), journal: Journal::default(), records: Records::none() },
         };
         let found = Revision(head.revision.unsigned_abs());
         if found != expected {
-            self.known.insert(name.clone(), (head, journal));
+            self.known.insert(name.clone(), Known { head, journal, records });
             return Err(Trouble::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
         }
         // From here on the cache has no entry for it until everything is written.
@@ -263,7 +291,7 @@ impl Writer {
         {
             return Err(refused(format!("there was an operation `{}` before", operation.id)));
         }
-        if let Some(left) = left_at_the_end(connection, &head, entries)? {
+        if let Some(left) = left_at_the_end(connection, &head, &mut records, entries)? {
             return Err(refused(format!("everything is said to be gone, {left} things are not")));
         }
         if let Some(operation) = began {
@@ -287,7 +315,7 @@ impl Writer {
             let mut statement = connection.prepare_cached(sql)?;
             head.id = statement.insert(params![name.as_str(), &*head.uid, &*head.document, head.created])?;
         }
-        write_entries(connection, lease, &mut head, entries, &bodies)?;
+        write_entries(connection, lease, &mut head, &mut records, entries, &bodies)?;
         journal.follow(lease.epoch, entries);
         head.revision += 1;
         if journal.is_settled() {
@@ -307,23 +335,23 @@ impl Writer {
             head.exports_old,
         ])?;
         let revision = Revision(head.revision.unsigned_abs());
-        self.known.insert(name.clone(), (head, journal));
+        self.known.insert(name.clone(), Known { head, journal, records });
         Ok(Answer::Committed(revision))
     }
 
     /// Takes what is known of an instance out of the cache, or reads it anew if the file has moved on.
-    fn find(&mut self, connection: &Connection, name: &InstanceName) -> Result<Option<(Head, Journal)>, Trouble> {
-        if let Some((head, journal)) = self.known.remove(name) {
+    fn find(&mut self, connection: &Connection, name: &InstanceName) -> Result<Option<Known>, Trouble> {
+        if let Some(known) = self.known.remove(name) {
             let mut statement = connection.prepare_cached("SELECT revision FROM instances WHERE id = ?1")?;
-            let revision: Option<i64> = statement.query_row([head.id], |row| row.get(0)).optional()?;
-            if revision == Some(head.revision) {
-                return Ok(Some((head, journal)));
+            let revision: Option<i64> = statement.query_row([known.head.id], |row| row.get(0)).optional()?;
+            if revision == Some(known.head.revision) {
+                return Ok(Some(known));
             }
         }
         let reading = Reading { connection, path: &self.path, sealer: &self.sealer };
         let Some(head) = reading.head(name).map_err(Trouble::Failed)? else { return Ok(None) };
         let journal = reading.journal(&head).map_err(Trouble::Failed)?;
-        Ok(Some((head, journal)))
+        Ok(Some(Known { head, journal, records: Records::default() }))
     }
 }
 
@@ -355,26 +383,32 @@ impl Request {
 }
 
 /// How many records would be left by entries that say that everything is gone; none if they do not, or there are none.
-fn left_at_the_end(connection: &Connection, head: &Head, entries: &[Entry]) -> Result<Option<i64>, rusqlite::Error> {
+fn left_at_the_end(
+    connection: &Connection,
+    head: &Head,
+    records: &mut Records,
+    entries: &[Entry],
+) -> Result<Option<usize>, rusqlite::Error> {
     match entries.last().map(|entry| &entry.kind) {
         Some(EntryKind::Finished(finished)) if finished.outcome == OperationOutcome::Gone => {}
         _ => return Ok(None),
     }
-    let mut left: i64 = connection
-        .prepare_cached("SELECT count(*) FROM records WHERE instance = ?1")?
-        .query_row([head.id], |row| row.get(0))?;
+    let before = records.at(connection, head.id)?;
     let mut after: HashMap<&Address, bool> = HashMap::new();
     for entry in entries {
         if let EntryKind::Outcome(outcome) = &entry.kind {
             after.insert(&outcome.address, outcome.record.is_some());
         }
     }
-    let mut is_there = connection.prepare_cached("SELECT 1 FROM records WHERE instance = ?1 AND address = ?2")?;
+    let (mut come, mut go) = (0, 0);
     for (address, is_after) in after {
-        let before = is_there.exists(params![head.id, address.to_string()])?;
-        left += i64::from(is_after) - i64::from(before);
+        match (before.contains_key(&*address.to_string()), is_after) {
+            (false, true) => come += 1,
+            (true, false) => go += 1,
+            _ => {}
+        }
     }
-    Ok(Some(left).filter(|left| *left != 0))
+    Ok(Some(before.len() + come - go).filter(|left| *left != 0))
 }
 
 /// Writes the rows of entries whose bodies are ready, and moves the head along.
@@ -382,15 +416,12 @@ fn write_entries(
     connection: &Connection,
     lease: &Lease,
     head: &mut Head,
+    records: &mut Records,
     entries: &[Entry],
     bodies: &[Body],
 ) -> Result<(), rusqlite::Error> {
     let mut add =
         connection.prepare_cached("INSERT INTO entries (id, step, kind, sealed, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    let mut keep = connection.prepare_cached(
-        "INSERT INTO records (instance, address, position, entry) VALUES (?1, ?2, ?3, ?4) \
-         ON CONFLICT (instance, address) DO UPDATE SET entry = excluded.entry",
-    )?;
     for (entry, body) in entries.iter().zip(bodies) {
         head.entries += 1;
         let (sequence, id) = (head.entries, head.entry(head.entries));
@@ -399,11 +430,23 @@ fn write_entries(
             EntryKind::Intent(_) => {}
             EntryKind::Outcome(outcome) => {
                 let address = outcome.address.to_string();
-                if outcome.record.is_some() {
-                    keep.execute(params![head.id, address, sequence, id])?;
-                } else {
-                    let sql = "DELETE FROM records WHERE instance = ?1 AND address = ?2";
-                    connection.prepare_cached(sql)?.execute(params![head.id, address])?;
+                let known = records.at(connection, head.id)?;
+                match (outcome.record.is_some(), known.get(&*address)) {
+                    (true, None) => {
+                        let sql = "INSERT INTO records (instance, position, address, entry) VALUES (?1, ?2, ?3, ?4)";
+                        connection.prepare_cached(sql)?.execute(params![head.id, sequence, address, id])?;
+                        known.insert(address.into(), sequence);
+                    }
+                    (true, Some(position)) => {
+                        let sql = "UPDATE records SET entry = ?3 WHERE instance = ?1 AND position = ?2";
+                        connection.prepare_cached(sql)?.execute(params![head.id, position, id])?;
+                    }
+                    (false, Some(position)) => {
+                        let sql = "DELETE FROM records WHERE instance = ?1 AND position = ?2";
+                        connection.prepare_cached(sql)?.execute(params![head.id, position])?;
+                        known.swap_remove(&*address);
+                    }
+                    (false, None) => {}
                 }
             }
             EntryKind::Began(operation) => {
