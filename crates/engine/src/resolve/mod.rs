@@ -449,7 +449,7 @@ impl Evaluation {
     fn described<'u>(&self, unit: &'u Unit) -> Vec<(String, &'u Expr)> {
         let blueprint = unit.blueprint();
         let mut every: Vec<(String, &Expr)> = Vec::new();
-        let mut add = |owner: std::fmt::Arguments<'_>, description: &'u Option<Expr>| {
+        let mut add = |owner: std::fmt::Arguments<'_>, description: Option<&'u Expr>| {
             if let Some(expr) = description
                 && !matches!(expr.kind, blueprint::ExprKind::Literal(_))
             {
@@ -457,19 +457,19 @@ impl Evaluation {
             }
         };
         for (name, local) in &blueprint.locals {
-            add(format_args!("values.{name}"), &local.description);
+            add(format_args!("values.{name}"), local.description.as_ref());
         }
         for (name, source) in &blueprint.data_sources {
-            add(format_args!("datasources.{name}"), &source.description);
+            add(format_args!("datasources.{name}"), source.description.as_ref());
         }
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             // The description of something absent is never filled in, and `elem` has no single meaning for all members.
             if matches!(self.resources.get(unit.resource(at) as usize), Some(Members::Single(_))) {
-                add(format_args!("{name}"), &resource.description);
+                add(format_args!("{name}"), resource.description.as_deref());
             }
         }
         for (name, export) in &blueprint.exports {
-            add(format_args!("exports.{name}"), &export.description);
+            add(format_args!("exports.{name}"), export.description.as_ref());
         }
         every
     }
