@@ -60,7 +60,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
         None | Some((ExprKind::Literal(Value::Bool(false) | Value::Null), _)) => None,
         Some((ExprKind::Literal(Value::Bool(true)), _)) => Some(None),
         // Whether it is true is known later: the queue is there if it is.
-        Some((_, expr)) => Some(Some(expr.clone())),
+        Some((_, expr)) => Some(Some(Box::new(expr.clone()))),
     };
     if let Some(condition) = wanted {
         let queue =
