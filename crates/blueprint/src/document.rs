@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Expr, IndexMap, Name, Seldom, Type, Value};
+use crate::{Address, Expr, IndexMap, Name, Seldom, Type, Value};
 
 /// Where something was written, and in which dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,20 @@ pub struct Blueprint {
     pub exports: IndexMap<Name, Export>,
     /// Free metadata of the document: a map, or nothing.
     pub metadata: Option<Expr>,
+    /// Things that had another address before, beside those that resources name themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Move>,
+}
+
+/// A thing had another address before.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Move {
+    /// The address of before.
+    pub from: Address,
+    /// The address of now.
+    pub to: Address,
+    /// Where that is written.
+    pub span: Span,
 }
 
 /// A value that is given from outside.
@@ -233,7 +247,7 @@ pub struct Lifecycle {
     pub timeouts: Timeouts,
     /// Adopt the thing with this id of the provider.
     pub import: Option<Name>,
-    /// Was called so before.
+    /// Had these addresses before, as text that reads as an address.
     pub moved_from: Vec<Name>,
 }
 

@@ -115,8 +115,9 @@ fn hints_are_read_into_the_lifecycle() {
     assert_eq!(lifecycle.ignore_changes, ["a".into(), "b.c".into()]);
     assert_eq!(lifecycle.timeouts.create, Some(Duration::from_secs(90)));
     assert_eq!(lifecycle.import.as_deref(), Some("id-1"));
-    assert_eq!(lifecycle.moved_from, ["before".into(), "gone".into()]);
-    assert_eq!(blueprint.resources["s"].lifecycle.moved_from, ["old".into()]);
+    assert_eq!(lifecycle.moved_from, ["before".into()]);
+    let moves: Vec<String> = blueprint.moves.iter().map(|it| format!("{} -> {}", it.from, it.to)).collect();
+    assert_eq!(moves, ["gone -> r", "old -> s[0]"]);
     assert!(resource.each.as_ref().is_some_and(|each| each.key.is_some()));
     assert!(resource.metadata.annotations.iter().all(|(name, _)| &*name.item != "cyan.eachKey"));
     let ExprKind::Map(metadata) = &blueprint.metadata.as_ref().expect("metadata").kind else { panic!("a map") };

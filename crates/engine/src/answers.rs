@@ -31,6 +31,9 @@ pub struct Answers {
     /// What refresh saw that differs from the records, by address.
     #[serde(default)]
     pub seen: IndexMap<Address, FrozenSeen>,
+    /// What was read of things that are imported, by address.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub imports: IndexMap<Address, FrozenSeen>,
     /// Whether refresh was asked for.
     #[serde(default)]
     pub refreshed: bool,

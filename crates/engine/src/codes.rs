@@ -16,6 +16,10 @@ diag::codes! {
     INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
     PROTECTED = Error "protected": "would delete a protected resource";
     RETAINED = Note "retained": "left in the world, unmanaged";
+    REMOVED_BUT_NEEDED = Error "removed-but-needed": "survivor out of target uses it";
+    DRIFT_REFUSED = Error "drift-refused": "drift found, policy refuses";
+    IMPORT_FAILED = Error "import-failed": "nothing there, or already managed";
+    MOVE_CONFLICT = Error "move-conflict": "source or target still in use";
     REPLACE_ORDER_CHANGED = Warning "replace-order-changed": "create-first not possible";
     SECRETS_NEED_KEY = Error "secrets-need-key": "store cannot seal secrets";
     UNKNOWN_INSTANCE = Error "unknown-instance": "no such instance";

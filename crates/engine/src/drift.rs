@@ -45,7 +45,7 @@ pub async fn drift(
     found: &mut Diagnostics,
 ) -> Vec<Drifted> {
     let mut answers = Answers::default();
-    refresh::refresh(snapshot, false, catalogs, world, &mut answers, found).await;
+    refresh::refresh(snapshot, false, &[], catalogs, world, &mut answers, found).await;
     let mut all = Vec::new();
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
         let how = match answers.seen.get(address) {
@@ -68,7 +68,8 @@ pub async fn drift(
     all
 }
 
-fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<Change> {
+/// What differs, leaf by leaf: before as recorded, after as seen.
+pub(crate) fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<Change> {
     let (mut before, mut after) = (Map::default(), Map::default());
     for field in drifted_fields(ty, record, seen) {
         if let Some(then) = field.then {

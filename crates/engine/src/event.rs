@@ -77,6 +77,13 @@ pub enum Event {
         /// Why, in a line.
         message: Name,
     },
+    /// Only what is remembered of a thing has changed.
+    Recorded {
+        /// Of what.
+        address: Address,
+        /// How, as in `moved`.
+        how: Name,
+    },
     /// A step was never begun.
     Skipped {
         /// On what.

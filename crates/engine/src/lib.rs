@@ -44,8 +44,8 @@ pub use graph::{Edge, EdgeKind, Graph, Node};
 pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{
-    Action, Change, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan, Purpose, Reason, Request,
-    Staged, Step, inputs_unchanged, is_current, plan,
+    Action, Adoption, Change, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan,
+    Purpose, Reason, Request, Staged, Step, Surgery, inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
 pub use transform::transform;

@@ -11,15 +11,20 @@ use state::{Intent, Open, Record, Snapshot, Status, StatusOp, StatusWord};
 use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
 use crate::plan::diff::{mark_fields, mark_like, same};
+use crate::plan::{Adoption, Options};
 use crate::world::{ReadQuestion, World};
+
+/// A set with a fixed hash, so that nothing depends on a random seed.
+type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
 /// How many reads are under way at once.
 const READS_AT_ONCE: usize = 128;
 
-/// Reads every recorded thing, and every thing whose call was cut off, into `answers`. What cannot be read is an error.
+/// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off, into `answers`. What cannot be read is an error.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
     only_cut_off: bool,
+    adopted: &[Adoption],
     catalogs: &Catalogs,
     world: &dyn World,
     answers: &mut Answers,
@@ -41,7 +46,9 @@ pub(crate) async fn refresh(
         let record = snapshot.records.get(address).map(Arc::as_ref);
         let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
         let made_anew = open.intent.op == StatusOp::Create;
+        let said = adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref());
         let id = match open.intent.id.as_ref() {
+            _ if said.is_some() => said,
             "" => record.filter(|_| !made_anew).map(|record| record.id.as_ref()),
             named => Some(named),
         };
@@ -146,37 +153,57 @@ pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers) -> Vec<Addr
 }
 
 /// Puts the records right where calls were cut off (reference 5.3): taken over if done, as before if not. What nobody
-/// can tell is `needs-attention`.
+/// can tell is `needs-attention`, unless a person has said what is to become of it.
 pub(crate) fn settle(
     snapshot: &mut Snapshot,
     catalogs: &Catalogs,
     answers: &Answers,
-    undone: &[Address],
+    options: &Options,
     found: &mut Diagnostics,
 ) -> Vec<Settled> {
     let mut settled = Vec::new();
+    let mut heard: HashSet<&Address> = HashSet::default();
     for (address, open) in std::mem::take(&mut snapshot.open) {
         let before = snapshot.records.get(&address).cloned();
         let seen = answers.seen.get(&address);
-        let said = undone.contains(&address);
-        let seen = seen.filter(|seen| !(said && matches!(seen, FrozenSeen::CannotTell)));
-        if let Some(FrozenSeen::CannotTell) = seen {
-            found.push(
-                codes::NEEDS_ATTENTION
-                    .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
-                    .note("an earlier operation was cut off while the call was in flight")
-                    .help(format!("look whether it was done; if it was not, or you have undone it, say so: `cyan reconcile --retry '{address}'`")),
-            );
-            snapshot.open.insert(address, open);
-            continue;
+        let verdict = verdict(&address, options);
+        if let Some((said, _)) = &verdict {
+            heard.insert(said);
         }
-        let not_done = said && matches!(answers.seen.get(&address), Some(FrozenSeen::CannotTell));
-        let after = if not_done { before.clone() } else { after_cut_off(&open, before.as_ref(), seen, catalogs) };
-        found.push(codes::INTERRUPTED.new(format!(
-            "the {} of `{address}` was cut off; {}",
-            open.intent.op.word(),
-            if said { "it counts as not done" } else { "its outcome has been read back" }
-        )));
+        let unclear = matches!(seen, Some(FrozenSeen::CannotTell));
+        let (after, how) = match verdict {
+            Some((_, Verdict::Forgotten)) => (None, "it is forgotten"),
+            Some((_, Verdict::Adopted(id))) if unclear || id.is_some() => {
+                match adopted(&open, before.as_ref(), seen, id, catalogs) {
+                    Some(after) => (after, "it counts as done"),
+                    None => {
+                        found.push(
+                            codes::NEEDS_ATTENTION
+                                .new(format!("nobody can tell which thing was made as `{address}`"))
+                                .note("an earlier operation was cut off while it was being created")
+                                .help(format!("name the provider's id of it: `cyan reconcile --adopt '{address}=ID'`")),
+                        );
+                        snapshot.open.insert(address, open);
+                        continue;
+                    }
+                }
+            }
+            Some((_, Verdict::Undone)) if unclear => (before.clone(), "it counts as not done"),
+            None if unclear && !options.force => {
+                found.push(
+                    codes::NEEDS_ATTENTION
+                        .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
+                        .note("an earlier operation was cut off while the call was in flight")
+                        .help(format!("look whether it was done; if it was not, or you have undone it, say so: `cyan reconcile --retry '{address}'`"))
+                        .help(format!("if it was, take it over with `--adopt '{address}'`; leave it to itself with `--forget '{address}'`")),
+                );
+                snapshot.open.insert(address, open);
+                continue;
+            }
+            None if unclear => (before.clone(), "nobody can tell what became of it"),
+            _ => (after_cut_off(&open, before.as_ref(), seen, catalogs), "its outcome has been read back"),
+        };
+        found.push(codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word())));
         match &after {
             Some(record) => {
                 snapshot.records.insert(address.clone(), record.clone());
@@ -187,8 +214,86 @@ pub(crate) fn settle(
         }
         settled.push(Settled { address, record: after });
     }
+    for address in said(options).filter(|address| !heard.contains(*address)) {
+        let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
+        let shown = address.to_string();
+        found.push(
+            codes::UNKNOWN_ADDRESS
+                .new(format!("no call of `{shown}` was cut off"))
+                .help_nearest(&shown, known.iter().map(String::as_str)),
+        );
+    }
     settled.extend(take_over_unsure(snapshot, answers, catalogs));
     settled
+}
+
+/// What a person has said of a call that was cut off.
+enum Verdict<'a> {
+    Undone,
+    Forgotten,
+    Adopted(Option<&'a Name>),
+}
+
+/// All addresses that a person has said something of.
+fn said(options: &Options) -> impl Iterator<Item = &Address> {
+    let adopted = options.adopted.iter().map(|adoption| &adoption.address);
+    options.undone.iter().chain(&options.forgotten).chain(adopted)
+}
+
+fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, Verdict<'a>)> {
+    let in_list = |list: &'a [Address]| list.iter().find(|said| *said == address);
+    if let Some(adoption) = options.adopted.iter().find(|adoption| adoption.address == *address) {
+        return Some((&adoption.address, Verdict::Adopted(adoption.id.as_ref())));
+    }
+    if let Some(said) = in_list(&options.forgotten) {
+        return Some((said, Verdict::Forgotten));
+    }
+    in_list(&options.undone).map(|said| (said, Verdict::Undone))
+}
+
+/// What is true of a thing if a call that was cut off counts as done; nothing where its id is not known.
+fn adopted(
+    open: &Open,
+    before: Option<&Arc<Record>>,
+    seen: Option<&FrozenSeen>,
+    id: Option<&Name>,
+    catalogs: &Catalogs,
+) -> Option<Option<Arc<Record>>> {
+    let intent = &open.intent;
+    if let Some(seen @ FrozenSeen::There { .. }) = seen {
+        return Some(after_cut_off(open, before, Some(seen), catalogs));
+    }
+    match intent.op {
+        StatusOp::Delete => Some(after_cut_off(open, before, None, catalogs)),
+        StatusOp::Update => Some(before.map(|old| {
+            let mut record = Record::clone(old);
+            let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
+            outputs
+                .extend(intent.inputs.as_map().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+            record.outputs = Value::Map(outputs.into());
+            record.inputs = intent.inputs.clone();
+            record.dependencies = intent.dependencies.clone();
+            record.status = Status::new(StatusOp::Update, StatusWord::Ready);
+            record.token = None;
+            Arc::new(record)
+        })),
+        StatusOp::Create => {
+            let id = id?;
+            let mut fields = intent.inputs.as_map().cloned().unwrap_or_default();
+            if let TypeRef::Known(ty) = catalogs.resource_type(&intent.type_name)
+                && let Some(field) = &ty.id_field
+            {
+                fields.insert(field.clone(), Value::Text(id.clone()));
+            }
+            let made = FrozenSeen::There {
+                id: id.clone(),
+                fields: Value::Map(fields.into()),
+                private: Value::Null,
+                expired: None,
+            };
+            Some(after_cut_off(open, before, Some(&made), catalogs))
+        }
+    }
 }
 
 /// Things that were made although their creates failed, because the answer was lost, are taken over.
@@ -242,7 +347,7 @@ fn after_cut_off(
         (StatusOp::Create, None) => before.cloned(),
         (StatusOp::Create, Some((id, fields, private))) => {
             let deposed = match before {
-                Some(old) if !old.id.is_empty() && old.id != *id && !old.retain => Some(Box::new(old.as_old_half())),
+                Some(old) if !old.id.is_empty() && old.id != *id && !intent.retain => Some(Box::new(old.as_old_half())),
                 Some(old) => old.deposed.clone(),
                 None => None,
             };

@@ -8,12 +8,14 @@
 
 pub mod conformance;
 mod entry;
+mod exported;
 mod journal;
 mod record;
 pub mod seal;
 mod store;
 
 pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
+pub use exported::{EXPORT_FORMAT, Exported, ExportedError};
 pub use journal::{Journal, MAX_DEPTH};
 pub use record::{
     Generation, InstanceName, InstanceNameError, Open, Record, RecordOrigin, Remembered, Revision, Snapshot, Status,

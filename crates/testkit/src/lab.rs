@@ -111,8 +111,12 @@ impl Lab {
 
     /// The store, as a new process opens it.
     pub fn store(&self) -> MemoryStore {
-        let sealer = if self.key { Sealer::with_key([7; 32]) } else { Sealer::none() };
-        MemoryStore::open(&self.memory, sealer)
+        MemoryStore::open(&self.memory, self.sealer())
+    }
+
+    /// What seals and opens secrets.
+    pub fn sealer(&self) -> Sealer {
+        if self.key { Sealer::with_key([7; 32]) } else { Sealer::none() }
     }
 
     /// The name of the instance, unless another one is set.

@@ -19,7 +19,12 @@
 //! state as lab                     what is remembered
 //! ```
 //!
-//! Behind `stage`, `deploy` and `destroy`: `no-refresh`. Behind `deploy` and `destroy` also `keep-going`, `parallel N`,
+//! Also: `make TYPE ID SPEC` (somebody else makes a thing; the spec is JSON), `reconcile as lab` (sets right what has
+//! drifted, without a document), and changes of the state alone: `import TYPE ID ADDRESS as lab`, `move FROM TO as lab`,
+//! `remove ADDRESS as lab`, `accept-drift as lab`, `save as lab` and `load as lab` (the state as a text, and back).
+//!
+//! Behind `stage`, `deploy`, `destroy` and `reconcile`: `no-refresh`, `target ADDRESS`, `replace ADDRESS`, `renew ADDRESS`,
+//! `drift revert|accept|ignore|refuse`, `force`; behind `reconcile` also `retry`, `forget` and `adopt ADDRESS[=ID]`. Behind `deploy` and `destroy` also `keep-going`, `parallel N`,
 //! and what goes wrong: `crash-after N` and `crash-before N` (the process ends after or before the call of the N-th step
 //! of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good), `trouble CALL N`
 //! (refused N times, may be tried again), `lose CALL` (done, but the answer is lost), `slow ADDRESS N` (stable at the
@@ -30,14 +35,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use blueprint::{IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
 use engine::plan_file::hidden;
 use engine::shell::Operated;
-use engine::{Action, Event, ExportAction, Given, Options, Staged, Step};
+use engine::{Action, Adoption, DriftPolicy, Event, ExportAction, Given, Options, Staged, Step, Surgery};
 use provider::Operation;
 use providers::fake::{Fault, FaultKind, When};
-use state::{InstanceName, Lease, Store as _};
+use state::{Exported, InstanceName, Lease, Store as _};
 
 use crate::conformance::{in_runtime, values};
 use crate::lab::{Lab, Run, Stage, settings};
@@ -54,6 +59,7 @@ pub fn run(script: &str) -> Result<String, String> {
             inputs: IndexMap::default(),
             kept: HashMap::new(),
             held: Vec::new(),
+            saved: String::new(),
             text: String::new(),
         };
         let mut lines = script.lines().enumerate().peekable();
@@ -81,6 +87,7 @@ struct Told {
     inputs: IndexMap<Name, Name>,
     kept: HashMap<String, (Staged, InstanceName)>,
     held: Vec<Lease>,
+    saved: String,
     text: String,
 }
 
@@ -118,6 +125,11 @@ impl<'a> Words<'a> {
         }
     }
 
+    fn address(&mut self) -> Result<Address, String> {
+        let word = self.next("the address")?;
+        word.parse().map_err(|error| format!("`{word}`: {error}"))
+    }
+
     /// `as NAME`.
     fn instance(&mut self) -> Result<InstanceName, String> {
         match self.next("`as INSTANCE`")? {
@@ -136,6 +148,29 @@ impl<'a> Words<'a> {
             let fault = |on, at: &str, times: u32, kind| Fault { on, at: at.into(), skip: 0, times, kind };
             match word {
                 "no-refresh" => tail.refresh.refresh = false,
+                "target" => tail.refresh.targets.push(self.address()?),
+                "replace" => tail.refresh.replace.push(self.address()?),
+                "renew" => tail.refresh.renew.push(self.address()?),
+                "force" => tail.refresh.force = true,
+                "retry" => tail.refresh.undone.push(self.address()?),
+                "forget" => tail.refresh.forgotten.push(self.address()?),
+                "adopt" => {
+                    let (address, id) = match self.next("the address")?.split_once('=') {
+                        Some((address, id)) => (address.to_owned(), Some(id.into())),
+                        None => return Err("the id of what is adopted is missing".to_owned()),
+                    };
+                    let address = address.parse().map_err(|error| format!("`{address}`: {error}"))?;
+                    tail.refresh.adopted.push(Adoption { address, id });
+                }
+                "drift" => {
+                    tail.refresh.drift = match self.next("what becomes of drift")? {
+                        "revert" => DriftPolicy::Revert,
+                        "accept" => DriftPolicy::Accept,
+                        "ignore" => DriftPolicy::Ignore,
+                        "refuse" => DriftPolicy::Refuse,
+                        other => return Err(format!("`{other}` is no policy")),
+                    };
+                }
                 "keep" => tail.keep = Some(self.next("the name of the plan")?.to_owned()),
                 "keep-going" => tail.keep_going = true,
                 "parallel" => tail.parallel = Some(self.number("how many")?),
@@ -231,12 +266,45 @@ impl Told {
             "destroy" => {
                 self.lab.name = words.instance()?;
                 let tail = words.tail()?;
-                let stage = self.lab.stage_destroy(tail.refresh.clone()).await;
-                self.diagnostics(&stage.diagnostics, &stage.files);
-                match stage.staged {
-                    Some(staged) => self.operate(staged, false, tail).await,
-                    None => self.line("no plan"),
-                }
+                self.from_state(tail).await;
+            }
+            "reconcile" => {
+                self.lab.name = words.instance()?;
+                let mut tail = words.tail()?;
+                tail.refresh.reconcile = true;
+                self.from_state(tail).await;
+            }
+            "import" => {
+                let (type_name, id) = (words.next("the type")?.into(), words.next("the id")?.into());
+                let address = words.address()?;
+                self.surgery(Surgery::Import { type_name, id, address }, &mut words).await?;
+            }
+            "move" => {
+                let pair = (words.address()?, words.address()?);
+                self.surgery(Surgery::Move(vec![pair]), &mut words).await?;
+            }
+            "remove" => {
+                let address = words.address()?;
+                self.surgery(Surgery::Remove(vec![address]), &mut words).await?;
+            }
+            "accept-drift" => self.surgery(Surgery::AcceptDrift, &mut words).await?,
+            "save" => {
+                self.lab.name = words.instance()?;
+                words.end()?;
+                let exported = Exported::of(&self.lab.name, &self.lab.snapshot().await);
+                self.saved = exported.write(&self.lab.sealer()).map_err(|error| error.to_string())?;
+            }
+            "load" => match Exported::read(&self.saved, &self.lab.sealer()) {
+                Ok(exported) => self.surgery(Surgery::Load(exported.into()), &mut words).await?,
+                Err(error) => self.line(error.to_string()),
+            },
+            "make" => {
+                let (type_name, id) = (words.next("the type")?, words.next("the id")?);
+                let spec: Vec<&str> = words.0.by_ref().collect();
+                let spec = serde_json::from_str(&spec.join(" ")).map_err(|error| format!("the spec: {error}"))?;
+                self.world()
+                    .make(&providers::fake::catalog(), type_name, id, &values::from_json(&spec))
+                    .map_err(|refusal| format!("{refusal:?}"))?;
             }
             "drift-world" => {
                 let (at, field) = (words.next("the address")?, words.next("the field")?);
@@ -289,6 +357,32 @@ impl Told {
 
     fn world(&self) -> std::sync::MutexGuard<'_, providers::fake::World> {
         self.lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Makes a plan from the state alone, and carries it out.
+    async fn from_state(&mut self, tail: Tail) {
+        let stage = self.lab.stage_destroy(tail.refresh.clone()).await;
+        self.diagnostics(&stage.diagnostics, &stage.files);
+        match stage.staged {
+            Some(staged) => self.operate(staged, false, tail).await,
+            None => self.line("no plan"),
+        }
+    }
+
+    async fn surgery(&mut self, surgery: Surgery, words: &mut Words<'_>) -> Result<(), String> {
+        self.lab.name = words.instance()?;
+        let mut tail = words.tail()?;
+        tail.refresh.refresh = surgery == Surgery::AcceptDrift;
+        tail.refresh.surgery = Some(surgery);
+        let stage = self.lab.stage_destroy(tail.refresh.clone()).await;
+        self.diagnostics(&stage.diagnostics, &stage.files);
+        let Some(staged) = stage.staged else {
+            self.line("no plan");
+            return Ok(());
+        };
+        self.plan(&staged);
+        self.operate(staged, false, tail).await;
+        Ok(())
     }
 
     fn line(&mut self, text: impl AsRef<str>) {
@@ -347,6 +441,11 @@ impl Told {
         for address in &staged.plan.left_alone.absent {
             self.line(format!("absent {address}"));
         }
+        let waiting = &staged.plan.left_alone.waiting;
+        for address in &staged.plan.left_alone.out_of_target {
+            let waits = if waiting.contains(address) { ", would change" } else { "" };
+            self.line(format!("out of target {address}{waits}"));
+        }
         let [create, update, delete, replace] = staged.plan.counts();
         let mut counts = format!("{create} to create, {update} to update, {delete} to delete");
         if replace > 0 {
@@ -367,8 +466,11 @@ impl Told {
         if !step.condition_known {
             text.push_str(" (decided on deploy)");
         }
+        if let Some(former) = &step.moved_from {
+            let _ = write!(text, " (was {former})");
+        }
         self.line(text);
-        if matches!(step.action, Action::Update | Action::Replace) {
+        if matches!(step.action, Action::Update | Action::Replace | Action::None) {
             for change in &step.changes {
                 let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), shown);
                 let forces = if change.forces { " (forces)" } else { "" };
@@ -409,6 +511,7 @@ impl Told {
                 Event::Done { address, operation, replacing } => {
                     format!("{} {address}{}: done", operation.word(), half(*replacing))
                 }
+                Event::Recorded { address, how } => format!("{address}: {how}"),
                 Event::Unneeded { address, reason } => format!("{address}: not needed, {reason}"),
                 Event::Failed { address, operation, message } => {
                     format!("{} {address}: failed, {message}", operation.word())

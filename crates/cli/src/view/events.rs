@@ -55,6 +55,7 @@ pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Optio
         Event::Failed { address, operation, message } => {
             format!("{address}: {} {}", paint.red(format!("{} failed{took}:", operation.word())), first(message))
         }
+        Event::Recorded { address, how } => format!("{address}: {}", paint.green(how)),
         Event::Skipped { address, reason } => format!("{address}: {} {reason}", paint.yellow("skipped:")),
         Event::Draining { running } => format!("nothing new starts; {running} still running"),
     })

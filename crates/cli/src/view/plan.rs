@@ -48,6 +48,8 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
         Action::Update => paint.yellow("~"),
         Action::Replace => paint.magenta("±"),
         Action::Delete => paint.red("-"),
+        Action::Import => paint.green("<"),
+        Action::Move => paint.cyan(">"),
         Action::Detach | Action::None => paint.dim("="),
     };
     let action = match step.action {
@@ -96,6 +98,8 @@ fn words(reason: Reason) -> &'static str {
         Reason::Interrupted => "interrupted before",
         Reason::FailedBefore => "failed before",
         Reason::Requested => "asked for",
+        Reason::Moved => "moved",
+        Reason::Imported => "imported",
         Reason::Destroy => "everything goes",
     }
 }

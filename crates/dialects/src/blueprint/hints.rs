@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Name, ReplaceOrder, Seldom, parse_duration};
+use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Move, Name, ReplaceOrder, Seldom, parse_duration};
 use diag::Span;
 use syntax::{Content, Entry, Node, Scalar};
 
@@ -131,24 +131,27 @@ impl Lowering<'_> {
             Content::Missing => return,
             _ => None,
         };
-        let Some(target) = text.and_then(|text| Address::from_str(text).ok()) else {
-            self.invalid_hint(node, "cyan.moved", "a map of former names to new ones");
+        let to = text.and_then(|text| Address::from_str(text).ok());
+        let Some((from, to)) = Address::from_str(former).ok().zip(to) else {
+            self.invalid_hint(node, "cyan.moved", "a map of former addresses to new ones");
             return;
         };
-        if !target.path.is_empty() {
+        let first = to.path.first().unwrap_or(&to.name);
+        let known = match to.path.is_empty() {
+            true => blueprint.resources.contains_key(first),
+            false => blueprint.children.contains_key(first),
+        };
+        if known {
+            blueprint.moves.push(Move { from, to, span: entry.key.span });
             return;
         }
-        match blueprint.resources.get_mut(&target.name) {
-            Some(resource) => resource.lifecycle.moved_from.push(Name::from(former)),
-            None => {
-                self.found.push(
-                    UNKNOWN_ANNOTATION
-                        .new(format!("`cyan.moved` names the resource `{}`, which is not declared", target.name))
-                        .label(entry.key.span, "has no effect")
-                        .help("remove it, or name the resource as it is declared now"),
-                );
-            }
-        }
+        let what = if to.path.is_empty() { "resource" } else { "child" };
+        self.found.push(
+            UNKNOWN_ANNOTATION
+                .new(format!("`cyan.moved` names the {what} `{first}`, which is not declared"))
+                .label(entry.key.span, "has no effect")
+                .help("remove it, or name the resource as it is declared now"),
+        );
     }
 }
 
@@ -191,8 +194,9 @@ fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> 
             ("the provider's id of an existing thing, as text", text.is_some())
         }
         _ => {
-            lifecycle.moved_from.extend(text.map(Name::from));
-            ("the former name, as text", text.is_some())
+            let former = text.filter(|text| Address::from_str(text).is_ok());
+            lifecycle.moved_from.extend(former.map(Name::from));
+            ("the former name, as text", former.is_some())
         }
     }
 }

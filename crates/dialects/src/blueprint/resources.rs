@@ -39,8 +39,10 @@ impl Lowering<'_> {
             None => Expr::error(node.span),
         });
         let depends_on = fields.get("dependsOn").map(|node| self.names(node, "dependsOn")).unwrap_or_default();
-        let link_selector =
-            fields.entry("linkSelector").and_then(|entry| self.link_selector(&entry.value, entry.key.span)).map(Box::new);
+        let link_selector = fields
+            .entry("linkSelector")
+            .and_then(|entry| self.link_selector(&entry.value, entry.key.span))
+            .map(Box::new);
         let mut hints = super::hints::Hints::default();
         let metadata = match fields.entry("metadata") {
             Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints).into(),

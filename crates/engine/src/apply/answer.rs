@@ -200,6 +200,8 @@ impl Apply {
                 operation: request.operation,
                 replacing: decided.action == Action::Replace,
             }));
+        } else if kind == TaskKind::Record && matches!(decided.action, Action::Move | Action::Import) {
+            self.came(&decided, effects);
         } else if kind == TaskKind::Record && decided.action == Action::Update {
             self.counts[1] += 1;
         }

@@ -496,7 +496,7 @@ impl Apply {
             generation: state::Generation(self.snapshot.generation.0 + 1),
             exports,
             remembered,
-            groups: if well { self.plan.groups.clone() } else { self.merged_groups() },
+            groups: if well && !self.plan.untouched.partial { self.plan.groups.clone() } else { self.merged_groups() },
             metadata,
             counts: self.counts,
         };
@@ -526,8 +526,12 @@ impl Apply {
             Some(evaluation) => {
                 let mut mistakes = Diagnostics::new();
                 evaluation.settle_what_was_open(&mut Diagnostics::new());
-                let values = crate::plan::export_values(evaluation, &mut mistakes);
-                let metadata = crate::plan::metadata_value(evaluation, &mut mistakes);
+                let values =
+                    crate::plan::export_values(evaluation, &self.plan.untouched, &self.snapshot.exports, &mut mistakes);
+                let metadata = match self.plan.untouched.metadata {
+                    true => self.snapshot.metadata.clone(),
+                    false => crate::plan::metadata_value(evaluation, &mut mistakes),
+                };
                 mistakes.retain(diag::Diagnostic::is_error);
                 let fine = !mistakes.has_errors();
                 self.found.append(mistakes);

@@ -102,7 +102,7 @@ impl Apply {
         if request.operation != Verb::Create
             || decided.action != Action::Replace
             || before.id.is_empty()
-            || before.retain
+            || decided.retain
         {
             return before.deposed.clone();
         }

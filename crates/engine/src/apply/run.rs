@@ -84,6 +84,11 @@ impl Apply {
             self.complete(task);
             return;
         };
+        if of.kind == TaskKind::Settled {
+            self.came(decided, effects);
+            self.complete(task);
+            return;
+        }
         if of.kind == TaskKind::Look {
             self.look_on(task, decided, effects);
             return;
@@ -114,10 +119,20 @@ impl Apply {
         }
     }
 
+    /// Tells that a thing has moved or was imported.
+    pub(super) fn came(&self, decided: &Decided, effects: &mut Vec<Effect>) {
+        let how = match decided.action {
+            Action::Move => "moved",
+            Action::Import => "imported",
+            _ => return,
+        };
+        effects.push(Effect::Tell(Event::Recorded { address: decided.address.clone(), how: how.into() }));
+    }
+
     /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
     fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
         match kind {
-            TaskKind::Gather | TaskKind::Look => Turn::Unneeded("nothing to call"),
+            TaskKind::Gather | TaskKind::Look | TaskKind::Settled => Turn::Unneeded("nothing to call"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
             TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => {
@@ -464,6 +479,11 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
     match kind {
         TaskKind::Create => Verb::Create,
         TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Forget => Verb::Delete,
-        TaskKind::Update | TaskKind::Record | TaskKind::Condition | TaskKind::Look | TaskKind::Gather => Verb::Update,
+        TaskKind::Update
+        | TaskKind::Record
+        | TaskKind::Settled
+        | TaskKind::Condition
+        | TaskKind::Look
+        | TaskKind::Gather => Verb::Update,
     }
 }

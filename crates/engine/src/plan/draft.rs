@@ -5,17 +5,26 @@
 
 mod levels;
 mod opinions;
+mod removals;
 
 use std::sync::Arc;
 
 use blueprint::{AccessorKind, Address, Expr, ExprKind, Head, IndexMap, Key, Name, ReplaceOrder, Resource, Value};
 use diag::{Diagnostics, Span};
-use provider::{Catalogs, ResourceType, TypeRef};
+use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
 use self::levels::{levels, live_locals};
 use self::opinions::{ask_providers, heed};
+pub(super) use self::removals::of_record;
+use self::removals::{removal, remove_what_is_gone};
+use super::addresses::Named;
 use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
+use super::imports::Imports;
+use super::ledger::Ledger;
+use super::moves::Moves;
+use super::policies::request_replacements;
+use super::targets::Reach;
 use super::{Action, Reason, questions};
 use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
@@ -29,7 +38,7 @@ use crate::world::World;
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
 /// Addresses, each once, in the order in which they were found.
-type AddressSet = indexmap::IndexSet<Address, foldhash::fast::FixedState>;
+pub(super) type AddressSet = indexmap::IndexSet<Address, foldhash::fast::FixedState>;
 
 /// A decision about one thing.
 #[derive(Clone, Debug)]
@@ -63,6 +72,8 @@ pub(super) struct Decision {
     pub(super) protect: bool,
     /// The abstract resource that a transform made it from, as addresses print.
     pub(super) made_from: Option<Name>,
+    /// The address it had before.
+    pub(super) moved_from: Option<Address>,
     pub(super) span: Span,
 }
 
@@ -72,6 +83,43 @@ pub(super) struct Draft {
     pub(super) decisions: Vec<Decision>,
     pub(super) groups: IndexMap<Name, Vec<Address>>,
     pub(super) absent: Vec<Address>,
+    pub(super) imports: Imports,
+}
+
+impl Draft {
+    /// Says of things whose records have just been moved or imported that they were; nothing else may be due there.
+    pub(super) fn say_what_came(&mut self, moves: &Moves) {
+        for decision in &mut self.decisions {
+            let (moved, imported) =
+                (moves.has_arrived(&decision.address), self.imports.done.contains(&decision.address));
+            if !(moved || imported) || decision.moved_from.is_some() || decision.element.is_none() {
+                continue;
+            }
+            let (action, reason) =
+                if moved { (Action::Move, Reason::Moved) } else { (Action::Import, Reason::Imported) };
+            decision.moved_from = moves.from(&decision.address);
+            if imported {
+                // What differs from the document is drift: the document never said anything else.
+                for reason in decision.reasons.iter_mut().filter(|reason| **reason == Reason::Changed) {
+                    *reason = Reason::Drifted;
+                }
+            }
+            decision.reasons.insert(0, reason);
+            if decision.action == Action::None {
+                decision.action = action;
+            }
+        }
+    }
+}
+
+/// What a draft is made with, beside the document.
+pub(super) struct Drafting<'a> {
+    pub(super) snapshot: &'a mut Snapshot,
+    pub(super) ledger: &'a mut Ledger,
+    pub(super) reach: &'a Reach<'a>,
+    pub(super) replace: &'a Named,
+    pub(super) catalogs: &'a Catalogs,
+    pub(super) world: &'a dyn World,
 }
 
 /// The decisions about the levels that are done.
@@ -84,13 +132,8 @@ struct DecidedSoFar {
 }
 
 /// Decides about everything the document declares, then about what it no longer does.
-pub(super) async fn draft(
-    evaluation: &mut Evaluation,
-    snapshot: &Snapshot,
-    catalogs: &Catalogs,
-    world: &dyn World,
-    found: &mut Diagnostics,
-) -> Draft {
+pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
+    let Drafting { snapshot, ledger, reach, replace, catalogs, world } = with;
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
     let mut decided = DecidedSoFar::default();
@@ -99,34 +142,25 @@ pub(super) async fn draft(
     let mut draft = Draft::default();
     for level in levels(documents.graph()) {
         let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
-        decide_level(evaluation, &resources, snapshot, &draft.groups, world, &mut decided, found).await;
+        draft.imports.take_in(evaluation, &resources, reach, snapshot, ledger, world, found).await;
+        decide_level(evaluation, &resources, snapshot, &draft.groups, replace, world, &mut decided, found).await;
     }
     // Decisions are large, so that no list of them has more room than it needs.
     draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
     draft.decisions.extend(decided.of.into_iter().flatten());
     ignored_dependencies(evaluation, found);
-    remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs, found);
+    remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs);
     draft
 }
 
 /// Everything goes.
-pub(super) fn draft_destroy(
-    snapshot: &Snapshot,
-    answers: &Answers,
-    catalogs: &Catalogs,
-    found: &mut Diagnostics,
-) -> Draft {
+pub(super) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
     let mut draft = Draft::default();
     for (address, record) in &snapshot.records {
-        draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, Span::NONE, found));
+        draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, None));
     }
     draft.groups = snapshot.groups.clone();
     draft
-}
-
-/// Everything stays.
-pub(super) fn draft_nothing(snapshot: &Snapshot) -> Draft {
-    Draft { groups: snapshot.groups.clone(), ..Draft::default() }
 }
 
 /// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources.
@@ -148,6 +182,7 @@ async fn settle_level(
         let mut again = Vec::new();
         for node in todo {
             let mut mistakes = Diagnostics::new();
+            let mut absent = Vec::new();
             let outcome = match node {
                 Node::Local(index) => {
                     let dead = !live[index as usize];
@@ -157,8 +192,8 @@ async fn settle_level(
                         other => other.map_err(|need| vec![need]),
                     }
                 }
-                Node::Resource(index) => members(evaluation, index, &mut mistakes).map(|members| {
-                    note_absent(&documents, index, &members, &mut draft.absent);
+                Node::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes).map(|members| {
+                    draft.absent.append(&mut absent);
                     evaluation.resources[index as usize] = members;
                     resources.push(index);
                 }),
@@ -192,20 +227,6 @@ async fn settle_level(
     }
     resources.sort_unstable();
     resources
-}
-
-/// Keeps the addresses of what is not there by its condition.
-fn note_absent(documents: &Documents, index: u32, members: &Members, absent: &mut Vec<Address>) {
-    let address = || documents.resource(index).map(|(unit, name, _)| documents.unit(unit).address(name));
-    match members {
-        Members::Absent => absent.extend(address()),
-        Members::Many(list) if list.iter().any(Option::is_none) => {
-            let Some(address) = address() else { return };
-            let gone = list.iter().enumerate().filter(|(_, member)| member.is_none());
-            absent.extend(gone.map(|(at, _)| address.clone().with_key(Key::Index(at as u32))));
-        }
-        _ => {}
-    }
 }
 
 /// What an intermediate value uses: resources, and other intermediate values that use some.
@@ -297,17 +318,26 @@ fn addresses_of(
     }
 }
 
-/// The members of a resource, evaluated; or everything that must be asked first.
-fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> Result<Members, Vec<Need>> {
+/// The members of a resource, evaluated; or everything that must be asked first. Those whose conditions are false go to
+/// `absent`.
+fn members(
+    evaluation: &mut Evaluation,
+    index: u32,
+    absent: &mut Vec<Address>,
+    found: &mut Diagnostics,
+) -> Result<Members, Vec<Need>> {
     let documents = evaluation.documents.clone();
     let Some((unit, name, resource)) = documents.resource(index) else { return Ok(Members::Failed) };
     let Some(ty) = documents.resource_type(index) else { return Ok(Members::Failed) };
     let address = documents.unit(unit).address(name);
     if resource.each.is_none() {
-        let member = member(evaluation, unit, address, None, resource, ty, found).map_err(|need| vec![need])?;
+        let member = member(evaluation, unit, address.clone(), None, resource, ty, found).map_err(|need| vec![need])?;
         return Ok(match member {
             Evaluated::There(member) => Members::Single(member),
-            Evaluated::Absent => Members::Absent,
+            Evaluated::Absent => {
+                absent.push(address);
+                Members::Absent
+            }
             Evaluated::Failed => Members::Failed,
         });
     }
@@ -344,9 +374,13 @@ fn members(evaluation: &mut Evaluation, index: u32, found: &mut Diagnostics) -> 
             failed = true;
             continue;
         }
-        match member(evaluation, unit, address.clone().with_key(key), Some(item), resource, ty, found) {
+        let address = address.clone().with_key(key);
+        match member(evaluation, unit, address.clone(), Some(item), resource, ty, found) {
             Ok(Evaluated::There(member)) => list.push(Some(member)),
-            Ok(Evaluated::Absent) => list.push(None),
+            Ok(Evaluated::Absent) => {
+                absent.push(address);
+                list.push(None);
+            }
             Ok(Evaluated::Failed) => failed = true,
             Err(need) => needs.push(need),
         }
@@ -391,11 +425,13 @@ fn member(
 }
 
 /// Decides about the members of a level's resources, asking their providers together.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
 async fn decide_level(
     evaluation: &mut Evaluation,
     resources: &[u32],
     snapshot: &Snapshot,
     groups: &IndexMap<Name, Vec<Address>>,
+    replace: &Named,
     world: &dyn World,
     decided: &mut DecidedSoFar,
     found: &mut Diagnostics,
@@ -421,6 +457,7 @@ async fn decide_level(
             drafts.push(decision);
         }
     }
+    request_replacements(&mut drafts, replace);
     ask_providers(evaluation, &mut drafts, world, found).await;
     for mut decision in drafts {
         let Some((index, position)) = decision.element else { continue };
@@ -436,7 +473,7 @@ async fn decide_level(
             }
             decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
         }
-        conclude(evaluation, decision, decided, found);
+        conclude(evaluation, decision, decided);
     }
 }
 
@@ -468,7 +505,7 @@ fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -
 }
 
 /// Tells readers what they may expect of a thing, and keeps the decision.
-fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar, found: &mut Diagnostics) {
+fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar) {
     let Some((index, position)) = decision.element else { return };
     if matches!(decision.action, Action::Update | Action::Replace)
         && decision
@@ -481,9 +518,6 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
     }
     if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
         decided.remade.insert(decision.address.clone());
-    }
-    if decision.protect && decision.action == Action::Replace {
-        found.push(protected(&decision.address, "replaced", decision.span));
     }
     let outputs = match decision.action {
         Action::Create | Action::Replace => Outputs::Unknown,
@@ -499,7 +533,9 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
             }
             Outputs::BeforeUpdate(decision.outputs.clone(), changing.into())
         }
-        Action::None | Action::Delete | Action::Detach => Outputs::Known(decision.outputs.clone()),
+        Action::None | Action::Move | Action::Import | Action::Delete | Action::Detach => {
+            Outputs::Known(decision.outputs.clone())
+        }
     };
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
@@ -623,6 +659,7 @@ fn decide(
         retain: resource.lifecycle.retain,
         protect: resource.lifecycle.protect,
         made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
+        moved_from: None,
         span: resource.span,
     };
     let thing = record.filter(|record| !record.id.is_empty());
@@ -708,7 +745,7 @@ fn abstract_source(address: &Address, name: &Name) -> Name {
 
 /// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
 /// answer; and whether it was in anything that is not ignored.
-fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>, ignored: &[Name]) -> (Value, bool) {
+pub(super) fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>, ignored: &[Name]) -> (Value, bool) {
     let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else { return (record.inputs.clone(), false) };
     let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
     let mut drifted = false;
@@ -755,12 +792,6 @@ pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
     Some(here.span)
 }
 
-fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
-    let diagnostic = codes::PROTECTED.new(format!("`{address}` is protected and would be {what}"));
-    let diagnostic = if span.is_some() { diagnostic.label(span, "protected by `cyan.protect`") } else { diagnostic };
-    diagnostic.help("take `cyan.protect` away first and deploy that")
-}
-
 /// `dependsOn` names that stand for something absent are ignored, and that is said (ruling A11).
 fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
     for unit in evaluation.documents.units() {
@@ -777,102 +808,5 @@ fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
                 }
             }
         }
-    }
-}
-
-/// Records that nobody wants any more.
-fn remove_what_is_gone(
-    draft: &mut Draft,
-    evaluation: &Evaluation,
-    snapshot: &Snapshot,
-    catalogs: &Catalogs,
-    found: &mut Diagnostics,
-) {
-    let wanted: HashSet<&Address> = draft.decisions.iter().map(|decision| &decision.address).collect();
-    let documents = &evaluation.documents;
-    let mut removals = Vec::new();
-    for (address, record) in snapshot.records.iter().filter(|(address, _)| !wanted.contains(address)) {
-        let declared = documents.declared(address).map(|number| (number, &evaluation.resources[number as usize]));
-        if declared.is_some_and(|(_, members)| matches!(members, Members::Failed | Members::Open)) {
-            continue;
-        }
-        let (reason, span) = match declared.and_then(|(number, it)| Some((it, documents.resource(number)?.2))) {
-            None => (Reason::Removed, Span::NONE),
-            Some((members, resource)) => {
-                let position = match address.key {
-                    Some(Key::Index(position)) => Some(position as usize),
-                    _ => None,
-                };
-                let reason = match (members, position) {
-                    (Members::Absent, _) => Reason::ConditionFalse,
-                    (Members::Many(members), Some(position)) if position < members.len() => Reason::ConditionFalse,
-                    (Members::Many(_), _) if address.key.is_some() => Reason::EachShrunk,
-                    _ => Reason::Removed,
-                };
-                (reason, resource.span)
-            }
-        };
-        removals.push(removal(address, record, reason, &evaluation.answers, catalogs, span, found));
-    }
-    draft.decisions.append(&mut removals);
-}
-
-fn removal(
-    address: &Address,
-    record: &Arc<Record>,
-    reason: Reason,
-    answers: &Answers,
-    catalogs: &Catalogs,
-    span: Span,
-    found: &mut Diagnostics,
-) -> Decision {
-    let seen = answers.seen.get(address);
-    let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(FrozenSeen::Gone));
-    let action = if nothing_there {
-        Action::None
-    } else if record.retain {
-        Action::Detach
-    } else {
-        Action::Delete
-    };
-    if action == Action::Delete && record.protect {
-        found.push(protected(address, "deleted", span));
-    }
-    if action == Action::Detach {
-        let note = codes::RETAINED.new(format!("`{address}` is left in the world and no longer managed"));
-        found.push(if span.is_some() { note.label(span, "") } else { note });
-    }
-    let mut reasons = vec![reason];
-    if record.status.word == StatusWord::Failed {
-        reasons.push(Reason::FailedBefore);
-    }
-    let ty = match catalogs.resource_type(&record.type_name) {
-        TypeRef::Known(ty) => Some(ty),
-        _ => None,
-    };
-    Decision {
-        address: address.clone(),
-        element: None,
-        type_name: record.type_name.clone(),
-        ty,
-        action,
-        reasons,
-        changes: Vec::new(),
-        replace_order: ReplaceOrder::DeleteFirst,
-        may_replace: false,
-        condition_open: false,
-        only_recorded: false,
-        record_differs: true,
-        desired: Value::Null,
-        metadata: Value::Null,
-        prior: Some(record.clone()),
-        outputs: record.outputs.clone(),
-        private: record.private.clone(),
-        expired: None,
-        dependencies: record.dependencies.clone(),
-        retain: record.retain,
-        protect: record.protect,
-        made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
-        span,
     }
 }

@@ -5,6 +5,7 @@ use diag::Diagnostics;
 use serde::{Deserialize, Serialize};
 use state::Snapshot;
 
+use super::Untouched;
 use super::diff::same;
 use crate::codes;
 use crate::resolve::{Evaluation, Halt, Need, Site};
@@ -60,11 +61,21 @@ pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
 }
 
 /// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.
-pub(crate) fn values(evaluation: &mut Evaluation, found: &mut Diagnostics) -> IndexMap<Name, Value> {
+/// Those that read what is out of target keep their former values.
+pub(crate) fn values(
+    evaluation: &mut Evaluation,
+    untouched: &Untouched,
+    former: &IndexMap<Name, Value>,
+    found: &mut Diagnostics,
+) -> IndexMap<Name, Value> {
     let documents = evaluation.documents.clone();
     let blueprint = documents.root().blueprint();
     let mut values = IndexMap::default();
     for (name, export) in &blueprint.exports {
+        if untouched.exports.contains(name) {
+            values.extend(former.get(name).map(|value| (name.clone(), value.clone())));
+            continue;
+        }
         match evaluation.export(name, found) {
             Ok(Some(value)) if value.is_null() => {}
             Ok(Some(value)) => {
@@ -87,9 +98,10 @@ pub(crate) fn values(evaluation: &mut Evaluation, found: &mut Diagnostics) -> In
 pub(super) fn exports(
     evaluation: &mut Evaluation,
     snapshot: &Snapshot,
+    untouched: &Untouched,
     found: &mut Diagnostics,
 ) -> (Vec<ExportChange>, Value) {
-    let after = values(evaluation, found);
+    let after = values(evaluation, untouched, &snapshot.exports, found);
     let mut changes: Vec<ExportChange> = after
         .into_iter()
         .map(|(name, after)| {
@@ -107,7 +119,8 @@ pub(super) fn exports(
     changes.extend(snapshot.exports.iter().filter(|(name, _)| !kept.contains(*name)).map(|(name, before)| {
         ExportChange { name: name.clone(), action: ExportAction::Removed, before: Some(before.clone()), after: None }
     }));
-    (changes, metadata(evaluation, found))
+    let metadata = if untouched.metadata { snapshot.metadata.clone() } else { metadata(evaluation, found) };
+    (changes, metadata)
 }
 
 /// All exports gone.

@@ -11,11 +11,20 @@
 //!
 //! Not here: running steps (`apply`); words for people (the face).
 
+mod addresses;
 pub(crate) mod diff;
 mod draft;
 mod exports;
 mod filters;
+mod imports;
+mod ledger;
+mod moves;
+mod options;
+mod policies;
 mod questions;
+mod reconcile;
+mod surgery;
+mod targets;
 mod tasks;
 mod unsupported;
 
@@ -31,8 +40,16 @@ use state::{OperationKind, Revision, Snapshot};
 pub use diff::Change;
 pub use exports::{ExportAction, ExportChange};
 pub(crate) use exports::{metadata as metadata_value, values as export_values};
+pub use options::{Adoption, DriftPolicy, Options};
+pub use surgery::Surgery;
+pub(crate) use targets::Untouched;
 pub(crate) use tasks::{Decided, Task, TaskKind, Until};
 
+use self::addresses::Named;
+use self::draft::AddressSet;
+use self::ledger::Ledger;
+use self::moves::Moves;
+use self::targets::Reach;
 use crate::answers::Answers;
 use crate::codes;
 use crate::documents::Documents;
@@ -53,28 +70,6 @@ pub enum Purpose {
     Reconcile,
 }
 
-/// How a plan is made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Options {
-    /// Ask the world what is there.
-    pub refresh: bool,
-    /// Addresses of calls that were cut off and about which the provider cannot tell: a person says they were not done.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub undone: Vec<Address>,
-    /// Only settle what was cut off; there is no document then.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub reconcile: bool,
-    /// The providers are simulations: such a plan is carried out by simulations alone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub simulated: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { refresh: true, undone: Vec::new(), reconcile: false, simulated: false }
-    }
-}
-
 /// What is done to a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,6 +84,10 @@ pub enum Action {
     Delete,
     /// Left in the world, no longer managed.
     Detach,
+    /// Taken under management as it is.
+    Import,
+    /// Called otherwise; the thing itself stays as it is.
+    Move,
     /// Nothing; only what is remembered of it changes.
     None,
 }
@@ -102,6 +101,8 @@ impl Action {
             Action::Replace => "replace",
             Action::Delete => "delete",
             Action::Detach => "detach",
+            Action::Import => "import",
+            Action::Move => "move",
             Action::None => "none",
         }
     }
@@ -137,6 +138,10 @@ pub enum Reason {
     FailedBefore,
     /// A person asked for it.
     Requested,
+    /// It had another address before.
+    Moved,
+    /// It was there already and is managed from now on.
+    Imported,
     /// Everything goes.
     Destroy,
 }
@@ -158,6 +163,8 @@ impl Reason {
             Reason::Interrupted => "interrupted",
             Reason::FailedBefore => "failed-before",
             Reason::Requested => "requested",
+            Reason::Moved => "moved",
+            Reason::Imported => "imported",
             Reason::Destroy => "destroy",
         }
     }
@@ -198,6 +205,9 @@ pub struct Step {
     /// The abstract resource that a transform made the thing from, as addresses print (reference 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
+    /// The address it had before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<Address>,
     /// Numbers of steps that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<u32>,
@@ -225,6 +235,12 @@ pub struct LeftAlone {
     /// Conditioned out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Address>,
+    /// Out of target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_of_target: Vec<Address>,
+    /// Those out of target that would otherwise change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Address>,
 }
 
 /// A document as it was staged.
@@ -268,12 +284,15 @@ pub struct Plan {
     pub(crate) tasks: Vec<Task>,
     pub(crate) groups: IndexMap<Name, Vec<Address>>,
     pub(crate) settled: Vec<refresh::Settled>,
+    pub(crate) untouched: Untouched,
 }
 
 impl Plan {
     /// Whether nothing would be done and no export would change.
     pub fn is_empty(&self) -> bool {
-        self.steps.iter().all(|step| step.action == Action::None)
+        let surgery = self.kind == OperationKind::State && !self.settled.is_empty();
+        !surgery
+            && self.steps.iter().all(|step| step.action == Action::None)
             && self.exports.iter().all(|export| export.action == ExportAction::Unchanged)
     }
 
@@ -327,6 +346,7 @@ pub struct Request<'a> {
 /// `None` if anything stands in the way; why goes to `found`, warnings beside a plan too.
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, world } = request;
+    let is_kept = answers.is_some();
     let mut answers = match answers {
         Some(kept) => kept,
         None => {
@@ -334,7 +354,23 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
                 Answers { now: world.now(), working_directory: world.working_directory(), ..Answers::default() };
             answers.remembered = snapshot.remembered.clone();
             if options.refresh || !snapshot.open.is_empty() {
-                refresh::refresh(&snapshot, !options.refresh, &catalogs, world, &mut answers, found).await;
+                let mut unread = Diagnostics::new();
+                let only_cut_off = !options.refresh;
+                refresh::refresh(
+                    &snapshot,
+                    only_cut_off,
+                    &options.adopted,
+                    &catalogs,
+                    world,
+                    &mut answers,
+                    &mut unread,
+                )
+                .await;
+                if options.force {
+                    // What cannot be read is deleted, or forgotten, all the same.
+                    unread.iter_mut().for_each(|diagnostic| diagnostic.severity = diag::Severity::Note);
+                }
+                found.append(unread);
             }
             answers
         }
@@ -343,7 +379,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     // A kept plan is settled again, so it keeps all that was seen.
     let seen = answers.seen.clone();
     let elsewhere = refresh::seen_elsewhere(&snapshot, &answers);
-    let settled = refresh::settle(&mut snapshot, &catalogs, &answers, &options.undone, &mut mistakes);
+    let mut settled = refresh::settle(&mut snapshot, &catalogs, &answers, &options, &mut mistakes);
     if options.refresh {
         elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
     } else {
@@ -351,18 +387,25 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     }
     let purpose = match &document {
         Some(_) => Purpose::Deploy,
-        None if options.reconcile => Purpose::Reconcile,
+        None if options.reconcile || options.surgery.is_some() => Purpose::Reconcile,
         None => Purpose::Destroy,
     };
     let kind = match (purpose, snapshot.records.is_empty()) {
+        (Purpose::Reconcile, _) if options.surgery.is_some() => OperationKind::State,
         (Purpose::Reconcile, _) => OperationKind::Reconcile,
         (Purpose::Destroy, _) => OperationKind::Destroy,
         (Purpose::Deploy, true) => OperationKind::Deploy,
         (Purpose::Deploy, false) => OperationKind::Update,
     };
+    let named = Named::new(&options.targets);
+    let replace = Named::new(&options.replace);
+    let renew = Named::new(&options.renew);
+    let mut owners = Vec::new();
+    let mut ledger = Ledger::default();
+    let mut moves = Moves::default();
     let mut frozen = None;
     let mut evaluation = None;
-    let draft = match document {
+    let mut draft = match document {
         Some((documents, document)) => {
             let Some(documents) = transform_documents(documents, &catalogs, &functions, world, &mut mistakes).await
             else {
@@ -375,30 +418,94 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             }
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
+            let reach = Reach::of(&documents, &options.targets);
+            let within = |address: &Address| reach.covers(address);
+            moves = moves::follow(&documents, within, &mut snapshot, &mut answers, &mut ledger, &mut mistakes);
+            if !renew.is_empty() {
+                owners = policies::owners(&answers);
+            }
+            if !is_kept {
+                policies::renew(&mut answers, &renew);
+            }
+            policies::heed_drift(options.drift, within, &mut snapshot, &mut answers, &catalogs, &mut ledger);
             if mistakes.has_errors() || found.has_errors() {
                 found.append(mistakes);
                 return None;
             }
-            let mut evaluated = Evaluation::new(documents, functions, inputs, answers);
-            let draft = draft::draft(&mut evaluated, &snapshot, &catalogs, world, &mut mistakes).await;
-            loop {
-                let needs = exports::needs(&mut evaluated);
-                if needs.is_empty() || mistakes.has_errors() {
-                    break;
-                }
-                questions::answer(&mut evaluated, needs, &catalogs, world, &mut mistakes).await;
-            }
-            evaluated.descriptions(&mut mistakes);
+            let mut evaluated = Evaluation::new(documents.clone(), functions, inputs, answers);
+            let with = draft::Drafting {
+                snapshot: &mut snapshot,
+                ledger: &mut ledger,
+                reach: &reach,
+                replace: &replace,
+                catalogs: &catalogs,
+                world,
+            };
+            let draft = draft::draft(&mut evaluated, with, &mut mistakes).await;
             answers = evaluated.answers.clone();
             evaluation = Some(evaluated);
             draft
         }
-        None if purpose == Purpose::Reconcile => draft::draft_nothing(&snapshot),
-        None => draft::draft_destroy(&snapshot, &answers, &catalogs, &mut mistakes),
+        None => match &options.surgery {
+            Some(surgery) => {
+                let table = surgery::Table {
+                    snapshot: &mut snapshot,
+                    answers: &mut answers,
+                    ledger: &mut ledger,
+                    targets: &named,
+                    catalogs: &catalogs,
+                    world,
+                };
+                surgery::draft(surgery, table, &mut mistakes).await
+            }
+            None if purpose == Purpose::Reconcile => {
+                let every = |_: &Address| true;
+                policies::heed_drift(options.drift, every, &mut snapshot, &mut answers, &catalogs, &mut ledger);
+                reconcile::draft(&snapshot, &answers, &catalogs)
+            }
+            None => draft::draft_destroy(&snapshot, &answers, &catalogs),
+        },
     };
+    let documents = evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
+    for asked in [&named, &replace] {
+        asked.refuse_unknown(&draft, &snapshot, documents.as_deref(), &[], &mut mistakes);
+    }
+    renew.refuse_unknown(&draft, &snapshot, documents.as_deref(), &owners, &mut mistakes);
+    moves.refuse_declared(&draft, &mut mistakes);
+    draft.say_what_came(&moves);
+    let mut left_out = Vec::new();
+    let mut untouched = Untouched::default();
+    if !named.is_empty() && options.surgery.is_none() {
+        left_out = targets::restrict(&mut draft, &named, purpose, &snapshot, &mut mistakes);
+        let out: AddressSet = left_out.iter().map(|decision| decision.address.clone()).collect();
+        draft.imports.take_back(|address| out.contains(address), &mut snapshot, &mut ledger);
+        moves.take_back(|address| out.contains(address), &mut snapshot, &mut answers, &mut ledger);
+        if let Some(evaluation) = &evaluation {
+            untouched = targets::untouched(&left_out, evaluation);
+        }
+    }
+    policies::report_what_goes(&draft, &mut mistakes);
+    if options.drift == DriftPolicy::Refuse {
+        policies::refuse_drift(&draft, &answers, &mut mistakes);
+    }
+    if let Some(evaluated) = &mut evaluation {
+        loop {
+            let needs = exports::needs(evaluated);
+            if needs.is_empty() || mistakes.has_errors() {
+                break;
+            }
+            questions::answer(evaluated, needs, &catalogs, world, &mut mistakes).await;
+        }
+        evaluated.descriptions(&mut mistakes);
+        answers = evaluated.answers.clone();
+    }
     let (exports, metadata) = match &mut evaluation {
-        Some(evaluation) if !mistakes.has_errors() => exports::exports(evaluation, &snapshot, &mut mistakes),
-        None if purpose == Purpose::Reconcile => (exports::unchanged(&snapshot), snapshot.metadata.clone()),
+        Some(evaluation) if !mistakes.has_errors() => {
+            exports::exports(evaluation, &snapshot, &untouched, &mut mistakes)
+        }
+        None if purpose == Purpose::Reconcile || !named.is_empty() => {
+            (exports::unchanged(&snapshot), snapshot.metadata.clone())
+        }
         _ => (exports::none(&snapshot), Value::Null),
     };
     let failed = mistakes.has_errors() || found.has_errors();
@@ -409,12 +516,26 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     answers.seen = seen;
     if let Some(evaluation) = &mut evaluation {
         answers.remembered = evaluation.remembered();
+        if untouched.partial {
+            // What is left out keeps the values it was made with.
+            let kept = snapshot.remembered.iter().filter(|(site, _)| !answers.remembered.contains_key(*site));
+            let kept: Vec<_> = kept.map(|(site, value)| (site.clone(), value.clone())).collect();
+            answers.remembered.extend(kept);
+        }
         evaluation.answers.remembered = answers.remembered.clone();
     }
-    let ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), found);
+    settled.extend(ledger.settled(&snapshot));
+    let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), found);
+    ordered.left_alone.waiting = left_out
+        .iter()
+        .filter(|decision| decision.action != Action::None)
+        .map(|decision| decision.address.clone())
+        .collect();
+    ordered.left_alone.out_of_target = left_out.into_iter().map(|decision| decision.address).collect();
     let secret = ordered.secret
         || exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
         || metadata.has_secret()
+        || settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
         || answers.remembered.values().any(|remembered| remembered.value.has_secret())
         || answers.data_sources.values().any(|frozen| frozen.fields.has_secret())
         || answers.calls.values().any(Value::has_secret)
@@ -436,6 +557,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         tasks: ordered.tasks,
         groups: ordered.groups,
         settled,
+        untouched,
     };
     Some(Staged { plan, snapshot, evaluation, catalogs })
 }

@@ -33,6 +33,8 @@ pub(crate) enum TaskKind {
     Record,
     /// Forgets it, without a call.
     Forget,
+    /// Nothing: what is remembered of it is written when the operation begins.
+    Settled,
     /// Only finds out whether its condition holds.
     Condition,
     /// Looks until a thing is stable that an earlier operation did not see ready.
@@ -249,8 +251,7 @@ pub(super) fn order(
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
         let decided = std::sync::Arc::new(decided_of(number, decision));
         let mut tasks = Tasks::default();
-        let retained =
-            decision.action == Action::Replace && decision.prior.as_ref().is_some_and(|record| record.retain);
+        let retained = decision.action == Action::Replace && decision.retain;
         if retained {
             found.push(
                 codes::RETAINED
@@ -276,6 +277,15 @@ pub(super) fn order(
             }
             Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&decided))),
             Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided))),
+            Action::Move | Action::Import if decision.record_differs => {
+                tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)));
+            }
+            Action::Move | Action::Import => {
+                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
+            }
+            Action::None if decision.element.is_none() && !decision.record_differs => {
+                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
+            }
             Action::None if decision.element.is_none() => {
                 tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided)));
             }
@@ -408,7 +418,10 @@ fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
 
 /// Everything that is made or changed waits for what it uses.
 fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
-    let Some(evaluation) = evaluation else { return };
+    let Some(evaluation) = evaluation else {
+        wait_for_records(builder, draft);
+        return;
+    };
     let documents = &evaluation.documents;
     for decision in &draft.decisions {
         let (Some((index, _)), Some(tasks)) = (decision.element, builder.of.get(&decision.address).copied()) else {
@@ -448,6 +461,29 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
             if decision.may_replace {
                 // Whether the old one has to go is only known once these values are.
                 tasks.backward.iter().for_each(|backward| builder.wait(*backward, on, until));
+            }
+        }
+        if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
+            match decision.replace_order {
+                ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
+                ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
+            }
+        }
+    }
+}
+
+/// The same without a document: each waits for what its record says that it uses.
+fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
+    for decision in draft.decisions.iter().filter(|decision| decision.action != Action::Delete) {
+        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(forward) = tasks.forward else { continue };
+        for used in &decision.dependencies {
+            let on = match group_key(used) {
+                Some(group) => builder.gather(&Name::from(group.as_ref())),
+                None => builder.of.get(used).and_then(|tasks| tasks.forward),
+            };
+            if let Some(on) = on {
+                builder.wait(forward, on, Until::Configured);
             }
         }
         if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
@@ -694,8 +730,10 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
             while goes && kind(end) == TaskKind::Gather {
                 end += 1;
             }
-            let turns_away =
-                matches!(kind(end), TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Condition);
+            let turns_away = matches!(
+                kind(end),
+                TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Settled | TaskKind::Condition
+            );
             let another = decision(start).map(|it| it.number) != decision(end).map(|it| it.number);
             (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
         })
@@ -796,6 +834,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
         computed: computed.unwrap_or_default(),
         expired: decision.expired,
         made_from: decision.made_from,
+        moved_from: decision.moved_from,
         waits_on: Vec::new(),
         span: decision.span,
     }

@@ -25,14 +25,8 @@ pub(super) fn refuse(checked: &Checked, functions: &FunctionTable, found: &mut D
             refuse(selector.span, format!("the links of `{name}`"));
         }
         let lifecycle = &resource.lifecycle;
-        if lifecycle.import.is_some() {
-            refuse(resource.span, format!("the import of `{name}`"));
-        }
         if lifecycle.timeouts != Timeouts::default() {
             refuse(resource.span, format!("the time limits of `{name}`"));
-        }
-        if !lifecycle.moved_from.is_empty() {
-            refuse(resource.span, format!("the move of `{name}`"));
         }
     }
     let mut calls = |expr: &blueprint::Expr| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use blueprint::Address;
 use engine::plan_file::{hidden, hidden_export, hidden_step};
 use engine::shell::{Clock, Operated};
 use engine::{Action, Options, Staged, Step};
@@ -31,11 +32,19 @@ pub(super) fn options(json: &Json) -> Result<Options, String> {
             "refresh" => options.refresh = value.as_bool().unwrap_or(true),
             "parallel" | "key" => {}
             "onFailure" if value != "rollback" => {}
-            "drift" if value == "revert" => {}
+            "drift" => options.drift = serde_json::from_value(value.clone()).map_err(|error| error.to_string())?,
+            "targets" => options.targets = addresses(value)?,
+            "renew" => options.renew = addresses(value)?,
+            "replace" => options.replace = addresses(value)?,
             other => return Err(format!("the option `{other}` cannot be carried out yet")),
         }
     }
     Ok(options)
+}
+
+fn addresses(value: &Json) -> Result<Vec<Address>, String> {
+    let texts = value.as_array().into_iter().flatten().filter_map(Json::as_str);
+    texts.map(|text| text.parse().map_err(|error| format!("`{text}`: {error}"))).collect()
 }
 
 /// Changes outside.

@@ -1,0 +1,97 @@
+//! How a plan is made: what a person asked for beside the document (reference 5.5, `--target` and its kin).
+//!
+//! Not here: what follows from it (`targets`, `policies`, `surgery`).
+
+use blueprint::{Address, Name};
+use serde::{Deserialize, Serialize};
+
+use super::surgery::Surgery;
+
+/// What becomes of differences between what is recorded and what was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DriftPolicy {
+    /// The plan sets the fields back.
+    #[default]
+    Revert,
+    /// The state takes what was seen of fields that the document does not set; the others are left as they are.
+    Accept,
+    /// Fields are left as they are, in the world and in the state.
+    Ignore,
+    /// There is no plan: `drift-refused`.
+    Refuse,
+}
+
+impl DriftPolicy {
+    fn is_usual(&self) -> bool {
+        *self == DriftPolicy::Revert
+    }
+}
+
+/// A thing whose call was cut off counts as done, because a person says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adoption {
+    /// Where.
+    pub address: Address,
+    /// The provider's id of what was made; needed where nothing else tells it.
+    pub id: Option<Name>,
+}
+
+/// How a plan is made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Ask the world what is there.
+    pub refresh: bool,
+    /// Addresses of calls that were cut off and about which the provider cannot tell: a person says they were not done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<Address>,
+    /// Addresses of calls that were cut off: a person says that what they were about is to be forgotten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<Address>,
+    /// Calls that were cut off: a person says they were done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adopted: Vec<Adoption>,
+    /// Settle what was cut off and what has drifted, without a document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reconcile: bool,
+    /// Only these change, with everything they depend on; all, if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Address>,
+    /// These are made anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replace: Vec<Address>,
+    /// The remembered values of these are drawn anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renew: Vec<Address>,
+    /// What becomes of drift.
+    #[serde(default, skip_serializing_if = "DriftPolicy::is_usual")]
+    pub drift: DriftPolicy,
+    /// What cannot be deleted is forgotten all the same; a destroy alone heeds it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// The providers are simulations: such a plan is carried out by simulations alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
+    /// A change of the state alone. Never kept in a plan file.
+    #[serde(skip)]
+    pub surgery: Option<Surgery>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            refresh: true,
+            undone: Vec::new(),
+            forgotten: Vec::new(),
+            adopted: Vec::new(),
+            reconcile: false,
+            targets: Vec::new(),
+            replace: Vec::new(),
+            renew: Vec::new(),
+            drift: DriftPolicy::Revert,
+            force: false,
+            simulated: false,
+            surgery: None,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What a person's policies make of a draft: drift taken in, passed over or refused, things made anew on request,
+//! protection and retention (reference 5.2, 5.5).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Map, Name, Value};
+use diag::{Diagnostics, Span};
+use provider::{Catalogs, ResourceType, TypeRef};
+use state::{Record, Snapshot};
+
+use super::addresses::Named;
+use super::diff::mark_fields;
+use super::draft::{Decision, Draft};
+use super::ledger::Ledger;
+use super::{Action, DriftPolicy, Reason};
+use crate::answers::{Answers, FrozenSeen};
+use crate::codes;
+use crate::drift::drifted_fields;
+
+/// Makes of what was seen what the policy wants the planner to see. A thing that has vanished stays vanished under all.
+pub(super) fn heed_drift(
+    policy: DriftPolicy,
+    reaches: impl Fn(&Address) -> bool,
+    snapshot: &mut Snapshot,
+    answers: &mut Answers,
+    catalogs: &Catalogs,
+    ledger: &mut Ledger,
+) {
+    match policy {
+        DriftPolicy::Revert | DriftPolicy::Refuse => {}
+        DriftPolicy::Ignore => answers.seen.retain(|_, seen| !matches!(seen, FrozenSeen::There { .. })),
+        DriftPolicy::Accept => {
+            let drifted: Vec<Address> = answers
+                .seen
+                .iter()
+                .filter(|(address, seen)| matches!(seen, FrozenSeen::There { .. }) && reaches(address))
+                .map(|(address, _)| address.clone())
+                .collect();
+            for address in drifted {
+                let Some(record) = snapshot.records.get(&address).filter(|record| !record.id.is_empty()).cloned()
+                else {
+                    continue;
+                };
+                let Some(FrozenSeen::There { fields, private, .. }) = answers.seen.shift_remove(&address) else {
+                    continue;
+                };
+                if let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) {
+                    let mut taken = Record::clone(&record);
+                    taken.outputs = accepted(&ty, &record, &fields);
+                    taken.private = private;
+                    ledger.put(snapshot, &address, Some(Arc::new(taken)));
+                }
+            }
+        }
+    }
+}
+
+/// The fields of a thing with what was seen of those that the document does not set.
+fn accepted(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
+    let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
+    for field in drifted_fields(ty, record, seen) {
+        let now = field.now.map_or(Value::Null, |now| field.marked(now, record));
+        match take_unset(outputs.get(field.name), &now, record.inputs.get(field.name)) {
+            Value::Null => drop(outputs.shift_remove(field.name)),
+            value => drop(outputs.insert(field.name.clone(), value)),
+        }
+    }
+    Value::Map(outputs.into())
+}
+
+/// What is recorded, with what was seen wherever the document says nothing.
+fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Value {
+    let Some(set) = set.filter(|set| !set.is_null()) else { return seen.clone() };
+    let recorded = recorded.cloned().unwrap_or_default();
+    match (recorded.as_map(), seen.as_map(), set.as_map()) {
+        (Some(then), Some(now), Some(set)) => {
+            let mut merged = Map::default();
+            for key in then.keys().chain(now.keys().filter(|key| !then.contains_key(*key))) {
+                let value = take_unset(then.get(key), now.get(key).unwrap_or(&Value::Null), set.get(key));
+                if !value.is_null() {
+                    merged.insert(key.clone(), value);
+                }
+            }
+            Value::Map(merged.into())
+        }
+        _ => recorded,
+    }
+}
+
+/// The record of a thing as it was seen: all that is set of it, too.
+pub(super) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
+    let mut inputs = record.inputs.as_map().cloned().unwrap_or_default();
+    for field in drifted_fields(ty, record, fields).filter(|field| field.written) {
+        match field.now {
+            Some(now) => drop(inputs.insert(field.name.clone(), field.marked(now, record))),
+            None => drop(inputs.shift_remove(field.name)),
+        }
+    }
+    let mut taken = record.clone();
+    taken.outputs = mark_fields(&ty.schema, fields, &record.outputs);
+    taken.inputs = Value::Map(inputs.into());
+    taken.private = private.clone();
+    taken
+}
+
+/// Makes replacements of what a person wants made anew; nothing of what is not there.
+pub(super) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
+    for decision in drafts.iter_mut().filter(|decision| replace.covers(&decision.address)) {
+        if matches!(decision.action, Action::None | Action::Update | Action::Replace) {
+            decision.action = Action::Replace;
+            decision.may_replace = false;
+            decision.only_recorded = false;
+            decision.reasons.insert(0, Reason::Requested);
+        }
+    }
+}
+
+/// Forgets the remembered values of what a person wants drawn anew (ruling S60).
+pub(super) fn renew(answers: &mut Answers, renew: &Named) {
+    if !renew.is_empty() {
+        answers.remembered.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));
+    }
+}
+
+/// Owners of call sites, as addresses.
+pub(super) fn owners(answers: &Answers) -> Vec<Name> {
+    answers.remembered.keys().filter_map(|site| Some(owner_of(site)?.name.clone())).collect()
+}
+
+fn owner_of(site: &str) -> Option<Address> {
+    site.rsplitn(3, '|').nth(2)?.parse().ok()
+}
+
+/// `drift-refused` for everything in a draft that has drifted.
+pub(super) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnostics) {
+    for decision in &draft.decisions {
+        let drifted = match decision.element {
+            Some(_) => decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::Vanished)),
+            None => has_drifted(decision, answers),
+        };
+        if !drifted {
+            continue;
+        }
+        let what = if decision.reasons.contains(&Reason::Vanished) { "is gone" } else { "is not as it was left" };
+        let diagnostic = codes::DRIFT_REFUSED.new(format!("`{}` {what}, and drift is refused", decision.address));
+        let diagnostic = placed(diagnostic, decision.span, "declared here");
+        found.push(diagnostic.help("see what differs with `cyan drift`; choose what becomes of it with `--drift`"));
+    }
+}
+
+/// Whether something that goes is not as recorded.
+fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
+    let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
+    match answers.seen.get(&decision.address) {
+        Some(FrozenSeen::There { fields, .. }) => drifted_fields(ty, record, fields).next().is_some(),
+        _ => false,
+    }
+}
+
+/// `protected` for what must not go, and a note for what is left in the world.
+pub(super) fn report_what_goes(draft: &Draft, found: &mut Diagnostics) {
+    for decision in &draft.decisions {
+        let Decision { address, span, .. } = decision;
+        match decision.action {
+            Action::Replace if decision.protect => found.push(protected(address, "replaced", *span)),
+            Action::Delete if decision.protect => found.push(protected(address, "deleted", *span)),
+            Action::Detach => {
+                let note = codes::RETAINED.new(format!("`{address}` is left in the world and no longer managed"));
+                found.push(placed(note, *span, ""));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
+    let diagnostic = codes::PROTECTED.new(format!("`{address}` is protected and would be {what}"));
+    placed(diagnostic, span, "protected by `cyan.protect`").help("take `cyan.protect` away first and deploy that")
+}
+
+fn placed(diagnostic: diag::Diagnostic, span: Span, text: &str) -> diag::Diagnostic {
+    if span.is_some() { diagnostic.label(span, text) } else { diagnostic }
+}

@@ -1,0 +1,140 @@
+//! A state as a text of its own: to look at, to keep, to read back elsewhere (`cyan state export` and `import`).
+//!
+//! Secrets are sealed one by one, so that the rest can be read; without a key a state with a secret cannot be written.
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::seal::{Place, SealError, Sealer};
+use crate::{Generation, InstanceName, Record, Remembered, Revision, Snapshot};
+
+/// The version of the form.
+pub const EXPORT_FORMAT: u32 = 1;
+
+/// Where its secrets stand.
+const PLACE: Place<'static> = Place { uid: "export", record: 0 };
+
+/// Everything that is remembered of an instance, but its history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exported {
+    /// The version of the form.
+    pub format: u32,
+    /// Always `state`.
+    pub kind: Name,
+    /// The name of the instance.
+    pub instance: Name,
+    /// The document it belongs to, relative to the state it was in.
+    pub document: Name,
+    /// Commits so far.
+    pub revision: Revision,
+    /// Finished operations so far.
+    pub generation: Generation,
+    /// Records by address.
+    pub records: IndexMap<Address, Arc<Record>>,
+    /// What the named intermediate values used.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<Name, Vec<Address>>,
+    /// Exported values.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub exports: IndexMap<Name, Value>,
+    /// Remembered values by call site.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub remembered: IndexMap<Name, Remembered>,
+    /// Evaluated metadata of the document.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub metadata: Value,
+}
+
+/// A text is no exported state, or not one that can be read here.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportedError {
+    /// It was written by a newer version.
+    #[error("the state has format {found}; this version reads up to {EXPORT_FORMAT}")]
+    Newer {
+        /// The format it has.
+        found: u64,
+    },
+    /// It is something else.
+    #[error("the file is no exported state")]
+    NotAState {
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// Its secrets cannot be sealed or opened.
+    #[error("the secrets of the state cannot be {verb}")]
+    Sealed {
+        /// `sealed` or `opened`.
+        verb: &'static str,
+        /// Why.
+        #[source]
+        source: SealError,
+    },
+}
+
+impl Exported {
+    /// What a snapshot holds. Calls that were cut off are not part of it: they are settled first.
+    pub fn of(instance: &InstanceName, snapshot: &Snapshot) -> Exported {
+        Exported {
+            format: EXPORT_FORMAT,
+            kind: "state".into(),
+            instance: instance.name().clone(),
+            document: snapshot.document.clone(),
+            revision: snapshot.revision,
+            generation: snapshot.generation,
+            records: snapshot.records.clone(),
+            groups: snapshot.groups.clone(),
+            exports: snapshot.exports.clone(),
+            remembered: snapshot.remembered.clone(),
+            metadata: snapshot.metadata.clone(),
+        }
+    }
+
+    /// Whether anything in it is secret.
+    pub fn has_secret(&self) -> bool {
+        self.records.values().any(|record| record.has_secret())
+            || self.exports.values().any(Value::has_secret)
+            || self.remembered.values().any(|remembered| remembered.value.has_secret())
+            || self.metadata.has_secret()
+    }
+
+    /// The text: indented JSON with a line end. `Sealed` if there is a secret and no key.
+    pub fn write(&self, sealer: &Sealer) -> Result<String, ExportedError> {
+        let text = sealer
+            .write(PLACE, self, self.has_secret())
+            .map_err(|source| ExportedError::Sealed { verb: "sealed", source })?;
+        let not_a_state = |source| ExportedError::NotAState { source };
+        let tree: serde_json::Value = serde_json::from_str(&text).map_err(not_a_state)?;
+        let mut text = serde_json::to_string_pretty(&tree).map_err(not_a_state)?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// Reads what [`write`](Exported::write) wrote.
+    pub fn read(text: &str, sealer: &Sealer) -> Result<Exported, ExportedError> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: u64,
+            kind: Name,
+        }
+        let not_a_state = |source| ExportedError::NotAState { source };
+        let head: Head = serde_json::from_str(text).map_err(not_a_state)?;
+        if head.kind.as_ref() != "state" {
+            let other = format!("it says that it is a `{}`", head.kind);
+            return Err(not_a_state(serde::de::Error::custom(other)));
+        }
+        if head.format > u64::from(EXPORT_FORMAT) {
+            return Err(ExportedError::Newer { found: head.format });
+        }
+        sealer.read(PLACE, text.as_bytes(), true).map_err(|source| match source {
+            SealError::Form(source) => not_a_state(source),
+            SealError::Foreign => match serde_json::from_str::<Exported>(text) {
+                Err(source) => not_a_state(source),
+                Ok(_) => ExportedError::Sealed { verb: "opened", source: SealError::Foreign },
+            },
+            source => ExportedError::Sealed { verb: "opened", source },
+        })
+    }
+}
