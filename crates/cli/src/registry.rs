@@ -1,12 +1,16 @@
-//! The one place that names providers and stores.
+//! The one place that names providers, stores and sources.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider};
 use providers::fake::{self, FakeOptions, SharedWorld};
+use source::{Source, Sources};
+use sources::disk::Disk;
+use sources::https::Https;
+use sources::{Cache, Environment, object};
 use state::Store;
 use state::seal::Sealer;
 use stores::memory::{MemoryState, MemoryStore};
@@ -181,5 +185,38 @@ pub(crate) fn store(place: &StatePlace, sealer: Sealer, writes: bool) -> Box<dyn
             let mode = if writes { Mode::ReadWrite } else { Mode::ReadOnly };
             Box::new(SqliteStore::open(file as &Path, sealer, mode))
         }
+    }
+}
+
+/// The places that documents come from. Nothing is read or asked before a document is wanted.
+#[allow(dead_code, reason = "who reads includes asks for them")]
+pub(crate) fn sources() -> Sources {
+    let environment = Environment::of_process();
+    let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let (mut https, mut s3) = (Https::new(), object::s3(environment.clone()));
+    let (mut google, mut azure) = (object::google(environment.clone()), object::azure(environment));
+    if let Some(cache) = cache_folder().map(Cache::new) {
+        (https, s3) = (https.cached(cache.clone()), s3.cached(cache.clone()));
+        (google, azure) = (google.cached(cache.clone()), azure.cached(cache));
+    }
+    let all: [Arc<dyn Source>; 5] =
+        [Arc::new(Disk::new(working_directory)), Arc::new(https), Arc::new(s3), Arc::new(google), Arc::new(azure)];
+    Sources::new(all)
+}
+
+/// Where documents that came from afar are kept.
+fn cache_folder() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    Some(cache.join("cyan").join("documents"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn documents_come_from_every_place_of_the_reference() {
+        let sources = super::sources();
+        let kinds: Vec<&str> = sources.kinds().map(|kind| kind.name).collect();
+        assert_eq!(kinds, ["https", "aws/s3", "googlecloud/storage", "azure/blob"]);
     }
 }

@@ -9,6 +9,7 @@
 mod bench;
 mod catalog;
 mod counterparts;
+mod servers;
 mod suite;
 
 use std::path::PathBuf;

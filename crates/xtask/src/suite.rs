@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::counterparts;
+use crate::{counterparts, servers};
 
 /// What the summaries of the test programs add up to.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -43,6 +43,7 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 /// If `cargo` cannot be started.
 pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     counterparts::prepare();
+    let servers = servers::start(root);
     // The same draws everywhere: what fails on one machine fails on the next. Another seed looks at other cases.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());
     println!("random tests begin with {SEED}={seed}");
@@ -51,6 +52,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(arguments)
         .env(SEED, seed)
+        .envs(servers.variables())
         .stdout(Stdio::piped())
         .spawn()?;
     let mut tally = Tally::default();

@@ -33,7 +33,9 @@ pub(super) fn of(service: &Service, address: &Address, error: Error) -> SourceEr
     let code =
         element(&text, "Code").or_else(|| element(&text, "AuthenticationErrorDetail").map(|_| "AuthenticationFailed"));
     let words = said(code, element(&text, "Message"));
-    if code.is_some_and(|code| CREDENTIALS.contains(&code)) {
+    // Azure has one code for a wrong signature and for what is not allowed.
+    let unsigned = words.contains("failed to authenticate");
+    if unsigned || code.is_some_and(|code| CREDENTIALS.contains(&code)) {
         return SourceError::Credentials { words };
     }
     match error {

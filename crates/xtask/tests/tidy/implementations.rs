@@ -1,4 +1,4 @@
-//! Outside its folder no provider, store or dialect is named, but in the place that registers it.
+//! Outside its folder no provider, store, source or dialect is named, but in the place that registers it.
 
 /// A crate of implementations, and the files that may name one of them: the place of registration, and tests.
 struct Kind {
@@ -6,7 +6,7 @@ struct Kind {
     may_name: &'static [&'static str],
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind {
         of: "providers",
         may_name: &[
@@ -26,6 +26,10 @@ const KINDS: [Kind; 3] = [
             "crates/stores/tests/",
             "crates/stores/benches/",
         ],
+    },
+    Kind {
+        of: "sources",
+        may_name: &["crates/cli/src/registry.rs", "crates/testkit/", "crates/xtask/", "crates/sources/tests/"],
     },
     Kind { of: "dialects", may_name: &["crates/dialects/src/dialect.rs", "crates/dialects/tests/"] },
 ];

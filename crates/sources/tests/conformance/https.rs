@@ -1,0 +1,322 @@
+//! Web servers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use source::conformance::Place;
+use source::{BoxFuture, Digest, Document, Limits, Location, Request, Source, SourceError, Sources};
+use sources::Cache;
+use sources::https::Https;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::{Got, Say, Server, Shelf, from_shelf, redirect, status, text};
+
+struct Site {
+    server: Server,
+    shelf: Shelf,
+    cache: Option<TempDir>,
+}
+
+impl Site {
+    fn new(cached: bool) -> Site {
+        let shelf = Shelf::default();
+        let server = Server::tls(from_shelf(shelf.clone(), "/", ""));
+        Site { server, shelf, cache: cached.then(|| tempfile::tempdir().unwrap()) }
+    }
+}
+
+impl Place for Site {
+    fn source(&self) -> Arc<dyn Source> {
+        let https = Https::trusting(&self.server.authority);
+        match &self.cache {
+            Some(folder) => Arc::new(https.cached(Cache::new(folder.path()))),
+            None => Arc::new(https),
+        }
+    }
+
+    fn request(&self, path: &str) -> Request {
+        Request {
+            kind: Some("https".into()),
+            keys: vec![("host".into(), format!("localhost:{}", self.server.port).into())],
+            ..Request::path(Some(Location::disk("/somewhere/main.yaml")), path)
+        }
+    }
+
+    fn put<'a>(&'a self, path: &'a str, bytes: &'a [u8]) -> BoxFuture<'a, ()> {
+        self.shelf.lock().unwrap().insert(path.to_owned(), Some(bytes.to_vec()));
+        Box::pin(std::future::ready(()))
+    }
+
+    fn stall(&self, path: &str) -> bool {
+        self.shelf.lock().unwrap().insert(path.to_owned(), None);
+        true
+    }
+}
+
+#[tokio::test]
+async fn web_servers_conform() {
+    for cached in [false, true] {
+        let failures = source::conformance::source(&|| Box::new(Site::new(cached))).await;
+        assert!(failures.is_empty(), "cached: {cached}: {failures:#?}");
+    }
+}
+
+fn limits() -> Limits {
+    Limits::document(CancellationToken::new())
+}
+
+async fn read_by(https: Https, url: &str) -> Result<Document, SourceError> {
+    Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&Request::path(None, url), &limits()).await
+}
+
+/// Reads from a plain server on this machine.
+async fn read(server: &Server, path: &str) -> Result<String, SourceError> {
+    let document = read_by(Https::new(), &server.url(path)).await?;
+    Ok(String::from_utf8(document.bytes.to_vec()).unwrap())
+}
+
+#[tokio::test]
+async fn statuses_are_said_in_words() {
+    let server = Server::plain(|got: &Got| status(got.path[1..].parse().unwrap(), "<html>no</html>"));
+    for (path, words) in [
+        ("/401", "credentials are needed: the server answered 401 Unauthorized"),
+        ("/403", "access is denied: the server answered 403 Forbidden"),
+        ("/404", "there is nothing at this place: the server answered 404 Not Found"),
+        ("/410", "there is nothing at this place: the server answered 410 Gone"),
+        ("/204", "it cannot be read: the server answered 204 No Content"),
+        ("/304", "it cannot be read: the server answered 304 Not Modified"),
+        ("/418", "it cannot be read: the server answered 418 I'm a teapot"),
+        ("/501", "it cannot be read: the server answered 501 Not Implemented"),
+    ] {
+        assert_eq!(read(&server, path).await.unwrap_err().to_string(), words);
+    }
+    assert_eq!(server.got().len(), 8, "what lasts is not tried again");
+    let words = read(&server, "/500").await.unwrap_err().to_string();
+    assert_eq!(words, "it cannot be read: the server answered 500 Internal Server Error");
+    assert_eq!(server.got().len(), 11, "what may pass is tried again twice");
+}
+
+#[tokio::test]
+async fn what_passes_is_tried_again() {
+    let asked = AtomicUsize::new(0);
+    let server = Server::plain(move |_| match asked.fetch_add(1, Ordering::SeqCst) {
+        0 => status(503, ""),
+        1 => Say::Cut,
+        _ => text("x: 1"),
+    });
+    assert_eq!(read(&server, "/a.yaml").await.unwrap(), "x: 1");
+}
+
+#[tokio::test]
+async fn a_cut_connection_is_no_document() {
+    let server = Server::plain(|_| Say::Cut);
+    let error = read(&server, "/a.yaml").await.unwrap_err().to_string();
+    assert!(error.starts_with("it cannot be read: the connection broke: "), "{error}");
+    assert_eq!(server.got().len(), 3);
+}
+
+#[tokio::test]
+async fn nobody_there_is_said_to_be_so() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/a.yaml", closed.local_addr().unwrap());
+    drop(closed);
+    let error = read_by(Https::new(), &url).await.unwrap_err().to_string();
+    assert!(error.starts_with("it cannot be read: no connection: "), "{error}");
+    assert!(!error.contains("a.yaml"), "{error}");
+}
+
+#[tokio::test]
+async fn redirects_are_followed_and_the_location_stays() {
+    let server = Server::plain(|got: &Got| match got.path.as_str() {
+        "/a.yaml" => redirect("moved/b.yaml"),
+        "/moved/b.yaml" => redirect("/c.yaml?x=1"),
+        "/c.yaml?x=1" => text("x: 1"),
+        "/loop" => redirect("/loop"),
+        "/nowhere" => status(302, ""),
+        "/away" => redirect("http://plain.example/a.yaml"),
+        "/file" => redirect("file:///etc/passwd"),
+        _ => status(404, ""),
+    });
+    let document = read_by(Https::new(), &server.url("/a.yaml")).await.unwrap();
+    assert_eq!(&*document.bytes, b"x: 1");
+    assert_eq!(&**document.location.identity(), server.url("/a.yaml"));
+    for (path, words) in [
+        ("/loop", "it cannot be read: the server redirected more than 5 times"),
+        ("/nowhere", "it cannot be read: the server redirected to nowhere"),
+        ("/away", "it cannot be read: the server redirected to `http://plain.example`, which is not followed"),
+        ("/file", "it cannot be read: the server redirected to `null`, which is not followed"),
+    ] {
+        assert_eq!(read(&server, path).await.unwrap_err().to_string(), words);
+    }
+    assert_eq!(server.paths().iter().filter(|path| *path == "/loop").count(), 6);
+}
+
+#[tokio::test]
+async fn a_redirect_does_not_leave_tls() {
+    let plain = Server::plain(|_| text("x: 1"));
+    let to = plain.url("/a.yaml");
+    let server = Server::tls(move |_| redirect(&to));
+    let error = read_by(Https::trusting(&server.authority), &server.url("/a.yaml")).await.unwrap_err();
+    assert!(error.to_string().contains("which is not followed"), "{error}");
+    assert!(plain.got().is_empty());
+}
+
+#[tokio::test]
+async fn servers_that_nobody_vouches_for_are_not_trusted() {
+    let server = Server::tls(|_| text("x: 1"));
+    let stranger = read_by(Https::new(), &server.url("/a.yaml")).await.unwrap_err().to_string();
+    assert!(stranger.starts_with("it cannot be read: the server is not trusted: "), "{stranger}");
+    let url = format!("https://127.0.0.1:{}/a.yaml", server.port);
+    let other_name = read_by(Https::trusting(&server.authority), &url).await.unwrap_err().to_string();
+    assert!(other_name.starts_with("it cannot be read: the server is not trusted: "), "{other_name}");
+    assert!(server.got().is_empty(), "nothing is said to them");
+    let document = read_by(Https::trusting(&server.authority), &server.url("/a.yaml")).await.unwrap();
+    assert_eq!(&*document.bytes, b"x: 1");
+}
+
+#[tokio::test]
+async fn giants_are_not_read() {
+    let server = Server::plain(|got: &Got| if got.path == "/giant" { Say::Giant } else { Say::Endless });
+    for path in ["/giant", "/endless"] {
+        let before = server.sent();
+        assert_eq!(read(&server, path).await, Err(SourceError::TooLarge { limit: 32 << 20 }), "{path}");
+        // What stands in buffers on the way counts as sent.
+        let sent = server.sent() - before;
+        assert!(sent < if path == "/giant" { 24 << 20 } else { 64 << 20 }, "{path}: {sent} bytes");
+    }
+    assert_eq!(server.got().len(), 2);
+}
+
+#[tokio::test]
+async fn what_comes_too_slowly_is_given_up() {
+    let server = Server::plain(|got: &Got| if got.path == "/nothing" { Say::Nothing } else { Say::Trickle });
+    let sources = Sources::new([Arc::new(Https::new()) as Arc<dyn Source>]);
+    for path in ["/nothing", "/trickle"] {
+        let request = Request::path(None, server.url(path));
+        let limits = Limits { time: Duration::from_millis(300), ..limits() };
+        let late = sources.read(&request, &limits).await.unwrap_err();
+        assert_eq!(late, SourceError::TimedOut { after: limits.time }, "{path}");
+        assert_eq!(late.to_string(), "it took longer than 0.3 s");
+        let cancel = CancellationToken::new();
+        let limits = Limits::document(cancel.clone());
+        let (read, ()) = tokio::join!(sources.read(&request, &limits), async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            cancel.cancel();
+        });
+        assert_eq!(read, Err(SourceError::Cancelled), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_web_sites_are_recognised() {
+    let server = Server::plain(|got: &Got| match got.path.as_str() {
+        "/login" => text("\n<!DOCTYPE html><html><head><title>Sign in to continue</title></head></html>"),
+        "/packed" => {
+            Say::Answer(200, vec![("Content-Encoding".into(), "gzip".into())], vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0])
+        }
+        // A server may call a document what it likes.
+        _ => Say::Answer(200, vec![("Content-Type".into(), "text/html".into())], b"x: 1".to_vec()),
+    });
+    let login = read(&server, "/login").await.unwrap_err();
+    assert_eq!(login.to_string(), "it is an HTML page with the title `Sign in to continue`, not a document");
+    let packed = read(&server, "/packed").await.unwrap_err();
+    assert_eq!(packed.to_string(), "it cannot be read: the server sent it encoded as `gzip`");
+    assert_eq!(read(&server, "/a.yaml").await.unwrap(), "x: 1");
+}
+
+#[tokio::test]
+async fn no_credentials_are_sent() {
+    let server = Server::plain(|_| text("x: 1"));
+    read(&server, "/a.yaml").await.unwrap();
+    let got = server.got().remove(0);
+    assert!(!got.headers.keys().any(|name| name.contains("auth") || name.contains("cookie")), "{got:?}");
+    assert!(got.headers["user-agent"].starts_with("cyanotype/"));
+    let url = format!("http://ann:pass@127.0.0.1:{}/a.yaml", server.port);
+    let error = read_by(Https::new(), &url).await.unwrap_err().to_string();
+    assert_eq!(error, "`path` holds a user or password; no credentials are sent to web servers");
+    assert_eq!(server.got().len(), 1);
+}
+
+#[tokio::test]
+async fn a_pinned_document_is_asked_for_once() {
+    let server = Server::plain(|_| text("x: 1"));
+    let folder = tempfile::tempdir().unwrap();
+    let pinned = Request {
+        checksum: Some(Digest::of(b"x: 1").to_string().into()),
+        ..Request::path(None, server.url("/a.yaml"))
+    };
+    for _ in 0..3 {
+        let https = Https::new().cached(Cache::new(folder.path()));
+        let sources = Sources::new([Arc::new(https) as Arc<dyn Source>]);
+        assert_eq!(&*sources.read(&pinned, &limits()).await.unwrap().bytes, b"x: 1");
+    }
+    assert_eq!(server.got().len(), 1);
+    // The same content is the same wherever it is.
+    let https = Https::new().cached(Cache::new(folder.path()));
+    let elsewhere = Request { path: server.url("/b.yaml").into(), ..pinned };
+    let document = Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&elsewhere, &limits()).await.unwrap();
+    assert_eq!(&**document.location.identity(), server.url("/b.yaml"));
+    assert_eq!(server.got().len(), 1);
+}
+
+#[tokio::test]
+async fn what_has_not_changed_is_not_sent_again() {
+    let shelf = Shelf::default();
+    shelf.lock().unwrap().insert("a.yaml".into(), Some(b"x: 1".to_vec()));
+    let server = Server::plain(from_shelf(shelf, "/", ""));
+    let folder = tempfile::tempdir().unwrap();
+    let url = server.url("/a.yaml");
+    let read = || read_by(Https::new().cached(Cache::new(folder.path())), &url);
+    let asked = |server: &Server| server.got().last().unwrap().headers.contains_key("if-none-match");
+    assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
+    assert!(!asked(&server));
+    assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
+    assert!(asked(&server), "the tag is shown");
+    // A damaged file is as good as none.
+    for file in files(folder.path()).iter().filter(|file| !file.to_string_lossy().contains("seen")) {
+        std::fs::write(file, "x: 2").unwrap();
+    }
+    assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
+    assert!(!asked(&server), "there is nothing to compare with");
+    assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
+    assert!(asked(&server));
+    // So is a damaged note.
+    for file in files(&folder.path().join("seen")) {
+        std::fs::write(file, "{").unwrap();
+    }
+    assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
+    assert!(!asked(&server));
+}
+
+#[tokio::test]
+async fn a_cache_that_cannot_be_written_is_none() {
+    let server = Server::plain(|_| text("x: 1"));
+    let document = read_by(Https::new().cached(Cache::new("/dev/null/cache")), &server.url("/a.yaml")).await;
+    assert_eq!(&*document.unwrap().bytes, b"x: 1");
+}
+
+#[tokio::test]
+async fn the_cache_is_for_this_person_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let server = Server::plain(|_| text("x: 1"));
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("new/cache");
+    read_by(Https::new().cached(Cache::new(&cache)), &server.url("/a.yaml")).await.unwrap();
+    let found = files(&cache);
+    assert_eq!(found.len(), 1);
+    for file in found {
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0);
+        assert_eq!(file.parent().unwrap().metadata().unwrap().permissions().mode() & 0o077, 0);
+    }
+}
+
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}

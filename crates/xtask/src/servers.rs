@@ -1,0 +1,213 @@
+//! Servers that stand in for services of clouds while the tests run.
+//!
+//! Each is installed once, pinned, below the build folder, and listens on a free port of this machine for as long as the
+//! tests run. Where one cannot be had, its tests fail: here nothing is skipped.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::counterparts::present;
+
+/// How long a server may take until it answers.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Set for the tests: what they need has been started, so that a missing server is a failure.
+const ALL: &str = "CYAN_TEST_ALL";
+
+/// What is installed: its folder names the version, so that another version is another folder.
+enum Package {
+    /// Packages for Python, with all that they need, pinned.
+    Python { folder: &'static str, requirements: &'static str },
+    /// A package for Node.
+    Node { folder: &'static str, package: &'static str },
+}
+
+struct Server {
+    /// For people.
+    what: &'static str,
+    /// Where tests find its address.
+    variable: &'static str,
+    package: Package,
+    /// The program, in the folder of the package.
+    program: &'static str,
+    arguments: &'static [&'static str],
+    /// The argument before the port.
+    port: &'static str,
+    environment: &'static [(&'static str, &'static str)],
+}
+
+const MOTO: Package =
+    Package::Python { folder: "moto-5.2.5", requirements: include_str!("../counterparts/moto-5.2.5.txt") };
+
+const SERVERS: [Server; 3] = [
+    Server {
+        what: "S3",
+        variable: "CYAN_TEST_S3",
+        package: MOTO,
+        program: "bin/moto_server",
+        arguments: &["-H", "127.0.0.1"],
+        port: "-p",
+        environment: &[],
+    },
+    Server {
+        what: "S3 that looks at credentials",
+        variable: "CYAN_TEST_S3_STRICT",
+        package: MOTO,
+        program: "bin/moto_server",
+        arguments: &["-H", "127.0.0.1"],
+        port: "-p",
+        environment: &[("INITIAL_NO_AUTH_ACTION_COUNT", "0")],
+    },
+    Server {
+        what: "Azure Blob Storage",
+        variable: "CYAN_TEST_AZURE",
+        package: Package::Node { folder: "azurite-3.35.0", package: "azurite@3.35.0" },
+        program: "node_modules/.bin/azurite-blob",
+        arguments: &["--silent", "--inMemoryPersistence", "--disableTelemetry", "--blobHost", "127.0.0.1"],
+        port: "--blobPort",
+        environment: &[],
+    },
+];
+
+/// Servers that run until this is dropped.
+pub(crate) struct Running {
+    children: Vec<Child>,
+    variables: Vec<(&'static str, String)>,
+}
+
+/// Installs what is not there yet and starts all of them. What cannot be started is said, and left out.
+pub(crate) fn start(root: &Path) -> Running {
+    let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
+    let folder = match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(target) => root.join(target),
+        None => root.join("target"),
+    };
+    for server in &SERVERS {
+        let started = install(&folder.join("counterparts"), &server.package).and_then(|home| launch(server, &home));
+        match started {
+            Ok((child, port)) => {
+                running.children.push(child);
+                running.variables.push((server.variable, format!("http://127.0.0.1:{port}")));
+            }
+            Err(error) => println!("not here: a server of {}: {error}", server.what),
+        }
+    }
+    running.wait();
+    running
+}
+
+impl Running {
+    /// What tests find them by.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.variables.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// Waits until all of them answer.
+    fn wait(&self) {
+        let begin = Instant::now();
+        for (name, address) in &self.variables[1..] {
+            while !answers(address) {
+                if begin.elapsed() > PATIENCE {
+                    println!("the server of {name} does not answer");
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Whether something that speaks HTTP is there.
+fn answers(address: &str) -> bool {
+    let ask = || -> io::Result<bool> {
+        let mut stream = TcpStream::connect(address.trim_start_matches("http://"))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut first = [0; 5];
+        stream.read_exact(&mut first)?;
+        Ok(&first == b"HTTP/")
+    };
+    ask().unwrap_or(false)
+}
+
+/// The folder of an installed package.
+fn install(all: &Path, package: &Package) -> io::Result<PathBuf> {
+    let (Package::Python { folder, .. } | Package::Node { folder, .. }) = package;
+    let home = all.join(folder);
+    let done = home.join("installed");
+    fs::create_dir_all(all)?;
+    // Two runs at once would spoil each other's folder.
+    let lock = File::create(all.join("lock"))?;
+    lock.lock()?;
+    if done.is_file() {
+        return Ok(home);
+    }
+    println!("installing {folder}");
+    let _ = fs::remove_dir_all(&home);
+    fs::create_dir_all(&home)?;
+    match package {
+        Package::Python { requirements, .. } => {
+            let list = home.join("requirements.txt");
+            fs::write(&list, requirements)?;
+            run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+            let mut pip = Command::new(home.join("bin/pip"));
+            run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(&list))?;
+        }
+        Package::Node { package, .. } => {
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+            run(npm.arg(&home).arg(package))?;
+        }
+    }
+    File::create(done)?;
+    Ok(home)
+}
+
+fn run(command: &mut Command) -> io::Result<()> {
+    let shown = command.get_program().to_string_lossy().into_owned();
+    let failed = |why: String| io::Error::other(format!("`{shown}` {why}"));
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failed(format!("ended with {status}"))),
+        Err(error) => Err(failed(format!("cannot be started: {error}"))),
+    }
+}
+
+/// Starts a server on a free port.
+fn launch(server: &Server, home: &Path) -> io::Result<(Child, u16)> {
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let program = home.join(server.program);
+    // It ends with this program, however that ends.
+    let mut command = if present("setpriv") {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    let child = command
+        .args(server.arguments)
+        .arg(server.port)
+        .arg(port.to_string())
+        .envs(server.environment.iter().copied())
+        .current_dir(home)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    Ok((child, port))
+}
