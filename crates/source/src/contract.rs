@@ -138,10 +138,10 @@ pub trait Source: Send + Sync {
     /// The kind. The same every time.
     fn kind(&self) -> &'static Kind;
 
-    /// The location that a request of this kind leads to, without reading the document. Either
-    /// `request.from` is a document of this kind, or `request.keys` say the whole place, or neither: then it is an
-    /// address, or on the disk relative to the working directory. A path that leads out of the place is
-    /// [`SourceError::Settings`] at `path`. Whether something is there need not be known yet.
+    /// The location that a request of this kind leads to, without reading the document. `request.keys` say the whole
+    /// place, or the path is an address, or it is relative to `request.from`, which then is of this kind; on the disk
+    /// without one to the working directory. Otherwise `request.from` only says who asks. A path that leads out of the
+    /// place is [`SourceError::Settings`] at `path`. Whether something is there need not be known yet.
     fn resolve<'a>(&'a self, request: &'a Request, limits: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>>;
 
     /// The bytes at a location of this kind, within the limits. `pinned`: the digest that is wanted; whoever keeps that

@@ -50,11 +50,6 @@ impl Sources {
         if request.path.contains('\0') {
             return Err(SourceError::settings("path", "holds a null character"));
         }
-        // The keys of a named kind say the whole place; and a source is never asked about the place of another.
-        let elsewhere = |from: &Location| request.kind.is_some() || &**from.kind() != kind.name;
-        if request.from.as_ref().is_some_and(elsewhere) {
-            return source.resolve(&Request { from: None, ..request.clone() }, limits).await;
-        }
         source.resolve(request, limits).await
     }
 

@@ -7,8 +7,19 @@ use source::{Location, Request, SourceError};
 
 use crate::client::is_this_machine;
 
-/// The address that a request leads to.
+/// The address that a request leads to. A document from elsewhere may not ask this machine: what answers here may trust
+/// whoever is here.
 pub(super) fn resolve(request: &Request) -> Result<Url, SourceError> {
+    let url = whole(request)?;
+    let from_here =
+        |from: &Location| from.is_disk() || Url::parse(from.identity()).is_ok_and(|from| is_this_machine(&from));
+    if is_this_machine(&url) && !request.from.as_ref().is_none_or(from_here) {
+        return Err(SourceError::Denied { words: "a document from elsewhere may not ask this machine".to_owned() });
+    }
+    Ok(url)
+}
+
+fn whole(request: &Request) -> Result<Url, SourceError> {
     let (path, host) = (&*request.path, request.key("host"));
     if path
         .split_once("://")
@@ -22,8 +33,8 @@ pub(super) fn resolve(request: &Request) -> Result<Url, SourceError> {
     }
     let base = match (host, &request.from) {
         (Some(host), _) => of_host(host)?,
-        (None, Some(from)) => parse(Location::identity(from))?,
-        (None, None) => return Err(SourceError::settings("host", "is missing")),
+        (None, Some(from)) if &**from.kind() == super::KIND.name => parse(from.identity())?,
+        (None, _) => return Err(SourceError::settings("host", "is missing")),
     };
     // Such a path would name a host of its own.
     let slash = |character: char| matches!(character, '/' | '\\');
@@ -133,7 +144,6 @@ mod tests {
             ("100%.yaml", "https://example.com/a/b/100%.yaml"),
             ("https://other.example:443/x.yaml", "https://other.example/x.yaml"),
             ("HTTPS://OTHER.example/./y/../x.yaml", "https://other.example/x.yaml"),
-            ("http://127.0.0.1:80/x.yaml", "http://127.0.0.1/x.yaml"),
         ] {
             assert_eq!(resolved(base, None, path), Ok(wanted.to_owned()), "{path}");
         }
@@ -150,6 +160,25 @@ mod tests {
         }
         assert!(resolved(base, None, "https://user:secret@example.com/x").unwrap_err().contains("no credentials"));
         assert!(resolved(base, None, "https://").unwrap_err().contains("is no address"));
+    }
+
+    #[test]
+    fn this_machine_is_for_documents_of_this_machine() {
+        let here = Some("http://127.0.0.1:8080/a.yaml");
+        assert_eq!(resolved(here, None, "http://localhost:80/x"), Ok("http://localhost/x".to_owned()));
+        assert_eq!(resolved(None, None, "http://[::1]:8080/x"), Ok("http://[::1]:8080/x".to_owned()));
+        let afar = Some("https://example.com/a.yaml");
+        for path in
+            ["http://127.0.0.1/x", "https://localhost/x", "https://[::1]/x", "https://2130706433/x", "http://0x7f.1/x"]
+        {
+            assert!(resolved(afar, None, path).unwrap_err().contains("may not ask this machine"), "{path}");
+        }
+        let request = Request {
+            kind: Some("https".into()),
+            keys: vec![("host".into(), "localhost:8443".into())],
+            ..Request::path(Some(Location::new("aws/s3", "s3://docs/a.yaml?region=eu-west-1")), "x")
+        };
+        assert!(matches!(resolve(&request), Err(SourceError::Denied { .. })));
     }
 
     #[test]

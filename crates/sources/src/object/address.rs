@@ -43,12 +43,12 @@ pub(super) fn resolve(
             let (bucket, path) = rest.split_once('/').unwrap_or((rest, ""));
             (bucket.to_owned(), String::new(), path, (service.usual_region)(environment))
         }
-        (None, Some(from), None) => {
+        (None, Some(from), None) if &**from.kind() == service.kind.name => {
             let from = Address::parse(service, Location::identity(from))?;
             let folder = from.key.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             (from.bucket, folder, written, from.region)
         }
-        (None, None, None) => return Err(SourceError::settings(service.holder, "is missing")),
+        (None, _, None) => return Err(SourceError::settings(service.holder, "is missing")),
     };
     if !(service.is_holder)(&bucket) {
         return Err(SourceError::settings(

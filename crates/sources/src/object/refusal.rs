@@ -48,16 +48,15 @@ pub(super) fn of(service: &Service, address: &Address, error: Error) -> SourceEr
         _ if text.contains("redirect without LOCATION") || code == Some("PermanentRedirect") => {
             SourceError::settings("region", format!("is not that of the {}", service.holder_word))
         }
-        _ if is_about_credentials(&text) => SourceError::Credentials { words: innermost(&error) },
+        _ if is_about_credentials(&text) => of_setup(service, error),
         _ if words.is_empty() => SourceError::broken(scrubbed(address, &innermost(&error))),
         _ => SourceError::broken(words),
     }
 }
 
-/// An error in setting a client up.
+/// An error in finding credentials.
 pub(super) fn of_setup(service: &Service, error: Error) -> SourceError {
-    let words = innermost(&error);
-    SourceError::Credentials { words: format!("{words} ({})", service.credentials) }
+    SourceError::Credentials { words: format!("set {} ({})", service.credentials, innermost(&error)) }
 }
 
 fn is_none_of_machine(error: &Error) -> bool {

@@ -368,6 +368,17 @@ async fn missing_credentials_are_said_to_be_missing() {
 }
 
 #[tokio::test]
+async fn a_machine_without_credentials_of_its_own_is_said_to_have_none() {
+    let home = tempfile::tempdir().unwrap();
+    let machine = Server::plain(|_| status(404, ""));
+    let variables = [("HOME", home.path().to_str().unwrap()), ("AWS_METADATA_ENDPOINT", &machine.url(""))];
+    let error = read_s3(environment(&variables)).await.unwrap_err();
+    let SourceError::Credentials { words } = &error else { panic!("{error:?}") };
+    assert!(words.starts_with("set `AWS_ACCESS_KEY_ID`"), "{error}");
+    assert!(!machine.got().is_empty());
+}
+
+#[tokio::test]
 async fn an_azure_account_must_be_named() {
     let request = Request {
         kind: Some("azure/blob".into()),
