@@ -35,7 +35,7 @@ pub(crate) fn offer(global: &Global, command: &Command, report: &mut Report) -> 
     let mut found = Diagnostics::new();
     let mut more: Vec<(FileId, Arc<Catalog>)> = Vec::new();
     for path in &global.catalog {
-        if let Some(read) = read(path, &mut files, &mut found)? {
+        if let Some(read) = read(path, &more, &mut files, &mut found)? {
             more.push(read);
         }
     }
@@ -52,13 +52,15 @@ pub(crate) fn offer(global: &Global, command: &Command, report: &mut Report) -> 
 /// The catalogue in a file; what is wrong with it goes to `found`.
 fn read(
     path: &Path,
+    before: &[(FileId, Arc<Catalog>)],
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Option<(FileId, Arc<Catalog>)>, CommandError> {
     let shown = path.display().to_string();
     let text = read_text(path)?;
     let file = files.add(shown.clone(), text.as_str());
-    match provider::read_catalog(&text) {
+    let before: Vec<Arc<Catalog>> = before.iter().map(|(_, catalog)| catalog.clone()).collect();
+    match provider::read_catalog_over(&text, Arc::new(registry::beneath(&before))) {
         Ok(catalog) => return Ok(Some((file, Arc::new(catalog)))),
         Err(error) => found.push(diagnostic(&error, file, &shown, &text)),
     }

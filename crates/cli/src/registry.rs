@@ -165,11 +165,20 @@ pub(crate) fn is_managed(namespace: &str) -> bool {
     PROVIDERS.iter().any(|(known, _)| *known == namespace)
 }
 
+/// Every catalogue of this program.
+fn own() -> impl Iterator<Item = Arc<Catalog>> {
+    let offline = OFFLINE.iter().map(|(_, catalog)| catalog());
+    PROVIDERS.iter().map(|(_, make)| make().catalog().clone()).chain(offline).chain([fake::catalog()])
+}
+
+/// What lies beneath a catalogue that is read after these ones of the person's own.
+pub(crate) fn beneath(more: &[Arc<Catalog>]) -> Catalogs {
+    Catalogs::new(provider::overlay(own(), more)).0
+}
+
 /// What a person's own catalogues contradict in those of this program, once they are on top of them.
 pub(crate) fn contradictions(more: &[Arc<Catalog>]) -> Vec<String> {
-    let offline = OFFLINE.iter().map(|(_, catalog)| catalog());
-    let own = PROVIDERS.iter().map(|(_, make)| make().catalog().clone()).chain(offline).chain([fake::catalog()]);
-    provider::combine(provider::overlay(own, more)).2
+    provider::combine(provider::overlay(own(), more)).2
 }
 
 /// Whether a text may name a type of this namespace: its name with a `/` after it occurs.

@@ -18,7 +18,7 @@ use expr::{FunctionDef, FunctionTable, Parameter, Purity, Returns};
 use self::reader::{Object, Place};
 use crate::{
     AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, OptionOf,
-    Rejection, ResourceType, Setting, TransformDef,
+    Rejection, ResourceType, Setting, TransformDef, TypeSource,
 };
 
 /// A catalogue cannot be used.
@@ -55,6 +55,16 @@ const OPERATORS: &[&str] = &[
 
 /// The catalogue that a JSON text describes, checked for contradictions within itself; the first mistake is the error.
 pub fn read_catalog(text: &str) -> Result<Catalog, CatalogError> {
+    read(text, None)
+}
+
+/// The catalogue that a JSON text describes, which will lie on top of others: it may name their types where it names its own.
+pub fn read_catalog_over(text: &str, beneath: Arc<dyn TypeSource>) -> Result<Catalog, CatalogError> {
+    let catalog = read(text, Some(beneath))?;
+    Ok(Catalog { source: None, ..catalog })
+}
+
+fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, CatalogError> {
     let value = reader::parse(text)?;
     let place = Place::top();
     let object = Object::new(
@@ -87,6 +97,7 @@ pub fn read_catalog(text: &str) -> Result<Catalog, CatalogError> {
         max_parallel: object.small_count("maxParallel")?.unwrap_or(0),
         loose_names: object.flag("looseNames")?,
         hidden: object.flag("hidden")?,
+        source: beneath,
         ..Catalog::default()
     };
     let functions = Functions::default();
@@ -209,7 +220,7 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
 /// Whether a type should be in this catalogue, by its namespace, and is not.
 fn is_missing(name: &str, catalog: &Catalog) -> bool {
     let namespace = Catalogs::namespace_of(name);
-    catalog.namespaces.iter().any(|own| own.as_ref() == namespace) && !catalog.resource_types.contains_key(name)
+    catalog.namespaces.iter().any(|own| own.as_ref() == namespace) && catalog.resource_type(name).is_none()
 }
 
 fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, CatalogError> {

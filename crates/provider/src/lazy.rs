@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 
-use crate::{Catalog, DataSourceType, ResourceType};
+use crate::{Catalog, Catalogs, DataSourceType, ResourceType, TypeRef};
 
 /// Types that are read one by one, when they are first asked for. Each is read once and kept.
 ///
@@ -31,6 +31,20 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
     /// The names of all data source types in the catalogue's spelling, without reading any of them.
     fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(std::iter::empty())
+    }
+}
+
+/// All types at hand, each read when it is asked for.
+impl TypeSource for Catalogs {
+    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        match Catalogs::resource_type(self, name) {
+            TypeRef::Known(found) => Some(found),
+            TypeRef::UnknownType | TypeRef::UnknownNamespace => None,
+        }
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(Catalogs::resource_type_names(self))
     }
 }
 
@@ -86,7 +100,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::{Catalogs, TypeRef, read_catalog};
+    use crate::read_catalog;
 
     /// Two types, of which it counts how often they are read.
     #[derive(Debug)]

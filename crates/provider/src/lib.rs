@@ -22,7 +22,7 @@ pub use catalog::{
     LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection, ResourceType, Setting,
     Side, TransformDef, TypeRef,
 };
-pub use catalog_file::{CatalogError, read_catalog};
+pub use catalog_file::{CatalogError, read_catalog, read_catalog_over};
 pub use catalogs::combine;
 pub use contract::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,

@@ -191,7 +191,44 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
             return Err(object.error("set", "a list identified by a field cannot also be a set"));
         }
     }
-    values(object, field)
+    values(object, field)?;
+    match &field.value {
+        Some(template) => filled_in(object, field, template),
+        None => Ok(()),
+    }
+}
+
+/// What a simulation fills in is of the field's kind, as far as that can be told before it is filled in.
+fn filled_in(object: &Object<'_>, field: &Field, template: &Value) -> Result<(), CatalogError> {
+    let wrong = |message: &str| Err(object.error("value", message));
+    match template {
+        Value::Text(text) if text.contains('{') => {
+            let alone = text.starts_with('{') && text.find('}') == Some(text.len() - 1);
+            let is_text = matches!(field.kind, Kind::String | Kind::Any | Kind::Union(_));
+            match text.as_ref() {
+                "{updates}" if matches!(field.kind, Kind::Integer | Kind::Any | Kind::Union(_)) => Ok(()),
+                "{updates}" => wrong("gives an integer"),
+                text if alone && text.starts_with("{spec.") => Ok(()),
+                _ if is_text => Ok(()),
+                _ => wrong("gives a text"),
+            }
+        }
+        other if has_marks(other) => Ok(()),
+        other => match Fit::new().field(other, field, Direction::Answered) {
+            Some(misfit) if misfit.path.is_empty() => wrong(&misfit.message),
+            Some(misfit) => wrong(&format!("`{}` {}", misfit.path, misfit.message)),
+            None => Ok(()),
+        },
+    }
+}
+
+fn has_marks(template: &Value) -> bool {
+    match template {
+        Value::Text(text) => text.contains('{'),
+        Value::List(items) => items.iter().any(has_marks),
+        Value::Map(entries) => entries.values().any(has_marks),
+        _ => false,
+    }
 }
 
 /// The default and the allowed values are of the field's kind, and the default is allowed.
