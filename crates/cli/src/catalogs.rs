@@ -24,8 +24,14 @@ pub(crate) fn offer(global: &Global, command: &Command, report: &mut Report) -> 
         && !matches!(command, Command::Validate(_) | Command::Stage(_))
     {
         return Err(CommandError::Usage {
-            message: format!("`{}` describes types and manages nothing, so `{}` cannot use it", first.display(), command.word()),
-            help: Some("say `--simulate` to rehearse with these types; without it, only `validate` and `stage` take `--catalog`".to_owned()),
+            message: format!(
+                "`--catalog` goes with `validate`, `stage` and `--simulate`, not with `{}` alone",
+                command.word()
+            ),
+            help: Some(format!(
+                "`{}` describes types and manages nothing: say `--simulate` to rehearse with them",
+                first.display()
+            )),
         });
     }
     if simulated && command.rehearses() {

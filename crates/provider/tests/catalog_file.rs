@@ -48,7 +48,7 @@ fn contradictions_are_refused_at_their_place() {
     let at = |rest: &str| format!(r#"$.resourceTypes["x/a"].fields.f{rest})"#);
     for (text, place) in [
         (r#"{"kind": "sting"}"#, ".kind"),
-        (r#"{"kind": "string", "requird": true}"#, ""),
+        (r#"{"kind": "string", "requird": true}"#, ".requird"),
         (r#"{"kind": "string", "required": true, "computed": true}"#, ".required"),
         (r#"{"kind": "string", "optional": true}"#, ".optional"),
         (r#"{"kind": "string", "default": 3}"#, ".default"),
@@ -77,7 +77,7 @@ fn contradictions_are_refused_at_their_place() {
     assert_eq!(field(r#"{"kind": "string"}"#), "accepted");
     assert_eq!(
         refused(r#""variableType": {},"#, r#""f": {"kind": "any"}"#),
-        "unknown key `variableType`; did you mean `variableTypes`? (at $)"
+        "unknown key `variableType`; did you mean `variableTypes`? (at $.variableType)"
     );
     assert!(refused("", r#""f": {"kind": "any"}, "f": {"kind": "any"}"#).contains("written twice"));
 }

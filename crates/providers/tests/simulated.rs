@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, Kind, Map, Schema, Value};
+use blueprint::{Address, Field, Kind, Map, Name, Schema, Value};
 use provider::conformance::{Case, Setup};
-use provider::{Catalog, Direction, Fit, Provider};
+use provider::{Applied, ApplyRequest, Call, Catalog, Direction, ErrorKind, FetchRequest, Fit, Operation, Provider};
 use providers::fake::{FakeOptions, SharedWorld, provider};
 
 /// The smallest value of a field.
@@ -55,7 +55,7 @@ fn changed(schema: &Schema, spec: &Value) -> Option<Value> {
     Some(Value::Map(Arc::new(fields)))
 }
 
-async fn keeps_the_contract(catalog: Arc<Catalog>) {
+async fn keeps_the_contract(catalog: Arc<Catalog>, documented: bool) {
     let world = SharedWorld::default();
     let cases: Vec<Case> = catalog
         .resource_types
@@ -74,7 +74,7 @@ async fn keeps_the_contract(catalog: Arc<Catalog>) {
             FakeOptions { catalog: Some(catalog.clone()), world: Some(world.clone()), ..FakeOptions::default() };
         Arc::new(provider(options))
     };
-    let failures = provider::conformance::provider(make, &Setup::in_folder("/w"), &cases).await;
+    let failures = provider::conformance::provider(make, &Setup { documented, ..Setup::in_folder("/w") }, &cases).await;
     assert!(failures.is_empty(), "{:?}: {failures:#?}", catalog.namespaces);
     assert_eq!(world.lock().unwrap().things().count(), 0);
 }
@@ -90,6 +90,195 @@ async fn the_simulation_of_every_house_provider_keeps_the_contract() {
         Arc::new(providers::std::provider()),
     ];
     for provider in house {
-        keeps_the_contract(provider.catalog().clone()).await;
+        keeps_the_contract(provider.catalog().clone(), true).await;
     }
+}
+
+#[tokio::test]
+async fn so_does_the_simulation_of_a_catalogue_of_a_persons_own() {
+    let examples = include_str!("../../../conformance/blueprint/spec-examples/catalog.json");
+    for text in [examples, SHOP] {
+        keeps_the_contract(Arc::new(provider::read_catalog(text).unwrap()), false).await;
+    }
+}
+
+const SHOP: &str = r#"{
+  "format": 1,
+  "namespace": "shop",
+  "functions": {"shop_price": {"parameters": [{"name": "goods", "type": "string"}], "returns": "integer"}},
+  "resourceTypes": {
+    "shop/shelf": {
+      "idField": "name",
+      "fields": {
+        "name": {"kind": "string", "computed": true, "optional": true, "mustRecreate": true},
+        "boards": {
+          "kind": "array",
+          "items": {"kind": "object", "fields": {
+            "wood": {"kind": "string"},
+            "boardId": {"kind": "string", "computed": true}
+          }}
+        },
+        "shelfArn": {"kind": "string", "computed": true, "pattern": "^arn:[a-z]+:.*:shelf/", "maxLength": 80},
+        "code": {"kind": "string", "computed": true, "pattern": "^[A-Z]{3}-\\d{4}$"},
+        "label": {"kind": "string", "computed": true, "value": "{spec.name} {braces} {hash"},
+        "copy": {"kind": "any", "computed": true, "nullable": true, "value": "{spec.boards}"},
+        "state": {"kind": "string", "computed": true, "allowed": ["READY", "BROKEN"]},
+        "weights": {"kind": "array", "computed": true, "items": {"kind": "float", "min": 1.5, "max": 2.5}, "minItems": 3},
+        "place": {"kind": "object", "computed": true, "fields": {
+          "room": {"kind": "union", "of": [{"kind": "integer", "max": 9}, {"kind": "string"}]},
+          "tags": {"kind": "map", "values": {"kind": "boolean"}}
+        }}
+      }
+    }
+  },
+  "dataSourceTypes": {
+    "shop/goods": {
+      "filter": {
+        "name": {"type": "string"}, "price": {"type": "integer"}, "weight": {"type": "float"}, "tags": {"type": "map of string"},
+        "sizes": {"type": "array of integer"}, "parts[].name": {"type": "string"}, "maker.country": {"type": "string"}
+      },
+      "fields": {
+        "name": {"kind": "string"}, "price": {"kind": "integer"}, "weight": {"kind": "float"},
+        "tags": {"kind": "map", "values": {"kind": "string"}},
+        "sizes": {"kind": "array", "items": {"kind": "integer"}},
+        "parts": {"kind": "array", "items": {"kind": "object", "fields": {"name": {"kind": "string"}, "id": {"kind": "string"}}}},
+        "maker": {"kind": "object", "fields": {"country": {"kind": "string"}}}
+      }
+    }
+  }
+}"#;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn call(address: &str, token: &str) -> Call {
+    Call {
+        instance: "case".into(),
+        address: address.parse::<Address>().unwrap(),
+        token: token.into(),
+        deadline: None,
+        cancel: Default::default(),
+        root: "/w".into(),
+        folder: "/w".into(),
+        settings: json("{}"),
+        now: 0,
+        progress: Arc::new(|_| {}),
+    }
+}
+
+fn shop() -> impl Provider {
+    let catalog = Some(Arc::new(provider::read_catalog(SHOP).unwrap()));
+    provider(FakeOptions { catalog, ..FakeOptions::default() })
+}
+
+async fn apply(
+    shop: &impl Provider,
+    operation: Operation,
+    address: &str,
+    token: &str,
+    id: Option<&str>,
+    spec: &str,
+) -> Result<Applied, provider::ProviderError> {
+    let (null, desired) = (Value::Null, json(spec));
+    let request = ApplyRequest {
+        operation,
+        type_name: "shop/shelf",
+        id,
+        prior_inputs: &null,
+        prior: &null,
+        desired: &desired,
+        private: &null,
+    };
+    shop.apply(&call(address, token), request).await
+}
+
+#[tokio::test]
+async fn what_is_filled_in_is_of_its_kind_and_the_same_every_time() {
+    let spec = r#"{"name": "books", "boards": [{"wood": "oak"}, {}]}"#;
+    let made = apply(&shop(), Operation::Create, "s", "1", None, spec).await.unwrap();
+    let again = apply(&shop(), Operation::Create, "s", "1", None, spec).await.unwrap();
+    assert_eq!(made.fields, again.fields);
+    assert_eq!(made.id.as_ref(), "books", "what a document calls it stands for it");
+    let catalog = provider::read_catalog(SHOP).unwrap();
+    let schema = &catalog.resource_types["shop/shelf"].schema;
+    assert_eq!(Fit::new().fields(&made.fields, schema, Direction::Answered), None);
+    let field = |path: &str| path.split('.').try_fold(&made.fields, |value, name| value.get(name)).cloned().unwrap();
+    assert_eq!(field("shelfArn"), "arn:shop:shelf:eu-west-1:123456789012:shelf/books".into());
+    assert_eq!(field("label"), "books {braces} {hash".into(), "a brace that begins no mark is itself");
+    assert_eq!(field("copy"), json(r#"[{"wood": "oak"}, {}]"#));
+    assert_eq!(field("state"), "READY".into());
+    assert!(field("place").get("room").is_some_and(|room| room.as_int().is_some_and(|room| room <= 9)));
+    let boards = field("boards");
+    let boards = boards.as_list().unwrap();
+    let id = |at: usize| boards[at].get("boardId").and_then(Value::as_text).unwrap();
+    assert!(id(0).starts_with("board-") && id(0) != id(1));
+
+    let other = apply(&shop(), Operation::Create, "t", "1", None, spec).await.unwrap();
+    assert_ne!(made.fields.get("code"), other.fields.get("code"), "another address, another thing");
+    let bare = apply(&shop(), Operation::Create, "u", "1", None, "{}").await.unwrap();
+    assert!(bare.id.starts_with("shelf-") && bare.fields.get("name") == Some(&Value::Text(bare.id.clone())));
+    assert_eq!(bare.fields.get("label"), Some(&" {braces} {hash".into()), "a field that was not sent leaves nothing");
+}
+
+#[tokio::test]
+async fn a_name_can_be_taken_by_several_things_and_each_is_itself() {
+    let shop = shop();
+    let one = apply(&shop, Operation::Create, "a", "1", None, r#"{"name": "books"}"#).await.unwrap();
+    let two = apply(&shop, Operation::Create, "b", "2", None, r#"{"name": "books"}"#).await.unwrap();
+    assert_ne!(one.id, two.id);
+    apply(&shop, Operation::Update, "b", "3", Some(&two.id), r#"{"name": "books", "boards": [{}]}"#).await.unwrap();
+    let moved = apply(&shop, Operation::Update, "b", "4", Some(&two.id), r#"{"name": "pots"}"#).await.unwrap_err();
+    assert_eq!(moved.field.as_deref(), Some("name"), "what must be made anew cannot be changed");
+    let gone = apply(&shop, Operation::Update, "c", "5", Some("nowhere"), "{}").await.unwrap_err();
+    assert_eq!(gone.kind, ErrorKind::NotFound);
+    apply(&shop, Operation::Delete, "c", "6", Some("nowhere"), "null").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_candidate_that_nobody_listed_meets_the_filters() {
+    let shop = shop();
+    let fetch = async |filters: &[(&str, &str, Value)]| {
+        let filters: Vec<(Name, Name, Value)> = filters
+            .iter()
+            .map(|(field, operator, search)| ((*field).into(), (*operator).into(), search.clone()))
+            .collect();
+        let annotations = Value::Null;
+        let request = FetchRequest { type_name: "shop/goods", filters: &filters, annotations: &annotations };
+        let found = shop.fetch(&call("d", "f"), request).await.unwrap();
+        assert_eq!((found.candidates.len(), found.applied.len()), (1, filters.len()));
+        found.candidates[0].fields.clone()
+    };
+    let text = |value: &Value, path: &str| value.get(path).and_then(Value::as_text).unwrap_or_default().to_owned();
+    let found = fetch(&[
+        ("name", "starts with", "te".into()),
+        ("price", ">", 5.into()),
+        ("weight", "=", 2.into()),
+        ("tags", "has key", "green".into()),
+        ("sizes", "contains", 7.into()),
+        ("parts[].name", "=", "lid".into()),
+        ("maker.country", "in", json(r#"["ie", "fr"]"#)),
+    ])
+    .await;
+    assert!(text(&found, "name").starts_with("te"));
+    assert!(found.get("price").and_then(Value::as_int).unwrap() > 5);
+    assert_eq!(found.get("weight"), Some(&Value::Float(2.0)));
+    assert!(found.get("tags").and_then(|tags| tags.get("green")).is_some());
+    assert_eq!(found.get("sizes"), Some(&json("[7]")));
+    assert_eq!(found.get("parts").and_then(Value::as_list).and_then(|parts| parts[0].get("name")), Some(&"lid".into()));
+    assert_eq!(found.get("maker"), Some(&json(r#"{"country": "ie"}"#)));
+    let same = [("name", "ends with", Value::from("pot")), ("price", "<", 5.into())];
+    let found = fetch(&same).await;
+    assert!(text(&found, "name").ends_with("pot") && found.get("price").and_then(Value::as_int).unwrap() < 5);
+    assert_eq!(found, fetch(&same).await);
+    assert_ne!(found, fetch(&[]).await);
+}
+
+#[tokio::test]
+async fn a_function_without_a_provider_gives_a_value_of_its_type() {
+    let shop = shop();
+    let price = async |goods: &str| shop.call(&call("f", ""), "shop_price", &[goods.into()]).await.unwrap();
+    assert!(price("tea").await.as_int().is_some());
+    assert_eq!(price("tea").await, price("tea").await);
+    assert_ne!(price("tea").await, price("jam").await);
 }

@@ -152,7 +152,7 @@ impl<'a> Object<'a> {
                     Some(near) => format!("; did you mean `{near}`?"),
                     None => String::new(),
                 };
-                return Err(place.error(format!("unknown key `{key}`{near}")));
+                return Err(place.key(key).error(format!("unknown key `{key}`{near}")));
             }
         }
         Ok(Object { place, map })

@@ -6,22 +6,21 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::plausible::Seed;
 
-/// Beyond this many characters a pattern is given up.
-const MOST: usize = 4096;
+/// Beyond this many characters, or parts of the pattern visited, it is given up.
+const MOST: usize = 10_000;
 
 /// A text that the pattern finds; `more` is how far optional and open-ended parts are spun out. None if it cannot be
 /// read or grows too long.
 pub(super) fn text(pattern: &str, more: u32, seed: &mut Seed) -> Option<String> {
     let hir = regex_syntax::parse(pattern).ok()?;
     let mut text = String::new();
-    write(&hir, more, seed, &mut text)?;
+    let mut left = MOST;
+    write(&hir, more, seed, &mut left, &mut text)?;
     Some(text)
 }
 
-fn write(hir: &Hir, more: u32, seed: &mut Seed, text: &mut String) -> Option<()> {
-    if text.len() > MOST {
-        return None;
-    }
+fn write(hir: &Hir, more: u32, seed: &mut Seed, left: &mut usize, text: &mut String) -> Option<()> {
+    *left = left.checked_sub(1)?;
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => text.push_str(std::str::from_utf8(&literal.0).ok()?),
@@ -29,19 +28,19 @@ fn write(hir: &Hir, more: u32, seed: &mut Seed, text: &mut String) -> Option<()>
         HirKind::Repetition(repetition) => {
             let most = repetition.max.unwrap_or(u32::MAX);
             for _ in 0..repetition.min.saturating_add(more).min(most) {
-                write(&repetition.sub, more, seed, text)?;
+                write(&repetition.sub, more, seed, left, text)?;
             }
         }
-        HirKind::Capture(capture) => write(&capture.sub, more, seed, text)?,
+        HirKind::Capture(capture) => write(&capture.sub, more, seed, left, text)?,
         HirKind::Concat(parts) => {
             for part in parts {
-                write(part, more, seed, text)?;
+                write(part, more, seed, left, text)?;
             }
         }
         HirKind::Alternation(branches) => {
             // The first is the usual one; the others come up when that does not fit.
             let at = if more < 2 { 0 } else { seed.below(branches.len() as u64) as usize };
-            write(branches.get(at)?, more, seed, text)?;
+            write(branches.get(at)?, more, seed, left, text)?;
         }
     }
     Some(())
@@ -97,5 +96,6 @@ mod tests {
     fn what_is_no_pattern_or_too_much_gives_nothing() {
         assert_eq!(text("(", 0, &mut Seed::new("")), None);
         assert_eq!(text("(((a{100}){100}){100})", 0, &mut Seed::new("")), None);
+        assert_eq!(text("((((a?)*b?)*c?)*d?)*", 1000, &mut Seed::new("")), None);
     }
 }

@@ -197,6 +197,7 @@ impl Subject<'_> {
             },
             _ if said(&["ip", "ipv4"]) => ip(&words, seed),
             "ipv6" => format!("2001:db8::{:x}", seed.below(0xffff)),
+            _ if words.iter().any(|word| word == "ipv6") => format!("2001:db8:{:x}::/56", seed.below(0xffff)),
             _ if said(&["cidr"]) || last == "block" && before == "cidr" => format!("10.{}.0.0/16", seed.below(256)),
             "email" => format!("{}@example.com", self.named()),
             _ if said(&["time", "at", "timestamp", "rfc3339", "before", "since", "created", "modified", "updated"]) => {
