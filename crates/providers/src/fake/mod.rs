@@ -410,7 +410,10 @@ impl Provider for FakeProvider {
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
-            match &self.functions {
+            let offers = |behind: &&Arc<dyn Provider>| {
+                behind.catalog().functions.iter().any(|known| known.name.as_ref() == function)
+            };
+            match self.functions.as_ref().filter(offers) {
                 Some(behind) => behind.call(call, function, arguments).await,
                 None => data::call(&self.catalog, function, arguments, &self.fit),
             }
