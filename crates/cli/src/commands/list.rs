@@ -28,7 +28,8 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
     }
     if all.is_empty() {
         let more = if gone > 0 { format!("; {gone} destroyed, shown with `--all`") } else { String::new() };
-        report.terminal.say(format!("There is no instance in {}{more}.", setup.place.shown()));
+        let hint = setup.place.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        report.terminal.say(format!("There is no instance in {}{more}.{hint}", setup.place.shown()));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = all

@@ -326,3 +326,31 @@ fn the_page_on_catalogues_says_what_is_true() {
     assert!(label.starts_with("shelf-") && label.trim_end().ends_with(" in the hall"), "{label}");
     assert!(place.ends(0, &["exports", "url", "--simulate"]).out.starts_with("https://"));
 }
+
+#[test]
+fn a_secret_lies_open_in_no_file_of_a_rehearsal() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20
+variables:
+  pin: {type: string, secret: true}
+resources:
+  a: {type: test/record, spec: {title: t, password: \"${variables.pin}\"}}
+  b: {type: local/file, spec: {path: b, content: \"pin ${variables.pin}\", mode: \"0600\"}}
+",
+    );
+    place.ends(0, &["key", "new"]);
+    let pin = ["--simulate", "--var", "pin=sesame-open-1001"];
+    let with_pin = |command: &[&'static str]| [command, &pin[..]].concat();
+    place.ends(0, &with_pin(&["deploy", "-y"]));
+    for name in ["state.simulated.db", "state.simulated.world"] {
+        let bytes = std::fs::read(place.path().join(".cyan").join(name)).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("sesame"), "{name}");
+    }
+    assert_eq!(place.ends(0, &with_pin(&["stage"])).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(place.ends(0, &["drift", "--simulate"]).last_line(), "0 drifted, 0 vanished");
+    let other = ["stage", "--simulate", "--var", "pin=another"];
+    assert_eq!(place.ends(0, &other).last_line(), "0 to create, 2 to update, 0 to delete");
+    place.ends(0, &["deploy", "-y", "--simulate", "--var", "pin=another"]);
+    assert_eq!(place.ends(0, &["destroy", "-y", "--simulate"]).last_line(), "0 created, 0 updated, 2 deleted");
+}

@@ -15,6 +15,7 @@ mod plausible;
 mod script;
 mod transforms;
 mod values;
+mod veil;
 mod wished;
 mod world;
 
@@ -207,6 +208,7 @@ impl FakeProvider {
                 warnings: Vec::new(),
             });
         }
+        let secrets = if request.desired.has_secret() { veil::places(request.desired) } else { Vec::new() };
         let desired = request.desired.revealed();
         self.accepted(resource_type, &desired)?;
         wait(call, &desired).await?;
@@ -217,18 +219,19 @@ impl FakeProvider {
         let stable = unsettled == Some(0) && !self.late.contains(&resource_type.name);
         let mut world = lock(&self.world);
         let thing = if request.operation == Operation::Create {
-            world.create(resource_type, place, &call.token, &desired, unsettled).map_err(refused)?
+            world.create(resource_type, place, &call.token, &desired, secrets, unsettled).map_err(refused)?
         } else {
             let Some(id) = request.id else {
                 return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
             };
+            world.unveil(id, request.prior_inputs);
             let thing = world.thing(id).filter(|thing| thing.type_name == resource_type.name);
             let thing = thing.ok_or_else(|| refused(Refusal::NotThere))?;
             if let Some(path) = values::forced(&resource_type.schema, &thing.fields, &desired) {
                 let message = format!("`{path}` cannot be changed in place: the thing must be made anew");
                 return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
             }
-            world.update(resource_type, id, place, &call.token, &desired, unsettled).map_err(refused)?
+            world.update(resource_type, id, place, &call.token, &desired, secrets, unsettled).map_err(refused)?
         };
         Ok(Applied { id: thing.id, fields: thing.fields, private: Value::Null, stable, warnings: Vec::new() })
     }
@@ -340,9 +343,15 @@ impl Provider for FakeProvider {
             let thing = match (request.id, request.token) {
                 (Some(id), _) => {
                     world.adopt(id, &place);
+                    world.unveil(id, request.inputs);
                     world.thing(id)
                 }
-                (None, Some(token)) => world.by_token(token),
+                (None, Some(token)) => {
+                    if let Some(id) = world.by_token(token).map(|thing| thing.id.clone()) {
+                        world.unveil(&id, request.inputs);
+                    }
+                    world.by_token(token)
+                }
                 (None, None) => None,
             };
             Ok(match thing.filter(|thing| thing.type_name == resource_type.name) {

@@ -161,7 +161,7 @@ impl Subject<'_> {
     /// that can be found.
     fn text(&self, path: &str, name: &str, field: &Field, seed: &mut Seed) -> Value {
         let fits = |value: &Value| self.fit.field(value, field, Direction::Answered).is_none();
-        let told = self.told(path, name, seed);
+        let told = self.told(path, name, field.sensitive, seed);
         let limits = &field.constraint;
         let clipped = clip(&told, limits.min_length, limits.max_length, seed);
         let first = Value::text(clipped);
@@ -175,7 +175,7 @@ impl Subject<'_> {
     }
 
     /// A text by the name of its field.
-    fn told(&self, path: &str, name: &str, seed: &mut Seed) -> String {
+    fn told(&self, path: &str, name: &str, is_secret: bool, seed: &mut Seed) -> String {
         let words = words(name);
         let last = words.last().map_or("", String::as_str);
         let before = words.len().checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
@@ -229,6 +229,7 @@ impl Subject<'_> {
             "port" => (1024 + seed.below(64_000)).to_string(),
             _ if said(&["version", "revision"]) => "1".into(),
             _ if said(&["status", "state"]) => "active".into(),
+            _ if is_secret => base64(seed, 18).replace(['+', '/'], "x"),
             _ => self.plain(path, name),
         }
     }

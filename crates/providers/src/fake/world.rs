@@ -12,6 +12,7 @@ use provider::{Catalog, Fit, ResourceType};
 use super::keep::{Keeper, Line};
 use super::plausible;
 use super::values::{self, Facts};
+use super::veil;
 
 /// A simulated cloud that several providers use.
 pub type SharedWorld = Arc<Mutex<World>>;
@@ -57,12 +58,22 @@ pub struct Thing {
     /// The token of the last update.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub(super) update_token: Name,
+    /// Where in its fields secrets stand that were sent; they are not written to the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) secrets: Vec<Name>,
     /// Its fields whose values no two things may share.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unique: Vec<Name>,
     /// How many more checks for stability say no; none if all do.
     #[serde(default)]
     pub(super) unsettled: Option<u32>,
+}
+
+impl Thing {
+    /// It, as it may be written to a file.
+    fn veiled(&self) -> Box<Thing> {
+        Box::new(Thing { fields: veil::drawn(&self.fields, &self.secrets), ..self.clone() })
+    }
 }
 
 fn is_empty(name: &Name) -> bool {
@@ -184,11 +195,12 @@ impl World {
             updates: 1,
             token: "".into(),
             update_token: "".into(),
+            secrets: Vec::new(),
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled: Some(0),
         };
         self.free(&resource_type, &thing.fields, "")?;
-        self.keep(|| Line::Changed(Box::new(thing.clone())))?;
+        self.keep(|| Line::Changed(thing.veiled()))?;
         self.insert(thing);
         Ok(())
     }
@@ -200,6 +212,7 @@ impl World {
         place: &str,
         token: &Name,
         sent: &Value,
+        secrets: Vec<Name>,
         unsettled: Option<u32>,
     ) -> Result<Thing, Refusal> {
         if let Some(thing) = self.by_token(token)
@@ -241,10 +254,11 @@ impl World {
             updates: 1,
             token: token.clone(),
             update_token: "".into(),
+            secrets,
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled,
         };
-        self.keep(|| Line::Created(Box::new(thing.clone()), count))?;
+        self.keep(|| Line::Created(thing.veiled(), count))?;
         self.made.insert(place, count);
         self.insert(thing.clone());
         Ok(thing)
@@ -258,6 +272,7 @@ impl World {
         place: &str,
         token: &Name,
         sent: &Value,
+        secrets: Vec<Name>,
         unsettled: Option<u32>,
     ) -> Result<Thing, Refusal> {
         let thing = self.things.get(id).ok_or(Refusal::NotThere)?;
@@ -270,9 +285,16 @@ impl World {
         let id_field = resource_type.id_field.as_ref();
         let fields = values::complete(&resource_type.schema, id_field, sent, Some(&thing.fields), &facts);
         let place = if thing.place.as_ref() == place { thing.place.clone() } else { place.into() };
-        let thing = Thing { fields, updates, place, update_token: token.clone(), unsettled, ..thing.clone() };
+        let thing = Thing { fields, updates, place, secrets, update_token: token.clone(), unsettled, ..thing.clone() };
         self.replace(thing.clone())?;
         Ok(thing)
+    }
+
+    /// Gives a thing its secrets again, which its file does not have, from what is `known` of it.
+    pub(super) fn unveil(&mut self, id: &str, known: &Value) {
+        if let Some(thing) = self.things.get_mut(id).filter(|thing| !thing.secrets.is_empty()) {
+            thing.fields = veil::lifted(&thing.fields, &thing.secrets, known);
+        }
     }
 
     /// Takes a thing away; whether there was one.
@@ -332,7 +354,7 @@ impl World {
 
     /// The thing is now like this, in the file too.
     fn replace(&mut self, thing: Thing) -> Result<(), Refusal> {
-        self.keep(|| Line::Changed(Box::new(thing.clone())))?;
+        self.keep(|| Line::Changed(thing.veiled()))?;
         self.put(thing);
         Ok(())
     }
@@ -418,7 +440,7 @@ impl World {
             Some(keeper) => keeper
                 .write(&line(), || {
                     let made = made.iter().map(|(place, count)| Line::Made(place.clone(), *count));
-                    made.chain(things.values().map(|thing| Line::Changed(Box::new(thing.clone()))))
+                    made.chain(things.values().map(|thing| Line::Changed(thing.veiled())))
                 })
                 .map_err(|error| Refusal::Unwritable(error.to_string())),
         }
