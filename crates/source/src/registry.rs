@@ -25,6 +25,12 @@ impl Sources {
         self.sources.iter().map(|source| source.kind()).filter(|kind| kind.name != DISK)
     }
 
+    /// The location that prints as this address; none if it is no address, or no source that is known here has its scheme.
+    pub fn location(&self, address: &str) -> Option<Location> {
+        let kind = self.kind_of_scheme(scheme_of(address)?)?;
+        Some(Location::new(kind.name, address))
+    }
+
     /// The location that a request leads to, without reading the document.
     ///
     /// A named kind decides; else the scheme of an address; else the place of the including document; else the disk. So
@@ -99,15 +105,17 @@ impl Sources {
             // Files have no name: what comes from afar could ask for them by it.
             return if &**kind == DISK { Err(unknown(kind)) } else { Ok(kind) };
         }
-        if let Some((scheme, _)) = request.path.split_once("://")
-            && is_scheme(scheme)
-        {
-            let known = self.sources.iter().map(|source| source.kind());
-            let mut matching = known.filter(|kind| kind.schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme)));
+        if let Some(scheme) = scheme_of(&request.path) {
             let problem = || format!("has the scheme `{scheme}://`, which no source that is known here has");
-            return matching.next().map(|kind| kind.name).ok_or_else(|| SourceError::settings("path", problem()));
+            let kind = self.kind_of_scheme(scheme).ok_or_else(|| SourceError::settings("path", problem()))?;
+            return Ok(kind.name);
         }
         Ok(request.from.as_ref().map_or(DISK, |from| from.kind()))
+    }
+
+    fn kind_of_scheme(&self, scheme: &str) -> Option<&'static Kind> {
+        let mut kinds = self.sources.iter().map(|source| source.kind());
+        kinds.find(|kind| kind.schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme)))
     }
 
     fn source(&self, kind: &str) -> Result<&Arc<dyn Source>, SourceError> {
@@ -129,7 +137,10 @@ fn pinned(request: &Request) -> Result<Option<Digest>, SourceError> {
     Ok(request.checksum.as_deref().map(Digest::from_str).transpose()?)
 }
 
-fn is_scheme(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+/// The scheme of an address.
+fn scheme_of(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    is_scheme.then_some(scheme)
 }

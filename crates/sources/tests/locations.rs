@@ -130,6 +130,7 @@ proptest! {
         if let Ok(location) = resolve(&Request::path(Some(from), path))
             && location.kind().as_ref() == "https"
         {
+            prop_assert_eq!(all().location(&location.to_string()), Some(location.clone()));
             let again = resolve(&Request::path(None, location.identity().clone()));
             prop_assert_eq!(again, Ok(location));
         }
