@@ -35,7 +35,7 @@ mod transform;
 mod world;
 
 pub use answers::Answers;
-pub use apply::{Apply, Effect, Happened};
+pub use apply::{Apply, Asking, Effect, Happened};
 pub use check::{Checked, check};
 pub use documents::{Documents, Unit};
 pub use drift::{Drift, Drifted, drift};
@@ -45,7 +45,7 @@ pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{
     Action, Adoption, Change, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan,
-    Purpose, Reason, Request, Staged, Step, Surgery, inputs_unchanged, is_current, plan,
+    Purpose, Question, Reason, Reply, Request, Search, Staged, Step, Surgery, inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
 pub use transform::transform;

@@ -14,6 +14,7 @@
 //! Not here: clocks, stores, providers (the shell carries effects out); what to do (the plan says).
 
 mod answer;
+mod ask;
 mod record;
 mod run;
 
@@ -27,8 +28,10 @@ use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Stability};
 use state::{Entry, EntryKind, Finished, Operation, OperationKind, OperationOutcome, Record, Snapshot};
 
 use crate::event::Event;
-use crate::plan::{Plan, Purpose, Staged, TaskKind, Until};
-use crate::resolve::Evaluation;
+use crate::plan::{Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
+
+use crate::resolve::{Evaluation, Need};
+pub use ask::Asking;
 
 /// What to do when a step fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +76,8 @@ pub enum Effect {
     Call(u32, CallRequest),
     /// Ask whether the thing is stable; answer with [`Happened::Looked`].
     Look(u32, CallRequest),
+    /// Put these questions to the world; answer with [`Happened::Answered`].
+    Ask(Asking),
     /// Wake the machine under this number after this long: [`Happened::Woke`].
     Wake(u64, Duration),
     /// End the calls that are in flight; they still answer.
@@ -119,6 +124,8 @@ pub enum Happened {
     Applied(u32, Result<Applied, ProviderError>),
     /// A thing was looked at.
     Looked(u32, Result<Stability, ProviderError>),
+    /// Questions of a task, or of the exported values, were answered, each with what the world said.
+    Answered(Option<u32>, Vec<(Question, Reply)>),
     /// A wake-up came.
     Woke(u64),
     /// A person asked to stop: nothing new starts.
@@ -144,6 +151,8 @@ enum Progress {
     /// For so many others.
     Waiting(u32),
     Ready,
+    /// Waits for answers before it can be told what to call.
+    Asking,
     /// Its intent is in the commit under way, or in the next.
     Intending,
     Calling,
@@ -164,6 +173,8 @@ struct Running {
     progress: Progress,
     tries: u32,
     looks: u32,
+    /// How often it has asked.
+    rounds: u32,
     waited: Duration,
     request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
@@ -217,6 +228,14 @@ pub struct Apply {
     metadata: blueprint::IndexMap<Address, Value>,
     absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     failed: bool,
+    /// What stands in the way of the task that is being begun.
+    needed: Vec<Need>,
+    /// What is being asked, and who waits for answers that another task has asked for.
+    in_question: std::collections::HashSet<String, foldhash::fast::FixedState>,
+    parked: Vec<u32>,
+    /// Questions of the exported values are under way.
+    asks_at_the_end: bool,
+    rounds_at_the_end: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -248,7 +267,15 @@ impl Apply {
             } else {
                 Progress::Waiting(task.waits.len() as u32)
             };
-            running.push(Running { progress, tries: 0, looks: 0, waited: Duration::ZERO, request: None, record: None });
+            running.push(Running {
+                progress,
+                tries: 0,
+                looks: 0,
+                rounds: 0,
+                waited: Duration::ZERO,
+                request: None,
+                record: None,
+            });
         }
         Apply {
             plan: Arc::new(plan),
@@ -278,6 +305,11 @@ impl Apply {
             found: Diagnostics::new(),
             absent: std::collections::HashSet::default(),
             failed: false,
+            needed: Vec::new(),
+            in_question: std::collections::HashSet::default(),
+            parked: Vec::new(),
+            asks_at_the_end: false,
+            rounds_at_the_end: 0,
         }
     }
 
@@ -307,6 +339,7 @@ impl Apply {
                 Happened::CommitFailed(why) => self.commit_failed(why, effects),
                 Happened::Applied(task, answer) => self.applied(task, answer, effects),
                 Happened::Looked(task, answer) => self.looked(task, answer, effects),
+                Happened::Answered(task, replies) => self.answered(task, replies),
                 Happened::Woke(number) => self.woke(number, effects),
                 Happened::Interrupt => {
                     self.interrupted = true;
@@ -319,7 +352,7 @@ impl Apply {
             return;
         }
         self.start_what_is_ready(effects);
-        self.finish_if_over();
+        self.finish_if_over(effects);
         self.commit(effects);
     }
 
@@ -462,7 +495,7 @@ impl Apply {
     }
 
     /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
-    fn finish_if_over(&mut self) {
+    fn finish_if_over(&mut self, effects: &mut Vec<Effect>) {
         if self.finishing
             || !self.gathering.is_empty()
             || self.under_way.is_some()
@@ -473,20 +506,28 @@ impl Apply {
         let can_go_on = |task: &Running| match task.progress {
             Progress::Ready | Progress::Waiting(_) => !self.stopping,
             Progress::Intending | Progress::Recording => true,
-            Progress::Calling => !self.abandoned,
+            Progress::Calling | Progress::Asking => !self.abandoned,
             Progress::Resting | Progress::Configured => !self.cancelled,
             Progress::Done | Progress::Failed | Progress::Skipped => false,
         };
         if self.running.iter().any(can_go_on) {
             return;
         }
-        self.finishing = true;
         let well = !self.failed && !self.unfinished();
+        if well && self.ask_at_the_end(effects) {
+            return;
+        }
+        self.finishing = true;
         let (exports, metadata) = self.exports_after(well);
         let failed_exports = self.found.has_errors();
         self.failed |= failed_exports;
         let remembered = match (&self.evaluation, self.outcome()) {
-            (Some(_), _) => self.plan.answers.remembered.clone(),
+            (Some(evaluation), _) => {
+                // What was drawn only now, in a branch that nobody could foresee, is remembered too.
+                let mut remembered = self.plan.answers.remembered.clone();
+                remembered.extend(evaluation.remembered());
+                remembered
+            }
             (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),
             (None, _) => self.snapshot.remembered.clone(),
         };

@@ -7,7 +7,9 @@ use diag::Diagnostics;
 use provider::{Catalogs, Operation as Verb};
 use state::{Entry, EntryKind, Intent, Record, StatusOp};
 
+use super::ask::reopen;
 use super::{Apply, CallRequest, Durable, Effect, Progress};
+use crate::Node;
 use crate::codes;
 use crate::event::Event;
 use crate::plan::diff::{differences, with_path_of};
@@ -59,7 +61,7 @@ impl Apply {
         most > 0 && self.in_flight_of.get(namespace).is_some_and(|count| *count >= most as usize)
     }
 
-    fn occupy(&mut self, task: u32) {
+    pub(super) fn occupy(&mut self, task: u32) {
         self.in_flight += 1;
         if let Some(decided) = &self.plan.tasks[task as usize].decision {
             let namespace: Name = Catalogs::namespace_of(&decided.type_name).into();
@@ -93,7 +95,14 @@ impl Apply {
             self.look_on(task, decided, effects);
             return;
         }
-        match self.turn(of.kind, decided) {
+        self.needed.clear();
+        let turn = self.turn(of.kind, decided);
+        let needed = std::mem::take(&mut self.needed);
+        if !needed.is_empty() {
+            self.ask(task, needed, effects);
+            return;
+        }
+        match turn {
             Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
@@ -210,6 +219,9 @@ impl Apply {
     fn holds(&mut self, decided: &Decided) -> Option<bool> {
         let (index, position) = decided.element?;
         self.locals_for(index);
+        if !self.needed.is_empty() {
+            return None;
+        }
         let evaluation = self.evaluation.as_mut()?;
         let documents = evaluation.documents.clone();
         let (unit, _, resource) = documents.resource(index)?;
@@ -247,15 +259,8 @@ impl Apply {
                 None
             }
             Ok(None) => None,
-            Err(_) => {
-                self.found.push(
-                    codes::UNSUPPORTED_FEATURE
-                        .new(format!(
-                            "the condition of `{}` needs an answer that can only be had at stage",
-                            decided.address
-                        ))
-                        .label(decided.span, "depends on something that is known only on deploy"),
-                );
+            Err(need) => {
+                self.needed.push(need);
                 None
             }
         }
@@ -269,6 +274,9 @@ impl Apply {
         let (index, position) = decided.element?;
         let ty = decided.ty.clone()?;
         self.locals_for(index);
+        if !self.needed.is_empty() {
+            return None;
+        }
         let evaluation = self.evaluation.as_mut()?;
         let documents = evaluation.documents.clone();
         let (unit, _, resource) = documents.resource(index)?;
@@ -293,12 +301,8 @@ impl Apply {
                 Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
             }
             Ok(None) => None,
-            Err(_) => {
-                self.found.push(
-                    codes::UNSUPPORTED_FEATURE
-                        .new(format!("`{}` needs an answer that can only be had at stage", decided.address))
-                        .label(decided.span, "depends on something that is known only on deploy"),
-                );
+            Err(need) => {
+                self.needed.push(need);
                 None
             }
         }
@@ -315,26 +319,28 @@ impl Apply {
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let site = Site { unit, owner: &owner, item: item.as_ref() };
-        if let Ok(metadata) = evaluation.metadata(site, resource, &mut Diagnostics::new()) {
-            if let Some(member) = evaluation.member_mut(index, position) {
-                member.metadata = metadata.clone();
+        match evaluation.metadata(site, resource, &mut Diagnostics::new()) {
+            Ok(metadata) => {
+                if let Some(member) = evaluation.member_mut(index, position) {
+                    member.metadata = metadata.clone();
+                }
+                self.metadata.insert(decided.address.clone(), metadata);
             }
-            self.metadata.insert(decided.address.clone(), metadata);
+            Err(need) => self.needed.push(need),
         }
     }
 
-    /// Settles the intermediate values that a resource reads and that were not known before.
+    /// Settles the intermediate values that a resource reads and that were not known before; data sources that were left
+    /// open are read now, by whoever asks for them first.
     fn locals_for(&mut self, index: u32) {
         let Some(evaluation) = &mut self.evaluation else { return };
         let documents = evaluation.documents.clone();
         let mut order = Vec::new();
-        let mut stack: Vec<(crate::Node, bool)> = vec![(crate::Node::Resource(index), false)];
-        let mut seen: std::collections::HashSet<crate::Node, foldhash::fast::FixedState> = Default::default();
+        let mut stack: Vec<(Node, bool)> = vec![(Node::Resource(index), false)];
+        let mut seen: std::collections::HashSet<Node, foldhash::fast::FixedState> = Default::default();
         while let Some((node, entered)) = stack.pop() {
             if entered {
-                if let crate::Node::Local(local) = node {
-                    order.push(local);
-                }
+                order.push(node);
                 continue;
             }
             if !seen.insert(node) {
@@ -342,19 +348,32 @@ impl Apply {
             }
             stack.push((node, true));
             for edge in documents.graph().edges(node) {
-                if let crate::Node::Local(local) = edge.to
-                    && matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open)
-                {
+                let open = match edge.to {
+                    Node::Local(local) => {
+                        matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open)
+                    }
+                    Node::DataSource(source) => {
+                        matches!(evaluation.data[source as usize], Slot::Partial(_) | Slot::Open)
+                    }
+                    _ => false,
+                };
+                if open {
                     stack.push((edge.to, false));
                 }
             }
         }
-        for local in order {
+        reopen(evaluation, |source| seen.contains(&Node::DataSource(source)));
+        for node in order {
+            let Node::Local(local) = node else { continue };
             let mut mistakes = Diagnostics::new();
-            // A value that still cannot be told stays as it is; who reads it reports that.
-            let _ = evaluation.settle_local(local, &mut mistakes);
-            mistakes.retain(diag::Diagnostic::is_error);
-            self.found.append(mistakes);
+            match evaluation.settle_local(local, &mut mistakes) {
+                // A value that still cannot be told stays as it is; who reads it reports that.
+                Ok(()) => {
+                    mistakes.retain(diag::Diagnostic::is_error);
+                    self.found.append(mistakes);
+                }
+                Err(need) => self.needed.push(need),
+            }
         }
     }
 

@@ -14,7 +14,8 @@ use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
-use self::levels::{levels, live_locals};
+use self::levels::levels;
+pub(crate) use self::levels::live_locals;
 use self::opinions::{ask_providers, heed};
 pub(super) use self::removals::of_record;
 use self::removals::{removal, remove_what_is_gone};
@@ -203,12 +204,14 @@ async fn settle_level(
             match outcome {
                 Ok(()) => {
                     found.append(mistakes);
-                    if let Node::Local(index) = node {
-                        group(&documents, index, evaluation, &mut draft.groups);
+                    match node {
+                        Node::Local(index) => group(&documents, index, evaluation, &mut draft.groups),
+                        Node::DataSource(index) => searched_group(&documents, index, evaluation, &mut draft.groups),
+                        _ => {}
                     }
                 }
                 Err(more) => {
-                    needs.extend(more.into_iter().map(|need| (format!("{need:?}"), need)));
+                    needs.extend(more.into_iter().map(|need| (questions::need_key(evaluation, &need), need)));
                     again.push(node);
                 }
             }
@@ -242,6 +245,35 @@ fn group(documents: &Documents, index: u32, evaluation: &Evaluation, groups: &mu
         let name = if unit == 0 { name.clone() } else { documents.unit(unit).named(name).into() };
         groups.insert(name, used.into_iter().collect());
     }
+}
+
+/// What a data source's search uses: who reads the data source waits for that as well, because it may be read only then.
+fn searched_group(
+    documents: &Documents,
+    index: u32,
+    evaluation: &Evaluation,
+    groups: &mut IndexMap<Name, Vec<Address>>,
+) {
+    let Some((unit, name, source)) = documents.data_source(index) else { return };
+    let mut used = AddressSet::default();
+    let mut readers: Vec<&Expr> = source.filters.iter().map(|filter| &filter.search).collect();
+    readers.extend(source.metadata.annotations.iter().map(|(_, value)| value));
+    let reads = Reads::new(documents, unit, &readers);
+    for edge in documents.graph().edges(Node::DataSource(index)) {
+        if edge.kind != EdgeKind::ReadsMetadata {
+            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+        }
+    }
+    if !used.is_empty()
+        && let Some(key) = group_key(&documents.unit(unit).group_address(&source_group(name)))
+    {
+        groups.insert(key.as_ref().into(), used.into_iter().collect());
+    }
+}
+
+/// How the group of a data source is called among those of intermediate values: no value may be called so.
+fn source_group(name: &Name) -> Name {
+    format!("?{name}").into()
 }
 
 /// The positions at which expressions read the members of templates, by the template's number; looked up only if needed.
@@ -314,7 +346,14 @@ fn addresses_of(
             }
             Members::Open | Members::Failed | Members::Absent => {}
         },
-        Node::DataSource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
+        Node::DataSource(index) => {
+            let Some((unit, name, _)) = documents.data_source(index) else { return };
+            let address = documents.unit(unit).group_address(&source_group(name));
+            if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
+                add(address);
+            }
+        }
+        Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
     }
 }
 

@@ -40,7 +40,7 @@ pub struct ExportChange {
 }
 
 /// What exports and metadata need from the world before they have values.
-pub(super) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
+pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let blueprint = documents.root().blueprint();
     let mut ignored = Diagnostics::new();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, IndexMap, Kind, Map, Name, Schema, Value};
-use diag::{Diagnostic, Diagnostics};
+use blueprint::{DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, Unknown, Value};
+use diag::Diagnostics;
 use expr::{Ask, AskFailure, FunctionTable, Returns};
 use provider::{Catalogs, DataSourceType, Fetched, ProviderError, TypeRef};
 use state::Remembered;
@@ -18,41 +18,108 @@ use crate::world::World;
 /// Each once, in the order in which they came, with a fixed hash.
 type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
 
-/// Answers needs, and whatever they need in turn, so that the evaluations that had them can be tried again. What the
-/// world refuses is kept as an answer too, so that the diagnostic stands at the call.
-///
-/// Everything that can be asked is asked together; answers are kept in the order of the questions.
-pub(super) async fn answer(
-    evaluation: &mut Evaluation,
-    needs: Vec<Need>,
-    catalogs: &Catalogs,
-    world: &dyn World,
-    found: &mut Diagnostics,
-) {
-    let documents = evaluation.documents.clone();
-    let mut asks: IndexMap<String, (u32, Ask)> = IndexMap::default();
-    let add = |asks: &mut IndexMap<String, (u32, Ask)>, unit: u32, owner: Name, more: Vec<Ask>| {
-        for ask in more {
-            asks.entry(key_of(&documents, unit, &owner, &ask)).or_insert((unit, ask));
-        }
-    };
-    let mut waiting: IndexSet<u32> = IndexSet::default();
-    for need in needs {
-        match need {
-            Need::Ask(unit, owner, more) => add(&mut asks, unit, owner, more),
-            Need::Fetch(index) => drop(waiting.insert(index)),
+/// A question to the world, as data: who carries a plan out asks it there, too.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// A question of an expression, and the folder of the document in which it stands.
+    Ask {
+        /// What it is kept under.
+        key: String,
+        /// The number of the document.
+        unit: u32,
+        /// The folder of the document.
+        folder: Name,
+        /// The question itself.
+        ask: Ask,
+    },
+    /// What a data source asks for, by its number.
+    Fetch(u32, Box<Search>),
+}
+
+impl Question {
+    /// The same for equal questions, and for no others.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            Question::Ask { key, ask, .. } => match ask {
+                // A path and a URL may look alike.
+                Ask::File { .. } => format!("file {key}"),
+                Ask::Http { .. } => format!("http {key}"),
+                _ => format!("call {key}"),
+            },
+            Question::Fetch(index, _) => format!("datasource {index}"),
         }
     }
-    while !asks.is_empty() || !waiting.is_empty() {
-        let mut searches = Vec::new();
+}
+
+/// What the world said to a question.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// Bytes that were read.
+    Bytes(Arc<[u8]>),
+    /// A value that was drawn or given.
+    Value(Value),
+    /// The question needs no answer.
+    Nothing,
+    /// It was refused.
+    Refused(AskFailure),
+    /// The candidates of a data source, or why there are none.
+    Fetched(Result<Fetched, ProviderError>),
+}
+
+/// What a data source asks for.
+#[derive(Clone, Debug)]
+pub struct Search {
+    ty: Arc<DataSourceType>,
+    filters: Vec<(Name, Name, Value)>,
+    annotations: Value,
+}
+
+/// Needs on their way to being answered, together with whatever they need in turn.
+pub(crate) struct Round {
+    asks: IndexMap<String, (u32, Ask)>,
+    /// Data sources that wait to be read.
+    waiting: IndexSet<u32>,
+}
+
+impl Round {
+    /// A round that answers these.
+    pub(crate) fn new(evaluation: &Evaluation, needs: Vec<Need>) -> Round {
+        let mut round = Round { asks: IndexMap::default(), waiting: IndexSet::default() };
+        for need in needs {
+            round.add(evaluation, need);
+        }
+        round
+    }
+
+    /// Takes a need in; whether it is a new one.
+    fn add(&mut self, evaluation: &Evaluation, need: Need) -> bool {
+        match need {
+            Need::Ask(unit, owner, more) => {
+                for ask in more {
+                    let key = key_of(&evaluation.documents, unit, &owner, &ask);
+                    self.asks.entry(key).or_insert((unit, ask));
+                }
+                true
+            }
+            Need::Fetch(index) => self.waiting.insert(index),
+        }
+    }
+
+    /// Everything that can be asked now; nothing once all is answered.
+    pub(crate) fn questions(
+        &mut self,
+        evaluation: &mut Evaluation,
+        catalogs: &Catalogs,
+        found: &mut Diagnostics,
+    ) -> Vec<Question> {
+        let documents = evaluation.documents.clone();
+        let mut questions = Vec::new();
         let mut next: IndexSet<u32> = IndexSet::default();
-        let mut moved = !asks.is_empty();
         // A data source may read data sources; those come into the same round as they are found.
         let mut at = 0;
-        while let Some(index) = waiting.get_index(at).copied() {
+        while let Some(index) = self.waiting.get_index(at).copied() {
             at += 1;
             if !matches!(evaluation.data[index as usize], Slot::Open) {
-                moved = true;
                 continue;
             }
             let mut mistakes = Diagnostics::new();
@@ -60,50 +127,82 @@ pub(super) async fn answer(
                 Ok(Searched::Settled(slot)) => {
                     found.append(mistakes);
                     evaluation.data[index as usize] = slot;
-                    moved = true;
+                    // Who waits for it may go on in this very round.
+                    if !next.is_empty() {
+                        let again = std::mem::take(&mut next);
+                        let rest = self.waiting.iter().skip(at).copied();
+                        self.waiting = again.into_iter().chain(rest).collect();
+                        at = 0;
+                    }
                 }
                 Ok(Searched::Ask(search)) => {
                     found.append(mistakes);
-                    searches.push((index, search));
-                    moved = true;
+                    questions.push(Question::Fetch(index, Box::new(search)));
                 }
                 Err(need) => {
                     next.insert(index);
-                    match need {
-                        Need::Fetch(other) => moved |= waiting.insert(other),
-                        Need::Ask(unit, owner, more) => {
-                            add(&mut asks, unit, owner, more);
-                            moved = true;
-                        }
-                    }
+                    self.add(evaluation, need);
                 }
             }
         }
-        if !moved {
+        for (key, (unit, ask)) in std::mem::take(&mut self.asks) {
+            questions.push(Question::Ask { key, unit, folder: documents.unit(unit).folder.clone(), ask });
+        }
+        if questions.is_empty() {
             // They wait for each other, which has been reported.
             next.iter().for_each(|index| evaluation.data[*index as usize] = Slot::Failed);
-            return;
+            next.clear();
         }
-        let asked = std::mem::take(&mut asks);
-        let now = evaluation.answers.now;
-        let functions = evaluation.functions.clone();
-        let questions =
-            asked.values().map(|(unit, ask)| put(ask, &documents.unit(*unit).folder, now, &functions, world));
-        let fetches =
-            searches.iter().map(|(_, search)| world.fetch(&search.ty.name, &search.filters, &search.annotations));
-        let (answers, fetched) = futures::future::join(
-            futures::future::join_all(questions.collect::<Vec<_>>()),
-            futures::future::join_all(fetches.collect::<Vec<_>>()),
-        )
-        .await;
-        for ((key, (unit, ask)), answer) in asked.into_iter().zip(answers) {
-            keep(evaluation, key, unit, ask, answer);
-        }
-        let fetched: Vec<_> = searches.into_iter().zip(fetched).collect();
-        for ((index, search), fetched) in fetched {
+        self.waiting = next;
+        questions
+    }
+}
+
+/// Takes in what the world said, so that the evaluations that asked can be tried again. What it refused is kept as an
+/// answer too, so that the diagnostic stands at the call.
+pub(crate) fn take_in(evaluation: &mut Evaluation, question: Question, reply: Reply, found: &mut Diagnostics) {
+    match (question, reply) {
+        (Question::Ask { key, unit, ask, .. }, reply) => keep(evaluation, key, unit, ask, reply),
+        (Question::Fetch(index, search), Reply::Fetched(fetched)) => {
             evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
         }
-        waiting = next;
+        (Question::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
+    }
+}
+
+/// Answers needs, and whatever they need in turn. Everything that can be asked is asked together; answers are kept in the
+/// order of the questions.
+pub(super) async fn answer(
+    evaluation: &mut Evaluation,
+    needs: Vec<Need>,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    let mut round = Round::new(evaluation, needs);
+    loop {
+        let questions = round.questions(evaluation, catalogs, found);
+        if questions.is_empty() {
+            return;
+        }
+        let now = evaluation.answers.now;
+        let functions = evaluation.functions.clone();
+        let puts: Vec<_> = questions.iter().map(|question| put(question, now, &functions, world)).collect();
+        let replies = futures::future::join_all(puts).await;
+        for (question, reply) in questions.into_iter().zip(replies) {
+            take_in(evaluation, question, reply, found);
+        }
+    }
+}
+
+/// What a need is about, so that two of them can be told apart, secrets included.
+pub(super) fn need_key(evaluation: &Evaluation, need: &Need) -> String {
+    match need {
+        Need::Fetch(index) => format!("datasource {index}"),
+        Need::Ask(unit, owner, asks) => {
+            let keys = asks.iter().map(|ask| key_of(&evaluation.documents, *unit, owner, ask));
+            format!("{unit} {owner} {}", keys.collect::<Vec<_>>().join(" "))
+        }
     }
 }
 
@@ -118,49 +217,51 @@ fn key_of(documents: &Documents, unit: u32, owner: &str, ask: &Ask) -> String {
     }
 }
 
-/// What the world said.
-enum Answer {
-    Bytes(Arc<[u8]>),
-    Value(Value),
-    /// Nothing is to be kept.
-    None,
-}
-
-/// Puts one question to the world.
-async fn put(
-    ask: &Ask,
-    folder: &str,
-    now: i64,
-    functions: &FunctionTable,
-    world: &dyn World,
-) -> Result<Answer, AskFailure> {
-    let unreadable = |what: &str, why: String| AskFailure {
-        code: &expr::codes::SOURCE_UNREADABLE,
-        message: format!("`{what}` cannot be read"),
-        notes: vec![why],
+/// Puts one question to the world. `now` is the instant of the stage.
+pub(crate) async fn put(question: &Question, now: i64, functions: &FunctionTable, world: &dyn World) -> Reply {
+    let (ask, folder) = match question {
+        Question::Fetch(_, search) => {
+            let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations).await;
+            return Reply::Fetched(fetched);
+        }
+        Question::Ask { ask, folder, .. } => (ask, folder),
+    };
+    let read = |what: &str, bytes: Result<Arc<[u8]>, crate::SourceError>| match bytes {
+        Ok(bytes) => Reply::Bytes(bytes),
+        Err(error) => Reply::Refused(AskFailure {
+            code: &expr::codes::SOURCE_UNREADABLE,
+            message: format!("`{what}` cannot be read"),
+            notes: vec![error.message],
+        }),
     };
     match ask {
-        Ask::File { path, .. } => {
-            world.file(folder, path).await.map(Answer::Bytes).map_err(|error| unreadable(path, error.message))
+        Ask::File { path, .. } => read(path, world.file(folder, path).await),
+        Ask::Http { url } => read(url, world.http(url).await),
+        Ask::Remembered { function, arguments, .. } => {
+            match expr::remembered_value(function, arguments, now, world.random()) {
+                Some(value) => Reply::Value(value),
+                None => Reply::Refused(AskFailure {
+                    code: &expr::codes::ARGUMENT_FORMAT,
+                    message: format!("`{function}` cannot be drawn like this"),
+                    notes: Vec::new(),
+                }),
+            }
         }
-        Ask::Http { url } => world.http(url).await.map(Answer::Bytes).map_err(|error| unreadable(url, error.message)),
-        Ask::Remembered { function, arguments, .. } => expr::remembered_value(function, arguments, now, world.random())
-            .map(Answer::Value)
-            .ok_or_else(|| AskFailure {
-                code: &expr::codes::ARGUMENT_FORMAT,
-                message: format!("`{function}` cannot be drawn like this"),
-                notes: Vec::new(),
-            }),
         // Always answered from what is at hand.
-        Ask::WorkingDirectory => Ok(Answer::None),
+        Ask::WorkingDirectory => Reply::Nothing,
         Ask::Provider { namespace, function, arguments } => {
-            let answer = world.call(namespace, function, arguments).await.map_err(|error| AskFailure {
-                code: &codes::PROVIDER_FAILED,
-                message: format!("`{function}` failed"),
-                notes: vec![error.message],
-            })?;
-            as_declared(answer, function, functions)
-                .map(|answer| Answer::Value(answer.tainted(arguments.iter().any(Value::has_secret))))
+            let answer = match world.call(namespace, function, arguments).await {
+                Ok(answer) => as_declared(answer, function, functions),
+                Err(error) => Err(AskFailure {
+                    code: &codes::PROVIDER_FAILED,
+                    message: format!("`{function}` failed"),
+                    notes: vec![error.message],
+                }),
+            };
+            match answer {
+                Ok(answer) => Reply::Value(answer.tainted(arguments.iter().any(Value::has_secret))),
+                Err(failure) => Reply::Refused(failure),
+            }
         }
     }
 }
@@ -190,39 +291,26 @@ fn has_function(value: &Value) -> bool {
     }
 }
 
-fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, answer: Result<Answer, AskFailure>) {
+fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Reply) {
     let key: Name = key.into();
-    let answer = match answer {
-        Ok(answer) => answer,
-        Err(failure) => {
-            evaluation.refused.insert(key, failure);
-            return;
-        }
-    };
     let folder = evaluation.documents.unit(unit).folder.clone();
     let answers = &mut evaluation.answers;
-    match (ask, answer) {
-        (Ask::File { path, .. }, Answer::Bytes(bytes)) => {
+    match (ask, reply) {
+        (_, Reply::Refused(failure)) => drop(evaluation.refused.insert(key, failure)),
+        (Ask::File { path, .. }, Reply::Bytes(bytes)) => {
             answers.bytes.insert(key, FrozenBytes::new(&folder, &path, bytes));
         }
-        (Ask::Http { url }, Answer::Bytes(bytes)) => {
+        (Ask::Http { url }, Reply::Bytes(bytes)) => {
             answers.bytes.insert(key, FrozenBytes::new("", &url, bytes));
         }
-        (Ask::Remembered { fingerprint, .. }, Answer::Value(value)) => {
+        (Ask::Remembered { fingerprint, .. }, Reply::Value(value)) => {
             answers.remembered.insert(key, Remembered { fingerprint, value });
         }
-        (Ask::Provider { .. }, Answer::Value(value)) => {
+        (Ask::Provider { .. }, Reply::Value(value)) => {
             answers.calls.insert(key, value);
         }
         _ => {}
     }
-}
-
-/// What is asked of a data source.
-struct Search {
-    ty: Arc<DataSourceType>,
-    filters: Vec<(Name, Name, Value)>,
-    annotations: Value,
 }
 
 enum Searched {
@@ -251,40 +339,52 @@ fn search(
     let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
     let site = Site::of(unit, &owner);
     let mut filters: Vec<(Name, Name, Value)> = Vec::new();
+    let (mut unknown, mut waits_for) = (false, Vec::new());
     for filter in &source.filters {
         let value = match evaluation.present(site, &filter.search, found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(Searched::Settled(Slot::Failed)),
         };
-        if value.has_unknown() {
-            found.push(too_early(name, filter.search.span));
-            return Ok(Searched::Settled(Slot::Failed));
-        }
+        unknown |= value.has_unknown();
+        value.waits_for(&mut waits_for);
         filters.push((filter.field.item.clone(), filter.operator.item.clone(), value));
     }
     let mut annotations = Map::default();
     for (key, expr) in &source.metadata.annotations {
         match evaluation.present(site, expr, found) {
-            Ok(value) if value.has_unknown() => {
-                found.push(too_early(name, expr.span));
-                return Ok(Searched::Settled(Slot::Failed));
-            }
             Ok(value) => {
+                unknown |= value.has_unknown();
+                value.waits_for(&mut waits_for);
                 annotations.insert(key.item.clone(), value);
             }
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(Searched::Settled(Slot::Failed)),
         }
     }
+    if unknown {
+        return Ok(Searched::Settled(read_on_deploy(source, &ty, &waits_for)));
+    }
     Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)) }))
 }
 
-fn too_early(name: &str, span: diag::Span) -> Diagnostic {
-    codes::UNSUPPORTED_FEATURE
-        .new(format!("the data source `{name}` depends on something that does not exist yet"))
-        .label(span, "known only on deploy")
-        .help("deploy what it reads first, or read the resource's own fields")
+/// What a data source exports before it can be read: everything is known on deploy (section 1.6).
+fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[blueprint::Address]) -> Slot {
+    let unknown = |ty: Type, secret: bool| {
+        Value::Unknown(Arc::new(Unknown { ty: Some(ty), waits_for: waits_for.to_vec() })).tainted(secret)
+    };
+    let mut fields = Map::default();
+    if source.export_all.is_some() {
+        for (field, definition) in &ty.schema.fields {
+            fields.insert(field.clone(), unknown(definition.ty(), has_sensitive(Some(definition))));
+        }
+    }
+    for (exported, export) in &source.exports {
+        let field = export.alias_for.as_ref().map_or(exported, |alias| &alias.item);
+        let (definition, sensitive) = definition_of(&ty.schema, field);
+        fields.insert(exported.clone(), unknown(export.ty.item.clone(), sensitive || has_sensitive(definition)));
+    }
+    Slot::Partial(Value::Map(Arc::new(fields)))
 }
 
 /// Settles a data source by what was found: the first candidate for which every filter holds.

@@ -801,8 +801,7 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
             let on = &sorted[wait.task as usize];
             match on.step {
                 Some(on) => waits_on.push(on),
-                // What lies behind an intermediate value is named as far as a person reads; the tasks hold all of it.
-                None => waits_on.extend(on.waits.iter().filter_map(|wait| sorted[wait.task as usize].step).take(NAMED)),
+                None => behind(&sorted, wait.task, &mut waits_on),
             }
         }
         waits_on.retain(|on| *on != step);
@@ -811,6 +810,25 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
         steps[step as usize].waits_on = waits_on;
     }
     (steps, sorted)
+}
+
+/// What lies behind an intermediate value, other values included, is named as far as a person reads; the tasks hold all
+/// of it.
+fn behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
+    let mut stack = vec![gather];
+    let mut left = NAMED;
+    while let Some(gather) = stack.pop() {
+        for wait in &tasks[gather as usize].waits {
+            if left == 0 {
+                return;
+            }
+            left -= 1;
+            match tasks[wait.task as usize].step {
+                Some(step) => named.push(step),
+                None => stack.push(wait.task),
+            }
+        }
+    }
 }
 
 fn step(id: u32, mut decision: Decision) -> Step {

@@ -10,8 +10,9 @@ use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 
 use super::Shell;
-use crate::apply::{Apply, CallRequest, Effect, Happened, Outcome};
+use crate::apply::{Apply, Asking, CallRequest, Effect, Happened, Outcome};
 use crate::event::Event;
+use crate::plan::questions::{Question, Reply, put};
 
 /// How long a lease is held without a sign of life.
 pub const LEASE: Duration = Duration::from_secs(60);
@@ -39,6 +40,7 @@ enum Answer {
     Committed(Result<Revision, StoreError>),
     Applied(u32, Result<Applied, ProviderError>),
     Looked(u32, Result<Stability, ProviderError>),
+    Answered(Option<u32>, Vec<(Question, Reply)>),
     Woke(u64),
 }
 
@@ -80,6 +82,7 @@ pub async fn run(
                 Effect::Look(task, request) => {
                     under_way.push(Box::pin(async move { Answer::Looked(task, look(shell, request).await) }));
                 }
+                Effect::Ask(asking) => under_way.push(Box::pin(ask(shell, asking))),
                 Effect::Wake(number, after) => under_way.push(Box::pin(async move {
                     tokio::time::sleep(after).await;
                     Answer::Woke(number)
@@ -182,6 +185,7 @@ fn take_in(
         }
         Answer::Applied(task, answer) => Happened::Applied(task, answer),
         Answer::Looked(task, answer) => Happened::Looked(task, answer),
+        Answer::Answered(task, replies) => Happened::Answered(task, replies),
         Answer::Woke(number) => Happened::Woke(number),
     });
 }
@@ -220,6 +224,13 @@ async fn call(
         private: &request.private,
     };
     provider.apply(&call, asked).await
+}
+
+async fn ask(shell: &Shell, asking: Asking) -> Answer {
+    let Asking { task, questions, now, functions } = asking;
+    let puts: Vec<_> = questions.iter().map(|question| put(question, now, &functions, shell)).collect();
+    let replies = futures::future::join_all(puts).await;
+    Answer::Answered(task, questions.into_iter().zip(replies).collect())
 }
 
 async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, ProviderError> {

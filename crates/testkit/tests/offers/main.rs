@@ -2,6 +2,7 @@
 //! functions, data sources, transforms.
 
 mod custom_types;
+mod data_sources;
 mod functions;
 mod transforms;
 

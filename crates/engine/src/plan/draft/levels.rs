@@ -23,7 +23,7 @@ pub(super) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
 }
 
 /// Which intermediate values something other than intermediate values reads, however indirectly.
-pub(super) fn live_locals(documents: &Documents) -> Vec<bool> {
+pub(crate) fn live_locals(documents: &Documents) -> Vec<bool> {
     let [locals, ..] = documents.counts();
     let graph = documents.graph();
     let root = documents.root();
