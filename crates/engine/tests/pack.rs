@@ -8,8 +8,7 @@ mod checking;
 use checking::{Checked, check_text};
 
 /// Cases that wait for something that is not here.
-const WAITING: &[(&str, &str)] =
-    &[("annotation-unknown-resource", "links"), ("include-not-there-quoted", "loading: an include is read there")];
+const WAITING: &[(&str, &str)] = &[("include-not-there-quoted", "loading: an include is read there")];
 
 #[test]
 fn the_validation_cases_of_the_pack() {

@@ -408,7 +408,7 @@ fn data_sources_that_do_not_need_each_other_are_read_together() {
 }
 
 #[test]
-fn an_annotation_of_a_data_source_cannot_wait() {
+fn an_annotation_of_a_data_source_may_be_known_on_deploy() {
     let text = "version: 2025-11-02
 datasources:
   a:
@@ -423,7 +423,10 @@ resources:
     lately(async {
         let (staged, found) = stage_in(&lab(), text, &Opinionated::default()).await;
         let codes: Vec<_> = found.iter().filter(|it| it.is_error()).map(|it| it.code.name).collect();
-        assert!(staged.is_none() && codes == ["unsupported-feature"], "{codes:?}");
+        let staged = staged.unwrap_or_else(|| panic!("no plan: {codes:?}"));
+        assert!(staged.plan.answers.data_sources.is_empty());
+        let note = staged.desired(&Address::root("host")).and_then(|spec| spec.get("note").cloned());
+        assert!(note.is_some_and(|note| note.is_unknown()));
     });
 }
 
