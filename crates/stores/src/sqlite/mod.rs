@@ -150,7 +150,7 @@ impl SqliteStore {
 }
 
 fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
-    let mut connection: Option<Connection> = None;
+    let mut connection: Option<(Connection, i64)> = None;
     while let Ok(job) = jobs.recv() {
         if connection.is_none() {
             match schema::open_to_read(path) {
@@ -161,12 +161,14 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
                 }
             }
         }
-        let Some(connection) = connection.as_mut() else {
+        let Some((open, format)) = connection.as_mut() else {
             job(Ok(None));
             continue;
         };
-        match connection.transaction() {
-            Ok(transaction) => job(Ok(Some(Reading { connection: &transaction, path, sealer }))),
+        // Whoever wrote meanwhile may have rewritten it.
+        let current = if *format == schema::FORMAT { Ok(*format) } else { schema::format_of(open) };
+        match current.and_then(|format| Ok((format, open.transaction()?))) {
+            Ok((format, transaction)) => job(Ok(Some(Reading { connection: &transaction, format, path, sealer }))),
             Err(error) => job(Err(failed(path, error))),
         }
     }

@@ -22,6 +22,8 @@ use super::schema::SHIFT;
 /// Reads from one connection; whoever calls has begun a transaction on it.
 pub(super) struct Reading<'a> {
     pub(super) connection: &'a Connection,
+    /// The format of the file.
+    pub(super) format: i64,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
 }
@@ -92,6 +94,14 @@ pub(super) fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
 }
 
 impl Reading<'_> {
+    /// The records as they lie since format 2.
+    fn records_table(&self) -> &'static str {
+        match self.format {
+            1 => "(SELECT instance << 40 | position AS id, address, entry FROM records)",
+            _ => "records",
+        }
+    }
+
     fn at(&self, error: rusqlite::Error) -> StoreError {
         failed(self.path, error)
     }
@@ -252,10 +262,13 @@ impl Reading<'_> {
     fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
         let at = |error| self.at(error);
         // Read where they lie in the file one after the other, then put in order.
-        let sql = "WITH r AS MATERIALIZED (SELECT position, entry FROM records WHERE instance = ?1 ORDER BY entry) \
-                   SELECT r.position, e.id, e.sealed, e.body FROM r CROSS JOIN entries e ON e.id = r.entry";
-        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
-        let mut rows = statement.query([head.id]).map_err(at)?;
+        let sql = format!(
+            "WITH r AS MATERIALIZED (SELECT id, entry FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY entry) \
+             SELECT r.id, e.id, e.sealed, e.body FROM r CROSS JOIN entries e ON e.id = r.entry",
+            self.records_table()
+        );
+        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+        let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
         let (path, sealer) = (self.path, self.sealer);
         // Parsing takes longer than reading: a second thread takes what it can, a handful at a time.
         let mut found = std::thread::scope(|scope| {
@@ -328,10 +341,11 @@ impl Reading<'_> {
     pub(super) fn info(&self, name: &InstanceName) -> Result<Option<InstanceInfo>, StoreError> {
         let Some(head) = self.head(name)? else { return Ok(None) };
         let at = |error| self.at(error);
+        let sql = format!("SELECT count(*) FROM {} WHERE id BETWEEN ?1 AND ?2", self.records_table());
         let records: i64 = self
             .connection
-            .prepare_cached("SELECT count(*) FROM records WHERE instance = ?1")
-            .and_then(|mut statement| statement.query_row([head.id], |row| row.get(0)))
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row([head.entry(0), head.entry(head.entries)], |row| row.get(0)))
             .map_err(at)?;
         let sql = "SELECT name, kind, who, began, document, outcome FROM operations \
                    WHERE instance = ?1 ORDER BY first DESC LIMIT 1";

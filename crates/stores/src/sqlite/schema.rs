@@ -1,11 +1,13 @@
 //! The file: how it is recognised, made and opened.
 //!
-//! Format 1. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
+//! Format 2. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
 //! that an instance's entries lie together and in order. Everything else points into it: a record's body is that of the
 //! outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes each
 //! body once, and changing ten of 10,000 writes ten.
-//! Records lie in the order in which they were made: those of one wave share a page, and a commit writes few. There is no
-//! index on addresses, whose pages every commit would write; the one writer knows where each record lies.
+//! Records are numbered like entries, by the outcome that first made each: those of one wave share a page at the end, and
+//! a commit writes few pages. There is no index on addresses, whose pages every commit would write; the one writer knows
+//! where each record lies. (Format 1 had its records in the order of their addresses; it is read as it is, and rewritten by
+//! the first who writes.)
 //!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
@@ -19,7 +21,7 @@ use state::StoreError;
 use super::failure::{Failure, failed};
 
 /// The version of the format written here. Older ones are readable, newer ones refused.
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 
 /// What the file says it is: `cyan` in ASCII.
 pub(super) const APPLICATION: i64 = 0x6379_616e;
@@ -69,24 +71,15 @@ CREATE TABLE entries (
   body TEXT NOT NULL
 );
 CREATE TABLE records (
-  instance INTEGER NOT NULL REFERENCES instances (id),
-  position INTEGER NOT NULL,    -- sequence of the outcome that first made it
+  id INTEGER PRIMARY KEY,       -- instance << 40 | sequence of the outcome that first made it
   address TEXT NOT NULL,
-  entry INTEGER NOT NULL,       -- id of the outcome that it came from
-  PRIMARY KEY (instance, position)
-) WITHOUT ROWID;
+  entry INTEGER NOT NULL        -- id of the outcome that it came from
+);
 CREATE TABLE leases (
   name TEXT PRIMARY KEY,
   epoch INTEGER NOT NULL,
   who TEXT, since INTEGER, until INTEGER
 ) WITHOUT ROWID;
-CREATE VIEW resources AS
-  SELECT i.name AS instance, r.address,
-    e.body ->> '$.record.type' AS type,
-    (e.body ->> '$.record.status.op') || ' ' || (e.body ->> '$.record.status.word') AS status,
-    e.body ->> '$.record.id' AS id
-  FROM records r JOIN instances i ON i.id = r.instance JOIN entries e ON e.id = r.entry
-  ORDER BY i.name, r.position;
 CREATE VIEW journal AS
   SELECT i.name AS instance, e.id & ((1 << 40) - 1) AS sequence,
     (SELECT o.name FROM operations o WHERE o.instance = i.id AND o.first <= e.id & ((1 << 40) - 1)
@@ -94,6 +87,25 @@ CREATE VIEW journal AS
     e.step, e.kind, e.body ->> '$.address' AS address, e.body
   FROM entries e JOIN instances i ON i.id = e.id >> 40
   ORDER BY i.name, e.id;
+";
+
+const RESOURCES: &str = "
+CREATE VIEW resources AS
+  SELECT i.name AS instance, r.address,
+    e.body ->> '$.record.type' AS type,
+    (e.body ->> '$.record.status.op') || ' ' || (e.body ->> '$.record.status.word') AS status,
+    e.body ->> '$.record.id' AS id
+  FROM records r JOIN instances i ON i.id = r.id >> 40 JOIN entries e ON e.id = r.entry
+  ORDER BY r.id;
+";
+
+/// Records of format 1 as they lie now.
+const FROM_FORMAT_1: &str = "
+DROP VIEW resources;
+ALTER TABLE records RENAME TO old_records;
+CREATE TABLE records (id INTEGER PRIMARY KEY, address TEXT NOT NULL, entry INTEGER NOT NULL);
+INSERT INTO records SELECT instance << 40 | position, address, entry FROM old_records ORDER BY 1;
+DROP TABLE old_records;
 ";
 
 /// Whether a transaction waits until it is on the disk, and all before it with it. A new connection does not.
@@ -113,27 +125,33 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
-    let empty = recognise(&mut connection, path)?;
+    let current = recognise(&mut connection, path)? == Some(FORMAT);
     to_wal(&connection).map_err(at)?;
     set_syncs(&connection, false).map_err(at)?;
     // 16 MiB of journal between two checkpoints: each costs two more syncs.
     connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
     connection.pragma_update(None, "cache_size", -4000).map_err(at)?;
-    if empty {
+    if !current {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have been quicker.
-        if recognise_in(&transaction, path)? {
-            transaction.pragma_update(None, "application_id", APPLICATION).map_err(at)?;
-            transaction.pragma_update(None, "user_version", FORMAT).map_err(at)?;
-            transaction.execute_batch(TABLES).map_err(at)?;
-        }
-        transaction.commit().map_err(at)?;
+        let made = match recognise_in(&transaction, path)? {
+            None => transaction
+                .pragma_update(None, "application_id", APPLICATION)
+                .and_then(|()| transaction.execute_batch(TABLES)),
+            Some(FORMAT) => Ok(()),
+            Some(_) => transaction.execute_batch(FROM_FORMAT_1),
+        };
+        made.and_then(|()| transaction.execute_batch("DROP VIEW IF EXISTS resources"))
+            .and_then(|()| transaction.execute_batch(RESOURCES))
+            .and_then(|()| transaction.pragma_update(None, "user_version", FORMAT))
+            .and_then(|()| transaction.commit())
+            .map_err(at)?;
     }
     Ok(connection)
 }
 
-/// Opens the file for reading; `None` if there is none, or nothing in it yet.
-pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, StoreError> {
+/// Opens the file for reading, and says of which format it is; `None` if there is none, or nothing in it yet.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, i64)>, StoreError> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
             return Err(StoreError::Foreign { what: format!("`{}` is a folder, not a state file", path.display()) });
@@ -150,7 +168,12 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, StoreError
         opened => opened,
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
-    if recognise(&mut connection, path)? { Ok(None) } else { Ok(Some(connection)) }
+    Ok(recognise(&mut connection, path)?.map(|format| (connection, format)))
+}
+
+/// The format that the file says it has.
+pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 /// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
@@ -189,25 +212,25 @@ fn uri(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// Whether the database is empty. `Foreign` if it is neither that nor one of ours that can be read.
-fn recognise(connection: &mut Connection, path: &Path) -> Result<bool, StoreError> {
+/// The format of the database; none if it is empty. `Foreign` if it is neither that nor one of ours that can be read.
+fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<i64>, StoreError> {
     // One transaction: another process may be making the file just now.
     let transaction = connection.transaction().map_err(|error| failed(path, error))?;
     recognise_in(&transaction, path)
 }
 
-fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
+fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<i64>, StoreError> {
     let number =
         |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, error));
     let tables = number("SELECT count(*) FROM sqlite_schema")?;
     let (application, format) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     let path = path.display();
     match application {
-        0 if tables == 0 => Ok(true),
+        0 if tables == 0 => Ok(None),
         APPLICATION if format > FORMAT => Err(StoreError::Foreign {
             what: format!("`{path}` was written by a newer version (format {format}, this one reads up to {FORMAT})"),
         }),
-        APPLICATION if format == FORMAT => Ok(false),
+        APPLICATION if format >= 1 => Ok(Some(format)),
         _ => Err(StoreError::Foreign { what: format!("`{path}` is a database of something else") }),
     }
 }

@@ -89,11 +89,12 @@ impl Records {
         Records(Some(IndexMap::default()))
     }
 
-    fn at(&mut self, connection: &Connection, instance: i64) -> Result<&mut IndexMap<Box<str>, i64>, rusqlite::Error> {
+    fn at(&mut self, connection: &Connection, head: &Head) -> Result<&mut IndexMap<Box<str>, i64>, rusqlite::Error> {
         if self.0.is_none() {
-            let sql = "SELECT address, position FROM records WHERE instance = ?1";
+            let sql = "SELECT address, id FROM records WHERE id BETWEEN ?1 AND ?2";
             let mut statement = connection.prepare_cached(sql)?;
-            let rows = statement.query_map([instance], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows =
+                statement.query_map([head.entry(0), head.entry(head.entries)], |row| Ok((row.get(0)?, row.get(1)?)))?;
             self.0 = Some(rows.collect::<Result<_, _>>()?);
         }
         Ok(self.0.get_or_insert_default())
@@ -348,7 +349,7 @@ impl Writer {
                 return Ok(Some(known));
             }
         }
-        let reading = Reading { connection, path: &self.path, sealer: &self.sealer };
+        let reading = Reading { connection, format: schema::FORMAT, path: &self.path, sealer: &self.sealer };
         let Some(head) = reading.head(name).map_err(Trouble::Failed)? else { return Ok(None) };
         let journal = reading.journal(&head).map_err(Trouble::Failed)?;
         Ok(Some(Known { head, journal, records: Records::default() }))
@@ -393,7 +394,7 @@ fn left_at_the_end(
         Some(EntryKind::Finished(finished)) if finished.outcome == OperationOutcome::Gone => {}
         _ => return Ok(None),
     }
-    let before = records.at(connection, head.id)?;
+    let before = records.at(connection, head)?;
     let mut after: HashMap<&Address, bool> = HashMap::new();
     for entry in entries {
         if let EntryKind::Outcome(outcome) = &entry.kind {
@@ -430,20 +431,20 @@ fn write_entries(
             EntryKind::Intent(_) => {}
             EntryKind::Outcome(outcome) => {
                 let address = outcome.address.to_string();
-                let known = records.at(connection, head.id)?;
+                let known = records.at(connection, head)?;
                 match (outcome.record.is_some(), known.get(&*address)) {
                     (true, None) => {
-                        let sql = "INSERT INTO records (instance, position, address, entry) VALUES (?1, ?2, ?3, ?4)";
-                        connection.prepare_cached(sql)?.execute(params![head.id, sequence, address, id])?;
-                        known.insert(address.into(), sequence);
+                        let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";
+                        connection.prepare_cached(sql)?.execute(params![id, address])?;
+                        known.insert(address.into(), id);
                     }
-                    (true, Some(position)) => {
-                        let sql = "UPDATE records SET entry = ?3 WHERE instance = ?1 AND position = ?2";
-                        connection.prepare_cached(sql)?.execute(params![head.id, position, id])?;
+                    (true, Some(lies_at)) => {
+                        let sql = "UPDATE records SET entry = ?2 WHERE id = ?1";
+                        connection.prepare_cached(sql)?.execute(params![lies_at, id])?;
                     }
-                    (false, Some(position)) => {
-                        let sql = "DELETE FROM records WHERE instance = ?1 AND position = ?2";
-                        connection.prepare_cached(sql)?.execute(params![head.id, position])?;
+                    (false, Some(lies_at)) => {
+                        let sql = "DELETE FROM records WHERE id = ?1";
+                        connection.prepare_cached(sql)?.execute(params![lies_at])?;
                         known.swap_remove(&*address);
                     }
                     (false, None) => {}
