@@ -4,7 +4,7 @@
 
 use blueprint::Value;
 use diag::{Diagnostic, Files, Span};
-use engine::plan_file::{hidden, hidden_export, hidden_step};
+use engine::plan_file::{hidden, hidden_export, hidden_link, hidden_step};
 use serde_json::{Map, Value as Json, json};
 
 use crate::exit::CommandError;
@@ -81,6 +81,7 @@ pub(crate) fn plan(plan: &engine::Plan) -> Map<String, Json> {
     map.insert("revision".into(), json!(plan.revision));
     map.insert("counts".into(), json!({"create": create, "update": update, "delete": delete, "replace": replace}));
     map.insert("steps".into(), plan.steps.iter().map(|step| json!(hidden_step(step))).collect());
+    map.insert("links".into(), plan.links.iter().map(|link| json!(hidden_link(link))).collect());
     map.insert("exports".into(), exports.into());
     map.insert("left_alone".into(), json!(plan.left_alone));
     map

@@ -14,6 +14,7 @@ use provider::ResourceType;
 
 use crate::check::Checked;
 use crate::graph::Graph;
+use crate::links::Links;
 
 /// A document in one place: the root, or a child where it is included.
 #[derive(Clone, Debug)]
@@ -94,6 +95,8 @@ pub(crate) fn address_of_group(key: &str) -> Address {
 pub struct Documents {
     units: Vec<Unit>,
     graph: Arc<Graph>,
+    /// The links of all documents, between the resources by number. No link leads from one document into another.
+    links: Arc<Links>,
     /// How many locals, data sources and resources there are.
     counts: [usize; 3],
 }
@@ -102,11 +105,12 @@ impl Documents {
     /// A root without children. Its folder is as [`World::file`](crate::World::file) takes it.
     pub fn single(checked: Arc<Checked>, folder: Name) -> Documents {
         let graph = checked.graph.clone();
+        let links = checked.links.clone();
         let counts =
             [checked.blueprint.locals.len(), checked.blueprint.data_sources.len(), checked.blueprint.resources.len()];
         let children = vec![None; checked.blueprint.children.len()];
         let root = Unit { checked, path: Vec::new(), folder, children, first: [0; 3] };
-        Documents { units: vec![root], graph, counts }
+        Documents { units: vec![root], graph, links, counts }
     }
 
     /// The root document.
@@ -122,6 +126,11 @@ impl Documents {
     /// What needs what, over all documents.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
+    }
+
+    /// The links of all documents, between the resources by number.
+    pub(crate) fn links(&self) -> &Arc<Links> {
+        &self.links
     }
 
     /// How many locals, data sources and resources there are.

@@ -44,12 +44,18 @@ pub use graph::{Edge, EdgeKind, Graph, Node};
 pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{
-    Action, Adoption, Change, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone, Options, Plan,
-    Purpose, Question, Reason, Reply, Request, Search, Staged, Step, Surgery, inputs_unchanged, is_current, plan,
+    Action, Adoption, Change, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone, LinkChange,
+    LinkEffectChange, Options, Plan, Purpose, Question, Reason, Reply, Request, Search, Staged, Step, Surgery,
+    inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
 pub use transform::transform;
 pub use world::{PlanQuestion, ReadQuestion, SourceError, World};
+
+/// The part at which a link has failed, as its record tells; none for what is no link (reference 5.4).
+pub fn link_failed_at(record: &state::Record) -> Option<&str> {
+    links::failed_at(record)
+}
 
 /// Every diagnostic code of the engine: of checks, plans and runs.
 pub fn codes() -> impl Iterator<Item = &'static diag::Code> {

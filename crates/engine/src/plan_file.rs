@@ -9,7 +9,7 @@ use state::Revision;
 use state::seal::{Place, SealError, Sealer};
 
 use crate::answers::Answers;
-use crate::plan::{ExportChange, FrozenDocument, Options, Plan, Purpose, Step};
+use crate::plan::{ExportChange, FrozenDocument, LinkChange, Options, Plan, Purpose, Step};
 use crate::resolve::Given;
 
 /// The version of the form.
@@ -64,6 +64,9 @@ pub struct PlanFile {
     pub made_from: Value,
     /// What will be done.
     pub steps: Vec<Step>,
+    /// The links that are made, changed or undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkChange>,
     /// The exported values after it.
     pub exports: Vec<ExportChange>,
 }
@@ -115,6 +118,7 @@ pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
         options: plan.options.clone(),
         made_from,
         steps: plan.steps.iter().map(hidden_step).collect(),
+        links: plan.links.iter().map(hidden_link).collect(),
         exports: plan.exports.iter().map(hidden_export).collect(),
     };
     serde_json::to_string(&file).map_err(not_a_plan)
@@ -174,6 +178,17 @@ pub fn hidden_step(step: &Step) -> Step {
         change.after = change.after.as_ref().map(hidden);
     }
     step
+}
+
+/// What a plan says of a link for people and files: secrets as the text `(secret)`.
+pub fn hidden_link(link: &LinkChange) -> LinkChange {
+    let mut link = link.clone();
+    link.annotations = hidden(&link.annotations);
+    for effect in &mut link.effects {
+        effect.change.before = effect.change.before.as_ref().map(hidden);
+        effect.change.after = effect.change.after.as_ref().map(hidden);
+    }
+    link
 }
 
 /// An export for people and files: secrets as the text `(secret)`.

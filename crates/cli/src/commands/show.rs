@@ -99,7 +99,11 @@ async fn whole(
                     address.to_string(),
                     record.type_name.to_string(),
                     format!("{}{cut}", flags(record)),
-                    record.id.to_string(),
+                    if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
+                        String::new()
+                    } else {
+                        record.id.to_string()
+                    },
                 ]
             })
             .collect();
@@ -127,6 +131,10 @@ fn one_line(value: &Value, reveal: bool) -> String {
 
 fn flags(record: &Record) -> String {
     let mut text = record.status.to_string();
+    // A link says at which of its parts it failed (reference 5.4).
+    if let Some(part) = engine::link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
+        text.push_str(&format!(" at {part}"));
+    }
     let protected = record.protect.then_some("protected");
     let attention = record.attention.as_ref().map(|_| "needs attention");
     let deposed = record.deposed.as_ref().map(|_| "an old one is left");
@@ -161,6 +169,19 @@ fn computed(record: &Record) -> Map {
 }
 
 fn record_json(address: &Address, record: &Record, error: Option<&str>, reveal: bool) -> Json {
+    if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
+        return json!({
+            "address": address,
+            "type": record.type_name,
+            "status": record.status.to_string(),
+            "part": engine::link_failed_at(record),
+            "error": error,
+            "annotations": record.inputs.get("notes").map(|notes| json::value(notes, reveal)),
+            "data": json::value(&record.outputs, reveal),
+            "overlay": record.private.get("overlay").map(|overlay| json::value(overlay, reveal)),
+            "dependencies": record.dependencies,
+        });
+    }
     json!({
         "address": address,
         "type": record.type_name,
@@ -186,7 +207,7 @@ fn record_text(address: &Address, record: &Record, error: Option<&str>, reveal: 
     if let Some(attention) = &record.attention {
         text.push_str(&format!("attention: {attention}\n"));
     }
-    if !record.id.is_empty() {
+    if !record.id.is_empty() && address.link.as_ref().is_none_or(|link| link.part.is_some()) {
         text.push_str(&format!("id: {}\n", record.id));
     }
     let mut section = |name: &str, map: &Map| {
@@ -197,8 +218,14 @@ fn record_text(address: &Address, record: &Record, error: Option<&str>, reveal: 
             }
         }
     };
-    section("spec", record.inputs.as_map().unwrap_or(&Map::default()));
-    section("computed", &computed(record));
+    if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
+        let notes = record.inputs.get("notes").and_then(Value::as_map);
+        section("annotations", notes.unwrap_or(&Map::default()));
+        section("data", record.outputs.as_map().unwrap_or(&Map::default()));
+    } else {
+        section("spec", record.inputs.as_map().unwrap_or(&Map::default()));
+        section("computed", &computed(record));
+    }
     section("metadata", record.metadata.as_map().unwrap_or(&Map::default()));
     // What stands for a group of things is no address of its own.
     let uses: Vec<String> = record

@@ -1,6 +1,9 @@
 //! A plan for people: each step with its reasons and what changes, exports, what is left alone.
 
-use engine::{Action, ExportAction, Plan, Reason, Step};
+use std::collections::HashMap;
+
+use blueprint::Address;
+use engine::{Action, ExportAction, LinkChange, Plan, Reason, Step};
 
 use super::changes;
 use crate::terminal::Paint;
@@ -13,8 +16,12 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let mut text = String::new();
     let shown: Vec<&Step> = plan.steps.iter().filter(|step| step.action != Action::None || verbose).collect();
     let fields = verbose || shown.len() <= MANY;
+    let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
     for step in shown {
         one(&mut text, step, fields, paint);
+        if let Some(link) = links.get(&step.address).filter(|_| fields) {
+            link_of(&mut text, link, paint);
+        }
     }
     let changed: Vec<_> = plan.exports.iter().filter(|export| export.action != ExportAction::Unchanged).collect();
     if !changed.is_empty() {
@@ -44,10 +51,10 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
 fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
     let reasons: Vec<&str> = step.reasons.iter().map(|reason| words(*reason)).collect();
     let sign = match step.action {
-        Action::Create => paint.green("+"),
-        Action::Update => paint.yellow("~"),
+        Action::Create | Action::Link => paint.green("+"),
+        Action::Update | Action::Relink => paint.yellow("~"),
         Action::Replace => paint.magenta("±"),
-        Action::Delete => paint.red("-"),
+        Action::Delete | Action::Unlink => paint.red("-"),
         Action::Import => paint.green("<"),
         Action::Move => paint.cyan(">"),
         Action::Detach | Action::None => paint.dim("="),
@@ -82,6 +89,21 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
     }
 }
 
+/// What is in force on a link, and what it writes with its ends; what it writes by steps of its own stands at those.
+fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
+    let before = text.len();
+    for (name, value) in link.annotations.as_map().into_iter().flatten() {
+        text.push_str(&format!("    {}\n", paint.dim(format!("{name} = {}", changes::short(value)))));
+    }
+    for effect in link.effects.iter().filter(|effect| effect.with) {
+        text.push_str(&format!("    {}\n", paint.dim(format!("into {}:", effect.into))));
+        changes::change(text, &effect.change, "      ", paint);
+    }
+    if text.len() > before {
+        text.push('\n');
+    }
+}
+
 /// A reason for people.
 fn words(reason: Reason) -> &'static str {
     match reason {
@@ -90,6 +112,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::TypeChanged => "its type is another one",
         Reason::FieldForces => "a field cannot be changed in place",
         Reason::DependencyReplaced => "what it uses is made anew",
+        Reason::LinkChanged => "a link writes into it",
         Reason::Removed => "no longer in the document",
         Reason::ConditionFalse => "its condition is false",
         Reason::EachShrunk => "its list has become shorter",

@@ -13,7 +13,7 @@ use super::run::verb_of;
 use super::{AFTER_CANCEL, Apply, CallRequest, Durable, Effect, OnFailure, Progress, Wake};
 use crate::codes;
 use crate::event::Event;
-use crate::plan::{Action, Decided, TaskKind, Until};
+use crate::plan::{Action, Decided, Linked, TaskKind, Until};
 
 /// How often a call that may succeed later is made again (reference 5.3).
 const RETRIES: u32 = 5;
@@ -41,6 +41,12 @@ impl Apply {
                 if request.operation == Verb::Delete {
                     let left = self.deleted_record(&decided, &request);
                     self.record(task, &decided, left, None, Durable::Done(task));
+                    return;
+                }
+                if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
+                    if let Err(diagnostic) = self.phase_applied(task, &decided, phase, &request, applied) {
+                        self.phase_refused(task, &decided, phase, *diagnostic, effects);
+                    }
                     return;
                 }
                 let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, &request, &applied));
@@ -96,6 +102,9 @@ impl Apply {
         } else {
             codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{}`", decided.address))
         };
+        if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
+            return self.phase_refused(task, decided, phase, diagnostic.note(error.message), effects);
+        }
         let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.stopping;
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
         if let Some(failed) = &mut record
@@ -117,7 +126,7 @@ impl Apply {
     }
 
     /// A step has failed: what is known is recorded, the diagnostic placed, and what depends on it left out.
-    fn fail(
+    pub(super) fn fail(
         &mut self,
         task: u32,
         decided: &Decided,
@@ -138,6 +147,7 @@ impl Apply {
         }));
         self.found.push(diagnostic);
         self.failed = true;
+        self.part_failed(task, decided, &message);
         self.record(task, decided, record, Some(message), Durable::Failed(task));
         if self.settings.on_failure == OnFailure::Stop {
             self.stop(effects);
@@ -179,7 +189,7 @@ impl Apply {
         let kind = self.plan.tasks[task as usize].kind;
         let called = self.running[task as usize].request.take();
         if let Some(record) = self.running[task as usize].record.take()
-            && matches!(kind, TaskKind::Create | TaskKind::Update | TaskKind::Record)
+            && matches!(kind, TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Phase)
         {
             self.set_outputs(&decided, &record);
         }
@@ -187,6 +197,7 @@ impl Apply {
         if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
             let slot = match (kind, request.operation) {
                 (TaskKind::DeleteOld(_), _) if decided.action != Action::None => None,
+                (TaskKind::Phase, _) => None,
                 (_, Verb::Create) if decided.action == Action::Replace => Some(3),
                 (_, Verb::Create) => Some(0),
                 (_, Verb::Update) => Some(1),

@@ -15,6 +15,7 @@
 
 mod answer;
 mod ask;
+mod links;
 mod record;
 mod run;
 
@@ -28,8 +29,8 @@ use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Stability};
 use state::{Entry, EntryKind, Finished, Operation, OperationKind, OperationOutcome, Record, Snapshot};
 
 use crate::event::Event;
+use crate::links::FixedMap;
 use crate::plan::{Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
-
 use crate::resolve::{Evaluation, Need};
 pub use ask::Asking;
 
@@ -227,6 +228,10 @@ pub struct Apply {
     /// Metadata that was known only on deploy.
     metadata: blueprint::IndexMap<Address, Value>,
     absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
+    /// Which links have written what: by target and identity.
+    written: FixedMap<(Address, String), Vec<Address>>,
+    /// The tasks that make links, by address.
+    wholes: FixedMap<Address, u32>,
     failed: bool,
     /// What stands in the way of the task that is being begun.
     needed: Vec<Need>,
@@ -277,7 +282,12 @@ impl Apply {
                 record: None,
             });
         }
-        Apply {
+        let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
+        let wholes =
+            wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32))).collect();
+        let mut apply = Apply {
+            written: FixedMap::default(),
+            wholes,
             plan: Arc::new(plan),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
@@ -310,7 +320,9 @@ impl Apply {
             parked: Vec::new(),
             asks_at_the_end: false,
             rounds_at_the_end: 0,
-        }
+        };
+        apply.take_in_links();
+        apply
     }
 
     /// The plan that is carried out.
@@ -360,7 +372,10 @@ impl Apply {
         self.now = now;
         self.gathering.push((Entry { step: 0, kind: EntryKind::Began(self.operation.clone()) }, Durable::Nothing));
         let calls = self.plan.tasks.iter().filter(|task| {
-            matches!(task.kind, TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld(_))
+            matches!(
+                task.kind,
+                TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::Phase
+            )
         });
         effects.push(Effect::Tell(Event::Began { instance: self.plan.instance.clone(), calls: calls.count() as u64 }));
         for settled in &self.plan.settled {

@@ -30,21 +30,22 @@ impl Apply {
     ) {
         self.running[task as usize].progress = Progress::Recording;
         self.running[task as usize].record = record.clone();
+        let address = Apply::recorded_at(decided).clone();
         match &record {
             Some(record) => {
-                self.snapshot.records.insert(decided.address.clone(), record.clone());
+                self.snapshot.records.insert(address.clone(), record.clone());
             }
             None => {
                 // Nobody looks at the order of the records while a plan is carried out.
-                self.snapshot.records.swap_remove(&decided.address);
+                self.snapshot.records.swap_remove(&address);
             }
         }
-        let outcome = state::Outcome { address: decided.address.clone(), record, error };
+        let outcome = state::Outcome { address, record, error };
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
         self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, durable));
     }
 
-    fn origin(&self, decided: &Decided) -> RecordOrigin {
+    pub(super) fn origin(&self, decided: &Decided) -> RecordOrigin {
         match &self.plan.document {
             Some(document) if decided.span.is_some() => RecordOrigin {
                 path: document.path.clone(),

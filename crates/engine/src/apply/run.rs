@@ -12,8 +12,9 @@ use super::{Apply, CallRequest, Durable, Effect, Progress};
 use crate::Node;
 use crate::codes;
 use crate::event::Event;
+use crate::links::carried;
 use crate::plan::diff::{differences, with_path_of};
-use crate::plan::{Action, Decided, TaskKind, Until};
+use crate::plan::{Action, Decided, Linked, TaskKind, Until};
 use crate::resolve::{Members, Outputs, Site, Slot};
 
 /// What a task turns out to be once everything it reads is known.
@@ -95,6 +96,15 @@ impl Apply {
             self.look_on(task, decided, effects);
             return;
         }
+        match decided.linked.as_deref() {
+            Some(Linked::Phase(phase)) => return self.start_phase(task, decided, phase, effects),
+            Some(Linked::Whole(whole)) if of.kind == TaskKind::Link => {
+                if let Some(link) = whole.link {
+                    return self.finish_link(task, decided, link, effects);
+                }
+            }
+            _ => {}
+        }
         self.needed.clear();
         let turn = self.turn(of.kind, decided);
         let needed = std::mem::take(&mut self.needed);
@@ -141,7 +151,9 @@ impl Apply {
     /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
     fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
         match kind {
-            TaskKind::Gather | TaskKind::Look | TaskKind::Settled => Turn::Unneeded("nothing to call"),
+            TaskKind::Gather | TaskKind::Look | TaskKind::Settled | TaskKind::Phase | TaskKind::Link => {
+                Turn::Unneeded("nothing to call")
+            }
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
             TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => {
@@ -217,6 +229,9 @@ impl Apply {
 
     /// Whether a condition holds now; `None` if it is in error, which is reported. One that is false takes the thing away.
     fn holds(&mut self, decided: &Decided) -> Option<bool> {
+        if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
+            return self.part_holds(decided, *link, *part);
+        }
         let (index, position) = decided.element?;
         self.locals_for(index);
         if !self.needed.is_empty() {
@@ -268,6 +283,25 @@ impl Apply {
 
     /// The spec, complete; `None` if it is in error, which is reported.
     fn spec(&mut self, decided: &Decided) -> Option<Value> {
+        if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
+            return self.part_spec(decided, *link, *part);
+        }
+        let spec = self.own_spec(decided)?;
+        Some(self.with_what_links_wrote(decided, spec))
+    }
+
+    /// What links have written into a thing by steps of their own stays as it is now, unless the thing is made anew.
+    fn with_what_links_wrote(&self, decided: &Decided, spec: Value) -> Value {
+        let written = self.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
+        let anew = matches!(decided.action, Action::Create | Action::Replace);
+        match self.snapshot.records.get(&decided.address).filter(|_| !written.is_empty() && !anew) {
+            Some(now) => carried(&spec, written.iter(), &now.inputs),
+            None => spec,
+        }
+    }
+
+    /// The spec that the document and what links write with it make.
+    fn own_spec(&mut self, decided: &Decided) -> Option<Value> {
         if !decided.desired.has_unknown() {
             return Some(decided.desired.clone());
         }
@@ -284,6 +318,10 @@ impl Apply {
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
         let outcome = evaluation.spec(Site { unit, owner: &owner, item: item.as_ref() }, resource, &ty, &mut mistakes);
+        let outcome = match outcome {
+            Ok(Some(spec)) => evaluation.merged(index, position, spec, &mut mistakes),
+            other => other,
+        };
         mistakes.retain(diag::Diagnostic::is_error);
         self.found.append(mistakes);
         match outcome {
@@ -381,6 +419,10 @@ impl Apply {
     fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
         let old = match kind {
             TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
+            // A link may have taken something out of it in this run.
+            TaskKind::Update if self.written_in_this_run(decided) => {
+                self.snapshot.records.get(&decided.address).cloned()
+            }
             _ => decided.prior.clone(),
         };
         let prior = match verb {
@@ -414,6 +456,7 @@ impl Apply {
             dependencies: decided.dependencies.clone(),
         };
         let outputs = match &prior {
+            Some(record) if self.written_in_this_run(decided) => record.outputs.clone(),
             Some(_) if verb == Verb::Update && !decided.outputs.is_null() => decided.outputs.clone(),
             Some(record) => record.outputs.clone(),
             None => Value::Null,
@@ -444,8 +487,9 @@ impl Apply {
         let Some(request) = self.running[task as usize].request.clone() else { return };
         self.running[task as usize].progress = Progress::Calling;
         if self.running[task as usize].tries == 0 {
+            let decided = self.plan.tasks[task as usize].decision.as_ref();
             effects.push(Effect::Tell(Event::Started {
-                address: request.address.clone(),
+                address: decided.map_or(&request.address, |decided| &decided.address).clone(),
                 operation: request.operation,
                 replacing: self.is_replacing(task),
             }));
@@ -460,11 +504,21 @@ impl Apply {
 
     /// Tells readers what a thing's fields are now.
     pub(super) fn set_outputs(&mut self, decided: &Decided, record: &Record) {
+        if self.set_linked_outputs(decided, record) {
+            return;
+        }
         let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
         if let Some(member) = evaluation.member_mut(index, position) {
             member.spec = record.inputs.clone();
             member.outputs = Outputs::Known(record.outputs.clone());
         }
+    }
+
+    /// Whether what is remembered of a thing has changed since the plan was made.
+    fn written_in_this_run(&self, decided: &Decided) -> bool {
+        let now = self.snapshot.records.get(&decided.address);
+        let written = self.evaluation.as_ref().is_some_and(|it| !it.links.written_into(&decided.address).is_empty());
+        written && now.zip(decided.prior.as_ref()).is_some_and(|(now, prior)| !Arc::ptr_eq(now, prior))
     }
 
     /// A task is done without anything to record.
@@ -503,6 +557,8 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
         | TaskKind::Settled
         | TaskKind::Condition
         | TaskKind::Look
+        | TaskKind::Phase
+        | TaskKind::Link
         | TaskKind::Gather => Verb::Update,
     }
 }

@@ -23,7 +23,7 @@ mod exports;
 mod filters;
 mod inputs;
 mod limits;
-mod links;
+pub(crate) mod links;
 mod locals;
 mod metadata;
 mod names;

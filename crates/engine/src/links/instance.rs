@@ -48,6 +48,11 @@ pub(crate) fn ends_of(address: &Address) -> Option<[Address; 2]> {
     Some([end(&address.name, &address.key), end(&link.b, &link.b_key)])
 }
 
+/// Whether an address is that of a link as a whole.
+pub(crate) fn is_link(address: &Address) -> bool {
+    address.link.as_ref().is_some_and(|link| link.part.is_none())
+}
+
 /// The link that a part or phase belongs to.
 pub(crate) fn link_of(address: &Address) -> Option<Address> {
     let link = address.link.as_ref().filter(|link| link.part.is_some())?;

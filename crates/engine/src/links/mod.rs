@@ -19,11 +19,11 @@ use provider::{LinkKind, ResourceType, Side};
 
 use crate::graph::Edge;
 
-pub(crate) use contribution::{Contribution, Merger, Refused, Written, carried, certainly_differ, without};
+pub(crate) use contribution::{Contribution, Merger, Refused, Written, carried, without};
 pub(crate) use guarantees::{Between, Counted, Guarantees, MemberKey, count};
-pub(crate) use instance::{Ends, LinkInstance, Place, Unpaired, ends_of, link_of, pair_up, part_of};
+pub(crate) use instance::{Ends, LinkInstance, Place, Unpaired, ends_of, is_link, link_of, pair_up, part_of};
 pub(crate) use overlay::{Overlay, failed_at, overlays_of, private_of};
-pub(crate) use wiring::{Read, Target, Wiring, reads, side_of};
+pub(crate) use wiring::{Read, Target, Wiring, side_of};
 
 /// A map with a fixed hash, so that nothing depends on a random seed.
 pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
@@ -69,7 +69,7 @@ pub(crate) struct Used {
 /// All links of a document, in document order of a, then of b.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
-    pairs: Vec<Pair>,
+    pairs: Vec<Arc<Pair>>,
     of_ends: FixedMap<(u32, u32), u32>,
     /// By resource: the links in which it takes part, and as what.
     of_resource: FixedMap<u32, Vec<(u32, Target)>>,
@@ -94,7 +94,7 @@ impl Links {
                 }
             }
         }
-        links.pairs = pairs;
+        links.pairs = pairs.into_iter().map(Arc::new).collect();
         links
     }
 
@@ -109,7 +109,7 @@ impl Links {
     }
 
     /// All links.
-    pub fn pairs(&self) -> &[Pair] {
+    pub fn pairs(&self) -> &[Arc<Pair>] {
         &self.pairs
     }
 
@@ -118,7 +118,7 @@ impl Links {
         self.of_ends.get(&(a, b)).copied()
     }
 
-    pub(crate) fn pair(&self, number: u32) -> Option<&Pair> {
+    pub(crate) fn pair(&self, number: u32) -> Option<&Arc<Pair>> {
         self.pairs.get(number as usize)
     }
 

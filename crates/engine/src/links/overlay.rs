@@ -23,7 +23,8 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    fn to_value(&self) -> Value {
+    /// As the record keeps it.
+    pub(crate) fn to_value(&self) -> Value {
         let mut map = Map::default();
         map.insert("target".into(), Value::text(self.target.to_string()));
         map.insert("phase".into(), Value::Text(self.phase.clone()));
@@ -44,7 +45,8 @@ impl Overlay {
         Value::Map(Arc::new(map))
     }
 
-    fn from_value(value: &Value) -> Option<Overlay> {
+    /// Read back from the record.
+    pub(crate) fn from_value(value: &Value) -> Option<Overlay> {
         let text = |key: &str| value.get(key).and_then(Value::as_text).map(Name::from);
         let how = match value.get("how")?.as_text()? {
             "set" => Written::Set,

@@ -102,6 +102,24 @@ impl Wiring {
         wiring
     }
 
+    /// The parts in an order in which those come first that others read.
+    pub(crate) fn part_order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.parts.len());
+        let mut placed = vec![false; self.parts.len()];
+        // A kind whose parts read each other in a circle is refused on load.
+        for _ in 0..self.parts.len() {
+            for (at, reads) in self.parts.iter().enumerate() {
+                let waits =
+                    |read: &Read| matches!(read, Read::Part(other) if !placed.get(*other).copied().unwrap_or(true));
+                if !placed[at] && !reads.iter().any(waits) {
+                    placed[at] = true;
+                    order.push(at);
+                }
+            }
+        }
+        order
+    }
+
     /// Whether a part comes before the end on a side.
     pub(crate) fn is_part_first(&self, side: Side) -> bool {
         self.part_first[usize::from(side == Side::B)]

@@ -5,6 +5,7 @@
 
 mod levels;
 mod opinions;
+mod parts;
 mod removals;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use super::addresses::Named;
 use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
 use super::imports::Imports;
 use super::ledger::Ledger;
+use super::links::{Linked, decide_links, undo_link};
 use super::moves::Moves;
 use super::policies::request_replacements;
 use super::targets::Reach;
@@ -32,7 +34,8 @@ use crate::codes;
 use crate::documents::{Documents, group_key};
 use crate::drift::{DriftedField, drifted_fields};
 use crate::graph::{EdgeKind, Node};
-use crate::resolve::{Evaluation, Member, Members, Need, Outputs, Site};
+use crate::links::{Contribution, Read, Target, carried, is_link, without};
+use crate::resolve::{Evaluation, LinkSlot, Member, Members, Need, Outputs, Site};
 use crate::world::World;
 
 /// A set with a fixed hash, so that nothing depends on a random seed.
@@ -47,6 +50,8 @@ pub(super) struct Decision {
     pub(super) address: Address,
     /// Position of the resource in the document, and of the member in it; none for what only the state knows.
     pub(super) element: Option<(u32, Option<u32>)>,
+    /// What of a link it is about, if it is.
+    pub(super) linked: Option<Arc<Linked>>,
     pub(super) type_name: Name,
     pub(super) ty: Option<Arc<ResourceType>>,
     pub(super) action: Action,
@@ -84,6 +89,8 @@ pub(super) struct Draft {
     pub(super) decisions: Vec<Decision>,
     pub(super) groups: IndexMap<Name, Vec<Address>>,
     pub(super) absent: Vec<Address>,
+    /// The links that the document makes.
+    pub(super) links: HashSet<Address>,
     pub(super) imports: Imports,
 }
 
@@ -130,6 +137,8 @@ struct DecidedSoFar {
     of: Vec<Vec<Decision>>,
     /// What is made anew in this plan, so that those who read it can say so.
     remade: HashSet<Address>,
+    /// About parts of links.
+    parts: Vec<Decision>,
 }
 
 /// Decides about everything the document declares, then about what it no longer does.
@@ -137,18 +146,22 @@ pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     let Drafting { snapshot, ledger, reach, replace, catalogs, world } = with;
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
+    evaluation.links.remember(snapshot);
     let mut decided = DecidedSoFar::default();
     let [.., resources] = documents.counts();
     decided.of.resize_with(resources, Vec::new);
     let mut draft = Draft::default();
     for level in levels(documents.graph()) {
-        let resources = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
+        let (resources, links) = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
         draft.imports.take_in(evaluation, &resources, reach, snapshot, ledger, world, found).await;
         decide_level(evaluation, &resources, snapshot, &draft.groups, replace, world, &mut decided, found).await;
+        parts::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
     }
     // Decisions are large, so that no list of them has more room than it needs.
     draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
     draft.decisions.extend(decided.of.into_iter().flatten());
+    draft.decisions.extend(decided.parts);
+    decide_links(&mut draft, evaluation, snapshot, catalogs, world, found).await;
     ignored_dependencies(evaluation, found);
     remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs);
     draft
@@ -158,13 +171,19 @@ pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
 pub(super) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
     let mut draft = Draft::default();
     for (address, record) in &snapshot.records {
+        if is_link(address) {
+            let undone = undo_link(&draft, None, address, record, Reason::Destroy);
+            draft.decisions.extend(undone);
+            continue;
+        }
         draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, None));
     }
     draft.groups = snapshot.groups.clone();
     draft
 }
 
-/// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources.
+/// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources, and
+/// the links whose parts come next.
 async fn settle_level(
     evaluation: &mut Evaluation,
     level: Vec<Node>,
@@ -173,9 +192,10 @@ async fn settle_level(
     catalogs: &Catalogs,
     world: &dyn World,
     found: &mut Diagnostics,
-) -> Vec<u32> {
+) -> (Vec<u32>, Vec<u32>) {
     let documents = evaluation.documents.clone();
     let mut resources = Vec::new();
+    let mut links = Vec::new();
     let mut todo = level;
     let mut asked_before: Vec<String> = Vec::new();
     while !todo.is_empty() {
@@ -193,13 +213,27 @@ async fn settle_level(
                         other => other.map_err(|need| vec![need]),
                     }
                 }
-                Node::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes).map(|members| {
-                    draft.absent.append(&mut absent);
-                    evaluation.resources[index as usize] = members;
-                    resources.push(index);
-                }),
+                Node::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes)
+                    .and_then(|members| {
+                        evaluation.resources[index as usize] = members;
+                        evaluation.merge_links(index, &mut mistakes).map_err(|need| {
+                            evaluation.resources[index as usize] = Members::Open;
+                            vec![need]
+                        })
+                    })
+                    .map(|()| {
+                        draft.absent.append(&mut absent);
+                        resources.push(index);
+                    }),
                 // Read when something live asks for them (ruling S59); children are refused before.
-                Node::DataSource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => Ok(()),
+                Node::DataSource(_) | Node::Child(_) | Node::Input(_) => Ok(()),
+                Node::Link(number) => {
+                    evaluation.settle_link(number, &mut mistakes).map_err(|need| vec![need]).map(|ready| {
+                        if ready {
+                            links.push(number);
+                        }
+                    })
+                }
             };
             match outcome {
                 Ok(()) => {
@@ -229,7 +263,7 @@ async fn settle_level(
         todo = again;
     }
     resources.sort_unstable();
-    resources
+    (resources, links)
 }
 
 /// What an intermediate value uses: resources, and other intermediate values that use some.
@@ -353,6 +387,17 @@ fn addresses_of(
                 add(address);
             }
         }
+        Node::Link(number) if kind != EdgeKind::Link => {
+            let Some(pair) = evaluation.pair(number) else { return };
+            let named = |resource: u32, position: Option<u32>| {
+                let read = reads.of(resource);
+                position.is_none_or(|at| read.is_empty() || read.contains(&(at as usize)))
+            };
+            if let LinkSlot::Ready(links) = &evaluation.links.slots[number as usize] {
+                let read = links.iter().filter(|link| named(pair.a, link.a) && named(pair.b, link.b));
+                read.for_each(|link| add(link.address.clone()));
+            }
+        }
         Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
     }
 }
@@ -387,7 +432,7 @@ fn members(
     };
     let mut list = Vec::with_capacity(items.len());
     let mut needs = Vec::new();
-    let mut keys: HashSet<Key> = HashSet::default();
+    let mut keys: indexmap::IndexSet<Key, foldhash::fast::FixedState> = Default::default();
     let mut failed = false;
     for (at, item) in items.into_iter().enumerate() {
         let item = (item, at as u32);
@@ -431,7 +476,12 @@ fn members(
     match (needs.is_empty(), failed) {
         (false, false) => Err(needs),
         (_, true) => Ok(Members::Failed),
-        _ => Ok(Members::Many(list)),
+        _ => {
+            if resource.each.as_ref().is_some_and(|each| each.key.is_some()) && !evaluation.declared_links.is_empty() {
+                evaluation.links.keys.insert(index, keys.into_iter().collect());
+            }
+            Ok(Members::Many(list))
+        }
     }
 }
 
@@ -491,7 +541,11 @@ async fn decide_level(
             _ => Vec::new(),
         };
         for (position, member) in every {
-            let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &common);
+            let linked = link_dependencies(evaluation, *index, position);
+            let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
+            let written = evaluation.links.written_into(&member.address);
+            let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &dependencies, written);
+            heed_links(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
             drafts.push(decision);
         }
@@ -506,7 +560,9 @@ async fn decide_level(
                 if let (Some((.., resource)), Some(ty), Some(member)) =
                     (resource, ty, evaluation.member(index, position))
                 {
-                    let again = decide(member, resource, ty, snapshot, &evaluation.answers, &decision.dependencies);
+                    let written = evaluation.links.written_into(&member.address);
+                    let dependencies = &decision.dependencies;
+                    let again = decide(member, resource, ty, snapshot, &evaluation.answers, dependencies, written);
                     decision = decided_again(decision, again, &evaluation.answers);
                 }
             }
@@ -545,7 +601,6 @@ fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -
 
 /// Tells readers what they may expect of a thing, and keeps the decision.
 fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar) {
-    let Some((index, position)) = decision.element else { return };
     if matches!(decision.action, Action::Update | Action::Replace)
         && decision
             .changes
@@ -572,10 +627,25 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
             }
             Outputs::BeforeUpdate(decision.outputs.clone(), changing.into())
         }
-        Action::None | Action::Move | Action::Import | Action::Delete | Action::Detach => {
+        Action::None
+        | Action::Move
+        | Action::Import
+        | Action::Delete
+        | Action::Detach
+        | Action::Link
+        | Action::Relink
+        | Action::Unlink => {
             Outputs::Known(decision.outputs.clone())
         }
     };
+    if let Some(Linked::Part { link, part }) = decision.linked.as_deref() {
+        if let Some(member) = evaluation.part_mut(*link, *part) {
+            member.outputs = outputs;
+        }
+        decided.parts.push(decision);
+        return;
+    }
+    let Some((index, position)) = decision.element else { return };
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
     }
@@ -630,8 +700,10 @@ async fn redraw(
         let mut mistakes = Diagnostics::new();
         match self::member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
             Ok(Evaluated::There(fresh)) => {
+                let spec = fresh.spec.clone();
+                let Ok(Some(merged)) = evaluation.merged(index, position, spec, &mut mistakes) else { return false };
                 if let Some(place) = evaluation.member_mut(index, position) {
-                    *place = *fresh;
+                    *place = Member { spec: merged, ..*fresh };
                 }
                 return true;
             }
@@ -640,6 +712,82 @@ async fn redraw(
         }
     }
     false
+}
+
+fn with_more(common: &[Address], more: Vec<Address>) -> Vec<Address> {
+    common.iter().cloned().chain(more).collect::<AddressSet>().into_iter().collect()
+}
+
+/// What a member uses because of links: what must be there first, and what contributions into it read.
+fn link_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+    let mut used = AddressSet::default();
+    let mut writes = false;
+    for (number, at, target) in evaluation.links_of(index, position) {
+        let link = (*number, *at);
+        let Some(pair) = evaluation.declared_links.pair(*number).filter(|_| !evaluation.is_gone(link)) else {
+            continue;
+        };
+        let address_of = |target: Target| {
+            let (resource, position) = evaluation.member_of(link, target)?;
+            evaluation.member(resource, position).map(|member| member.address.clone())
+        };
+        if let (Some(first), Target::End(own)) = (pair.kind.first, target)
+            && first != *own
+        {
+            used.extend(address_of(Target::End(first)));
+        }
+        for (_, reads) in pair.wiring.with.iter().filter(|(into, _)| into == target) {
+            writes = true;
+            for read in reads {
+                match read {
+                    Read::Spec(side, field) => {
+                        let (resource, _) = evaluation.end_of(link, *side).unwrap_or_default();
+                        let ty = evaluation.type_of(resource);
+                        let alone = ty.is_some_and(|ty| {
+                            pair.wiring.reads_document(&pair.kind, *target, *side, field.as_ref(), &ty.schema)
+                        });
+                        if !alone {
+                            used.extend(address_of(Target::End(*side)));
+                        }
+                    }
+                    Read::Metadata(_) => {}
+                    Read::Use(at) => used.extend(address_of(Target::Use(*at))),
+                    Read::Part(at) => {
+                        let part = evaluation.link(link).and_then(|link| link.parts.get(*at)?.as_ref());
+                        used.extend(part.map(|part| part.address.clone()));
+                    }
+                }
+            }
+        }
+    }
+    let own = evaluation.member(index, position);
+    if writes && let Some(member) = own {
+        // What is read from the document alone may itself wait for something.
+        let mut waits_for = Vec::new();
+        member.spec.waits_for(&mut waits_for);
+        used.extend(waits_for.into_iter().filter(|address| address.link.is_none()));
+    }
+    if let Some(member) = own {
+        used.shift_remove(&member.address);
+    }
+    used.into_iter().collect()
+}
+
+/// Says of a change that a link makes it.
+fn heed_links(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
+    if !matches!(decision.action, Action::Update | Action::Replace) || decision.changes.is_empty() {
+        return;
+    }
+    let paths = evaluation.paths_written(index, position, decision.prior.as_deref());
+    let by_link = |change: &Change| {
+        let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
+        paths.iter().any(|path| {
+            rest.strip_prefix(path.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
+    };
+    if decision.changes.iter().any(by_link) && !decision.reasons.contains(&Reason::Drifted) {
+        decision.reasons.insert(0, Reason::LinkChanged);
+    }
 }
 
 /// What every member of a resource uses directly, by what its expressions name.
@@ -671,6 +819,7 @@ fn decide(
     snapshot: &Snapshot,
     answers: &Answers,
     dependencies: &[Address],
+    written: &[Contribution],
 ) -> Decision {
     let address = &member.address;
     let record = snapshot.records.get(address);
@@ -678,6 +827,7 @@ fn decide(
     let mut decision = Decision {
         address: address.clone(),
         element: None,
+        linked: None,
         type_name: ty.name.clone(),
         ty: Some(ty.clone()),
         action: Action::Create,
@@ -728,9 +878,15 @@ fn decide(
         differences(&ty.schema, &record.inputs, &decision.desired, &mut decision.changes);
         return decision;
     }
-    let (prior, drifted) = prior_spec(ty, record, seen.map(|(fields, ..)| fields), &resource.lifecycle.ignore_changes);
-    for path in &resource.lifecycle.ignore_changes {
+    let ignored = &resource.lifecycle.ignore_changes;
+    let (prior, drifted) = prior_spec(ty, record, seen.map(|(fields, ..)| fields), ignored, written);
+    for path in ignored {
         decision.desired = with_path_of(&decision.desired, &prior, path);
+    }
+    let anew = decision.desired.clone();
+    if !written.is_empty() {
+        // What links have written is theirs to change.
+        decision.desired = carried(&decision.desired, written.iter(), &prior);
     }
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
     let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
@@ -764,6 +920,9 @@ fn decide(
             reasons.push(Reason::FailedBefore);
         }
     }
+    if decision.action == Action::Replace {
+        decision.desired = anew;
+    }
     decision.reasons = reasons;
     decision.record_differs = decision.desired != record.inputs
         || decision.metadata != record.metadata
@@ -784,11 +943,21 @@ fn abstract_source(address: &Address, name: &Name) -> Name {
 
 /// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
 /// answer; and whether it was in anything that is not ignored.
-pub(super) fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value>, ignored: &[Name]) -> (Value, bool) {
+pub(super) fn prior_spec(
+    ty: &ResourceType,
+    record: &Record,
+    seen: Option<&Value>,
+    ignored: &[Name],
+    written: &[Contribution],
+) -> (Value, bool) {
     let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else { return (record.inputs.clone(), false) };
     let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
     let mut drifted = false;
     for field in drifted_fields(ty, record, seen) {
+        // What links have written is theirs to set back.
+        if is_of_links(&field, written) {
+            continue;
+        }
         drifted |= !is_ignored(&field, ignored);
         if field.field.computed && !field.written {
             continue;
@@ -803,6 +972,20 @@ pub(super) fn prior_spec(ty: &ResourceType, record: &Record, seen: Option<&Value
         }
     }
     (Value::Map(Arc::new(prior)), drifted)
+}
+
+/// Whether a field differs from the world only in what links have written, which is theirs to say (reference 3.2).
+fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) -> bool {
+    let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
+    let of_field = || written.iter().filter(|it| it.path.split('.').next() == Some(drifted.name.as_ref()));
+    if of_field().next().is_none() {
+        return false;
+    }
+    let [then, now] = [of(drifted.then), of(drifted.now)].map(|spec| without(&spec, of_field(), &Value::Null));
+    match (then.get(drifted.name), now.get(drifted.name)) {
+        (Some(then), Some(now)) => same_field(drifted.field, then, now),
+        (then, now) => then.is_none() && now.is_none(),
+    }
 }
 
 /// Whether a field differs from the world only where that does not matter.

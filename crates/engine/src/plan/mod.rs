@@ -18,6 +18,7 @@ mod exports;
 mod filters;
 mod imports;
 mod ledger;
+mod links;
 mod moves;
 mod options;
 mod policies;
@@ -41,6 +42,8 @@ pub use diff::Change;
 pub(crate) use draft::live_locals;
 pub use exports::{ExportAction, ExportChange};
 pub(crate) use exports::{metadata as metadata_value, needs as export_needs, values as export_values};
+pub use links::{LinkChange, LinkEffectChange};
+pub(crate) use links::{Linked, Phase};
 pub use options::{Adoption, DriftPolicy, Options};
 pub use questions::{Question, Reply, Search};
 pub use surgery::Surgery;
@@ -90,6 +93,12 @@ pub enum Action {
     Import,
     /// Called otherwise; the thing itself stays as it is.
     Move,
+    /// A link is made, or a part of it.
+    Link,
+    /// A link is changed.
+    Relink,
+    /// A link is undone.
+    Unlink,
     /// Nothing; only what is remembered of it changes.
     None,
 }
@@ -105,6 +114,9 @@ impl Action {
             Action::Detach => "detach",
             Action::Import => "import",
             Action::Move => "move",
+            Action::Link => "link",
+            Action::Relink => "relink",
+            Action::Unlink => "unlink",
             Action::None => "none",
         }
     }
@@ -124,6 +136,8 @@ pub enum Reason {
     FieldForces,
     /// What it reads is made anew.
     DependencyReplaced,
+    /// A link writes something else into it.
+    LinkChanged,
     /// It is no longer declared.
     Removed,
     /// Its condition is false.
@@ -157,6 +171,7 @@ impl Reason {
             Reason::TypeChanged => "type-changed",
             Reason::FieldForces => "field-forces",
             Reason::DependencyReplaced => "dependency-replaced",
+            Reason::LinkChanged => "link-changed",
             Reason::Removed => "removed",
             Reason::ConditionFalse => "condition-false",
             Reason::EachShrunk => "each-shrunk",
@@ -275,6 +290,8 @@ pub struct Plan {
     pub answers: Answers,
     /// What will be done, in an order in which it can be done; ties in document order.
     pub steps: Vec<Step>,
+    /// The links that are made, changed or undone.
+    pub links: Vec<LinkChange>,
     /// The exported values after it.
     pub exports: Vec<ExportChange>,
     /// Evaluated metadata of the document.
@@ -416,7 +433,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             };
             still_makes(&documents, &mut answers, &mut mistakes);
             for unit in documents.units() {
-                unsupported::refuse(&unit.checked, &functions, &mut mistakes);
+                unsupported::refuse(&unit.checked, &mut mistakes);
             }
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
@@ -552,6 +569,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         options,
         answers,
         steps: ordered.steps,
+        links: ordered.links,
         exports,
         metadata,
         left_alone: ordered.left_alone,

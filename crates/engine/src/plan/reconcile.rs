@@ -40,7 +40,7 @@ fn decide(address: &Address, record: &Arc<Record>, seen: &FrozenSeen, catalogs: 
             decision.changes.iter_mut().for_each(|change: &mut Change| change.forces = false);
         }
         FrozenSeen::There { fields, private, expired, .. } => {
-            let (prior, drifted) = prior_spec(&ty, record, Some(fields), &[]);
+            let (prior, drifted) = prior_spec(&ty, record, Some(fields), &[], &[]);
             differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
             let forced = decision.changes.iter().any(|change| change.forces) || expired.is_some();
             decision.action = match (forced, drifted) {

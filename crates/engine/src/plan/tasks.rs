@@ -3,6 +3,8 @@
 //! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
 //! they use, deletes after every user has let go (ruling S62), ties in document order.
 
+mod links;
+
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +14,8 @@ use diag::Diagnostics;
 use state::{Snapshot, StatusWord};
 
 use super::draft::{Decision, Draft};
-use super::{Action, LeftAlone, Reason, Step};
+use super::links::{LinkChange, link_changes};
+use super::{Action, LeftAlone, Linked, Reason, Step};
 use crate::codes;
 use crate::documents::{address_of_group, group_key};
 use crate::graph::{EdgeKind, Node};
@@ -41,6 +44,10 @@ pub(crate) enum TaskKind {
     Look,
     /// Takes it away if its condition came out false; waits for everything else.
     DeleteIfAbsent,
+    /// Writes into a target what a link contributes to it, or takes it out.
+    Phase,
+    /// A link is made: what is remembered of it.
+    Link,
     /// Nothing: stands for an intermediate value that others wait for.
     Gather,
 }
@@ -78,6 +85,8 @@ pub(crate) struct Decided {
     pub(crate) number: usize,
     pub(crate) address: Address,
     pub(crate) element: Option<(u32, Option<u32>)>,
+    /// What of a link it is about, if it is.
+    pub(crate) linked: Option<std::sync::Arc<Linked>>,
     pub(crate) type_name: Name,
     pub(crate) ty: Option<std::sync::Arc<provider::ResourceType>>,
     pub(crate) action: Action,
@@ -104,6 +113,7 @@ pub(super) struct Ordered {
     pub(super) tasks: Vec<Task>,
     pub(super) groups: IndexMap<Name, Vec<Address>>,
     pub(super) left_alone: LeftAlone,
+    pub(super) links: Vec<LinkChange>,
     pub(super) secret: bool,
 }
 
@@ -245,12 +255,33 @@ pub(super) fn order(
         draft: &draft,
     };
     let mut shared: Vec<std::sync::Arc<Decided>> = Vec::with_capacity(draft.decisions.len());
+    let mut of_links: std::collections::HashMap<usize, u32, foldhash::fast::FixedState> = Default::default();
     for (number, decision) in draft.decisions.iter().enumerate() {
         secret |= decision.desired.has_secret()
             || decision.metadata.has_secret()
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
         let decided = std::sync::Arc::new(decided_of(number, decision));
         let mut tasks = Tasks::default();
+        let of_link = match (decision.linked.as_deref(), decision.action) {
+            (Some(Linked::Phase(_)), _) => Some(TaskKind::Phase),
+            (Some(Linked::Whole(_)), Action::Unlink) => Some(TaskKind::Forget),
+            (Some(Linked::Whole(_)), _) => Some(TaskKind::Link),
+            _ => None,
+        };
+        if let Some(kind) = of_link {
+            let task = builder.add(kind, Some(&decided));
+            of_links.insert(number, task);
+            match kind {
+                TaskKind::Link => tasks.forward = Some(task),
+                TaskKind::Forget => tasks.backward = Some(task),
+                _ => {}
+            }
+            if kind != TaskKind::Phase {
+                builder.of.insert(decision.address.clone(), tasks);
+            }
+            shared.push(decided);
+            continue;
+        }
         let retained = decision.action == Action::Replace && decision.retain;
         if retained {
             found.push(
@@ -283,10 +314,11 @@ pub(super) fn order(
             Action::Move | Action::Import => {
                 tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
             }
-            Action::None if decision.element.is_none() && !decision.record_differs => {
+            Action::Link | Action::Relink | Action::Unlink => {}
+            Action::None if decision.element.is_none() && decision.linked.is_none() && !decision.record_differs => {
                 tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
             }
-            Action::None if decision.element.is_none() => {
+            Action::None if decision.element.is_none() && decision.linked.is_none() => {
                 tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided)));
             }
             Action::None => {
@@ -311,13 +343,15 @@ pub(super) fn order(
     wait_for_what_is_used(&mut builder, &draft, evaluation);
     let freed = unique_conflicts(&mut builder, &draft);
     wait_for_users(&mut builder, &draft, snapshot, &freed);
+    links::order(&mut builder, &draft, &of_links);
     conditions(&mut builder, &shared);
     builder.settle_waits();
     let mut tasks = builder.tasks;
     let order = topological(&mut tasks);
     let groups = std::mem::take(&mut draft.groups);
+    let links = link_changes(&draft.decisions);
     let (steps, tasks) = number(tasks, &order, draft.decisions);
-    Ordered { steps, tasks, groups, left_alone, secret }
+    Ordered { steps, tasks, groups, left_alone, links, secret }
 }
 
 /// Whether what is to be deleted is gone already, and only old halves of it are left.
@@ -341,6 +375,7 @@ fn decided_of(number: usize, decision: &Decision) -> Decided {
         number,
         address: decision.address.clone(),
         element: decision.element,
+        linked: decision.linked.clone(),
         type_name: decision.type_name.clone(),
         ty: decision.ty.clone(),
         action: decision.action,
@@ -424,14 +459,12 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
     };
     let documents = &evaluation.documents;
     for decision in &draft.decisions {
-        let (Some((index, _)), Some(tasks)) = (decision.element, builder.of.get(&decision.address).copied()) else {
-            continue;
-        };
-        let Some(forward) = tasks.forward else { continue };
+        let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
+        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(forward) = tasks.forward.filter(|_| decision.element.is_some() || is_part) else { continue };
         let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
-        let depends_on: Vec<&Name> = documents
-            .graph()
-            .edges(Node::Resource(index))
+        let edges = decision.element.map_or(&[][..], |(index, _)| documents.graph().edges(Node::Resource(index)));
+        let depends_on: Vec<&Name> = edges
             .iter()
             .filter(|edge| edge.kind == EdgeKind::DependsOn)
             .filter_map(|edge| match edge.to {

@@ -7,6 +7,7 @@
 //! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
 
 mod inputs;
+mod links;
 mod options;
 mod scope;
 
@@ -22,9 +23,11 @@ use crate::answers::Answers;
 use crate::check;
 use crate::codes;
 use crate::documents::{Documents, Unit};
+use crate::links::Links;
 
 pub use inputs::Given;
 pub(crate) use inputs::resolve_inputs;
+pub(crate) use links::{LinkAt, LinkSlot, LinkSlots, conflict, part_resource};
 use scope::Frame;
 pub(crate) use scope::{bytes_key, call_key};
 
@@ -143,6 +146,9 @@ pub(crate) struct Evaluation {
     pub(crate) locals: Vec<Slot>,
     pub(crate) data: Vec<Slot>,
     pub(crate) resources: Vec<Members>,
+    /// The links that are declared.
+    pub(crate) declared_links: Arc<Links>,
+    pub(crate) links: LinkSlots,
     pub(crate) answers: Answers,
     /// Call sites that were read in this stage, by owner, so that others can be forgotten.
     pub(crate) sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
@@ -160,6 +166,8 @@ impl Evaluation {
     ) -> Evaluation {
         let [locals, data_sources, resources] = documents.counts();
         Evaluation {
+            declared_links: documents.links().clone(),
+            links: LinkSlots::new(documents.links().pairs().len()),
             documents,
             functions,
             inputs,

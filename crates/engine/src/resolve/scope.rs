@@ -103,7 +103,7 @@ impl Scope for Frame<'_> {
                     }
                 }
             }
-            // Children and links are refused before anything is evaluated; scoped heads belong to link kinds.
+            // Children are refused before anything is evaluated; scoped heads belong to link kinds.
             Head::Child(_) | Head::Scoped(_) => Err(Stop::Reported),
         }
     }
@@ -146,8 +146,8 @@ impl Scope for Frame<'_> {
         }
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
-        Err(Stop::Reported)
+    fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+        self.evaluation.link_named(self.site.unit, a, b)
     }
 }
 
@@ -184,7 +184,12 @@ impl Frame<'_> {
 }
 
 /// Reads from one thing; the path from `at` on is `spec...`, `metadata...` or nothing (the id field, ruling S21).
-fn read_member(member: &Member, ty: Option<&ResourceType>, reference: &Ref, at: usize) -> Result<Read, Stop> {
+pub(super) fn read_member(
+    member: &Member,
+    ty: Option<&ResourceType>,
+    reference: &Ref,
+    at: usize,
+) -> Result<Read, Stop> {
     let Some(ty) = ty else { return Err(Stop::Reported) };
     let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
         Some(AccessorKind::Name(name)) => Some(name.as_ref()),

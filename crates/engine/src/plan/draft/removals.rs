@@ -11,6 +11,8 @@ use state::{Record, Snapshot, StatusWord};
 
 use super::{AddressSet, Decision, Draft, HashSet};
 use crate::answers::{Answers, FrozenSeen};
+use crate::links::is_link;
+use crate::plan::links::{decided_things, undo_link};
 use crate::plan::{Action, Reason};
 use crate::resolve::{Evaluation, Members};
 
@@ -25,7 +27,14 @@ pub(super) fn remove_what_is_gone(
     let absent: AddressSet = draft.absent.iter().cloned().collect();
     let documents = &evaluation.documents;
     let mut removals = Vec::new();
-    for (address, record) in snapshot.records.iter().filter(|(address, _)| !wanted.contains(address)) {
+    let gone = |address: &Address| !wanted.contains(address) && !draft.links.contains(address);
+    let things =
+        snapshot.records.keys().any(|address| is_link(address) && gone(address)).then(|| decided_things(draft));
+    for (address, record) in snapshot.records.iter().filter(|(address, _)| gone(address)) {
+        if is_link(address) {
+            removals.extend(undo_link(draft, things.as_ref(), address, record, Reason::Removed));
+            continue;
+        }
         let declared = documents.declared(address).map(|number| (number, &evaluation.resources[number as usize]));
         if declared.is_some_and(|(_, members)| matches!(members, Members::Failed | Members::Open)) {
             continue;
@@ -81,6 +90,7 @@ pub(in crate::plan) fn of_record(address: &Address, record: &Arc<Record>, catalo
     Decision {
         address: address.clone(),
         element: None,
+        linked: None,
         type_name: record.type_name.clone(),
         ty,
         action: Action::None,

@@ -1,0 +1,492 @@
+//! Carrying out what links do by steps of their own (reference 3.2).
+//!
+//! A phase is an update of its target: the target's spec as it was last sent, with what the link contributes, or without
+//! it. What is about to be written stands in the link's record, marked open, before the call, and closed after it: the
+//! record lists exactly what was done, however the run ends.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::{Diagnostic, Diagnostics};
+use provider::{Applied, Operation as Verb};
+use state::{Entry, EntryKind, Intent, Outcome, Record, RecordOrigin, Status, StatusOp, StatusWord};
+
+use super::record::{Breach, breach};
+use super::{Apply, CallRequest, Durable, Effect, Progress};
+use crate::check::spec::conform_resource;
+use crate::codes;
+use crate::event::Event;
+use crate::links::{Contribution, Merger, Overlay, link_of, overlays_of, private_of, without};
+use crate::plan::diff::{mark_fields, same};
+use crate::plan::{Action, Decided, Linked, Phase};
+use crate::resolve::{LinkAt, Outputs, conflict, part_resource};
+
+impl Apply {
+    /// Which links have written what, from the state.
+    pub(super) fn take_in_links(&mut self) {
+        for (address, record) in self.snapshot.records.iter().filter(|(address, _)| address.link.is_some()) {
+            for overlay in overlays_of(record) {
+                if let Some(identity) = overlay.contribution.identity() {
+                    self.written.entry((overlay.target, identity)).or_default().push(address.clone());
+                }
+            }
+        }
+    }
+
+    /// Begins a phase: works out what the target's spec becomes.
+    pub(super) fn start_phase(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
+        let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
+            effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }));
+            apply.complete(task);
+        };
+        if phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link))) {
+            return unneeded(self, effects, "an end of the link is not there");
+        }
+        let Some(record) = self.snapshot.records.get(&phase.target).filter(|record| !record.id.is_empty()).cloned()
+        else {
+            return unneeded(self, effects, "what it writes into is not there");
+        };
+        let Some((spec, overlays)) = self.spec_of_phase(decided, phase, &record) else {
+            return self.phase_undone(task, decided, phase, effects);
+        };
+        let of_link = self.snapshot.records.get(&phase.link).cloned();
+        if same(&spec, &record.inputs) && !phase.insist {
+            self.record_link(task, phase, &of_link, overlays, None, StatusWord::Running);
+            // The answer is known; only the link's record changes.
+            self.complete(task);
+            return;
+        }
+        let mut open: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
+        open.retain(|it| !overlays.iter().any(|new| new.target == it.target && same_place(new, it)));
+        open.extend(overlays.iter().cloned().map(|overlay| Overlay { open: true, ..overlay }));
+        self.record_link(task, phase, &of_link, open, None, StatusWord::Running);
+        let token: Name = format!("{}-{task}", self.operation.id).into();
+        let intent = Intent {
+            address: phase.target.clone(),
+            op: StatusOp::Update,
+            deposed: false,
+            token: token.clone(),
+            id: record.id.clone(),
+            retain: record.retain,
+            protect: record.protect,
+            type_name: record.type_name.clone(),
+            inputs: spec.clone(),
+            dependencies: record.dependencies.clone(),
+        };
+        self.running[task as usize].request = Some(Box::new(CallRequest {
+            address: phase.target.clone(),
+            type_name: record.type_name.clone(),
+            operation: Verb::Update,
+            id: Some(record.id.clone()),
+            prior_inputs: record.inputs.clone(),
+            prior: record.outputs.clone(),
+            desired: spec,
+            private: record.private.clone(),
+            token,
+        }));
+        self.running[task as usize].progress = Progress::Intending;
+        self.occupy(task);
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
+    }
+
+    /// What the target's spec becomes, and what the link will have written into it; `None` if that is in error, which is
+    /// reported.
+    fn spec_of_phase(
+        &mut self,
+        decided: &Arc<Decided>,
+        phase: &Phase,
+        record: &Arc<Record>,
+    ) -> Option<(Value, Vec<Overlay>)> {
+        let contributions = match phase.into {
+            Some((link, target)) => {
+                self.required(link, decided)?;
+                let mut mistakes = Diagnostics::new();
+                let evaluation = self.evaluation.as_mut()?;
+                let contributions = evaluation.contributions(link, target, true, &mut mistakes).ok().flatten();
+                mistakes.retain(Diagnostic::is_error);
+                self.found.append(mistakes);
+                contributions?
+            }
+            None => Vec::new(),
+        };
+        if contributions.iter().any(|it| it.value.has_unknown()) {
+            self.found.push(
+                codes::PROMISE_BROKEN
+                    .new(format!("what `{}` writes is still not known", decided.address))
+                    .label(decided.span, "something it reads has no value yet"),
+            );
+            return None;
+        }
+        // What the document says where the link lets go of a whole field.
+        let member = phase.member.and_then(|(resource, position)| {
+            let evaluation = self.evaluation.as_ref()?;
+            Some((evaluation.member(resource, position)?.spec.clone(), evaluation.place_of(resource)))
+        });
+        let document = member.as_ref().map_or(Value::Null, |(spec, _)| spec.clone());
+        let recorded = self.snapshot.records.get(&phase.link).map(|record| overlays_of(record)).unwrap_or_default();
+        let mine = recorded.iter().filter(|it| it.target == phase.target && it.phase == phase.name);
+        let taken: Vec<&Contribution> = phase
+            .undo
+            .iter()
+            .chain(mine)
+            .map(|it| &it.contribution)
+            .filter(|it| !self.is_held_by_another(&phase.link, &phase.target, it))
+            .collect();
+        let spec = without(&record.inputs, taken.into_iter(), &document);
+        let mut merger = Merger::new(spec);
+        for contribution in &contributions {
+            if let Err(refused) = merger.merge(contribution, &phase.link) {
+                let span = member.as_ref().map_or(decided.span, |(_, span)| *span);
+                let target = phase.target.to_string();
+                self.found.push(conflict(&phase.link, &target, &refused).label(span, "written to here"));
+                return None;
+            }
+        }
+        let ty = decided.ty.clone()?;
+        let mut mistakes = Diagnostics::new();
+        let spec = conform_resource(&merger.done(), &part_resource(decided.span, &ty), &ty, &mut mistakes);
+        mistakes.retain(Diagnostic::is_error);
+        let failed = mistakes.has_errors();
+        self.found.append(mistakes);
+        let overlays = contributions.into_iter().map(|contribution| Overlay {
+            target: phase.target.clone(),
+            phase: phase.name.clone(),
+            contribution,
+            open: false,
+        });
+        (!failed).then(|| (spec, overlays.collect()))
+    }
+
+    /// Whether another link has written the same thing into the same place.
+    fn is_held_by_another(&self, link: &Address, target: &Address, contribution: &Contribution) -> bool {
+        let Some(identity) = contribution.identity() else { return false };
+        let holders = self.written.get(&(target.clone(), identity));
+        holders.into_iter().flatten().any(|holder| holder != link)
+    }
+
+    /// Holds a link against its own requirements, before its first step. `None` if one fails, which is reported.
+    pub(super) fn required(&mut self, link: LinkAt, decided: &Decided) -> Option<()> {
+        let evaluation = self.evaluation.as_mut()?;
+        let mut mistakes = Diagnostics::new();
+        let holds = evaluation.requirements(link, &mut mistakes);
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        match holds {
+            Ok(Some(true)) => Some(()),
+            Ok(Some(false)) | Err(_) => None,
+            Ok(None) => {
+                self.found.push(
+                    codes::PROMISE_BROKEN
+                        .new(format!("whether `{}` may be linked is still not known", decided.address))
+                        .label(decided.span, "its kind requires something that has no value yet"),
+                );
+                None
+            }
+        }
+    }
+
+    /// Puts what is known of a link into the next commit.
+    fn record_link(
+        &mut self,
+        task: u32,
+        phase: &Phase,
+        before: &Option<Arc<Record>>,
+        mut overlays: Vec<Overlay>,
+        failed: Option<&Name>,
+        word: StatusWord,
+    ) {
+        // Of other targets nothing changes.
+        if let Some(before) = before.as_deref() {
+            let others = overlays_of(before).into_iter().filter(|it| {
+                !(it.target == phase.target && it.phase == phase.name) && !overlays.iter().any(|new| new == it)
+            });
+            let others: Vec<Overlay> = others.collect();
+            overlays.splice(0..0, others);
+        }
+        let mut record = match before {
+            Some(record) => Record::clone(record),
+            None => self.first_record(&phase.link),
+        };
+        record.status.word = word;
+        if record.status.op == StatusOp::Delete {
+            record.status.op = StatusOp::Update;
+        }
+        record.private = private_of(&overlays, failed);
+        self.keep_link(task, &phase.link, Some(Arc::new(record)), None);
+    }
+
+    /// The record of a link of which nothing has been done yet.
+    fn first_record(&self, link: &Address) -> Record {
+        let whole = self.wholes.get(link).and_then(|task| self.plan.tasks.get(*task as usize)?.decision.clone());
+        Record {
+            type_name: whole.as_ref().map_or_else(|| "".into(), |it| it.type_name.clone()),
+            status: Status::new(StatusOp::Create, StatusWord::Running),
+            id: link.to_string().into(),
+            inputs: whole.as_ref().map_or(Value::Null, |it| it.desired.clone()),
+            outputs: Value::Null,
+            private: Value::Null,
+            metadata: Value::Null,
+            dependencies: whole.as_ref().map(|it| it.dependencies.clone()).unwrap_or_default(),
+            retain: false,
+            protect: false,
+            deposed: None,
+            token: None,
+            attention: None,
+            unhealthy: Vec::new(),
+            schema_version: 0,
+            origin: RecordOrigin::default(),
+        }
+    }
+
+    /// Keeps the record of a link, in this run's view of the state and in the next commit.
+    fn keep_link(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
+        let place = |overlay: &Overlay| Some((overlay.target.clone(), overlay.contribution.identity()?));
+        if let Some(before) = self.snapshot.records.get(link) {
+            for key in overlays_of(before).iter().filter_map(place) {
+                if let Some(holders) = self.written.get_mut(&key) {
+                    holders.retain(|holder| holder != link);
+                }
+            }
+        }
+        match &record {
+            Some(record) => {
+                for key in overlays_of(record).iter().filter_map(place) {
+                    self.written.entry(key).or_default().push(link.clone());
+                }
+                self.snapshot.records.insert(link.clone(), record.clone());
+            }
+            None => drop(self.snapshot.records.swap_remove(link)),
+        }
+        let outcome = Outcome { address: link.clone(), record, error };
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
+    }
+
+    /// A phase cannot be carried out; why has been reported.
+    fn phase_undone(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
+        self.failed = true;
+        self.running[task as usize].progress = Progress::Failed;
+        let message: Name = "what it writes has no usable value".into();
+        self.link_failed(task, &phase.link, &phase.name, message.clone());
+        effects.push(Effect::Tell(Event::Failed {
+            address: decided.address.clone(),
+            operation: Verb::Update,
+            message,
+        }));
+        self.after_failure(task, effects);
+    }
+
+    /// Marks a link as failed at one of its parts or phases.
+    pub(super) fn link_failed(&mut self, task: u32, link: &Address, at: &Name, message: Name) {
+        let mut record = match self.snapshot.records.get(link) {
+            Some(record) => Record::clone(record),
+            None => self.first_record(link),
+        };
+        let overlays = overlays_of(&record);
+        record.status.word = StatusWord::Failed;
+        record.private = private_of(&overlays, Some(at));
+        self.keep_link(task, link, Some(Arc::new(record)), Some(message));
+    }
+
+    /// A part of a link has failed, and so has the link.
+    pub(super) fn part_failed(&mut self, task: u32, decided: &Decided, message: &Name) {
+        let part = decided.address.link.as_ref().and_then(|link| link.part.clone());
+        if let (Some(Linked::Part { .. }), Some(link), Some(part)) =
+            (decided.linked.as_deref(), link_of(&decided.address), part)
+        {
+            self.link_failed(task, &link, &part, message.clone());
+        }
+    }
+
+    /// The call of a phase was answered well.
+    pub(super) fn phase_applied(
+        &mut self,
+        task: u32,
+        decided: &Arc<Decided>,
+        phase: &Phase,
+        request: &CallRequest,
+        applied: Applied,
+    ) -> Result<(), Box<Diagnostic>> {
+        if let Some(wrong) = decided.ty.as_ref().and_then(|ty| breach(ty, request, &applied)) {
+            return Err(Box::new(match wrong {
+                Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT
+                    .new(format!("the provider's answer about `{}` is not as its catalogue declares", phase.target))
+                    .note(why),
+                Breach::Promise(field) => codes::PROMISE_BROKEN
+                    .new(format!("`{field}` of `{}` came out differently than planned", phase.target)),
+            }));
+        }
+        let Some(before) = self.snapshot.records.get(&phase.target).cloned() else { return Ok(()) };
+        let mut record = Record::clone(&before);
+        record.id = applied.id;
+        record.inputs = request.desired.clone();
+        record.outputs = match &decided.ty {
+            Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
+            None => applied.fields,
+        };
+        record.private = applied.private;
+        record.status.word = if applied.stable { StatusWord::Ready } else { StatusWord::Configured };
+        let of_link = self.snapshot.records.get(&phase.link).cloned();
+        let written = of_link.as_deref().map(overlays_of).unwrap_or_default();
+        let now = written
+            .into_iter()
+            .filter(|it| it.open && it.target == phase.target && it.phase == phase.name)
+            .map(|overlay| Overlay { open: false, ..overlay })
+            .collect();
+        self.record_link(task, phase, &of_link, now, None, StatusWord::Running);
+        let durable = if applied.stable { Durable::Done(task) } else { Durable::Configured(task) };
+        self.record(task, decided, Some(Arc::new(record)), None, durable);
+        Ok(())
+    }
+
+    /// The call of a phase was refused for good: the target is as it was, the link has failed there.
+    pub(super) fn phase_refused(
+        &mut self,
+        task: u32,
+        decided: &Arc<Decided>,
+        phase: &Phase,
+        diagnostic: Diagnostic,
+        effects: &mut Vec<Effect>,
+    ) {
+        let target = self.snapshot.records.get(&phase.target).cloned();
+        let message: Name = diagnostic.message.as_str().into();
+        self.link_failed(task, &phase.link, &phase.name, message);
+        self.fail(task, decided, target, diagnostic, effects);
+    }
+
+    /// A link is made: what is remembered of it, and what it exposes, are known now.
+    pub(super) fn finish_link(&mut self, task: u32, decided: &Arc<Decided>, link: LinkAt, effects: &mut Vec<Effect>) {
+        let mut mistakes = Diagnostics::new();
+        let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task) };
+        if evaluation.is_gone(link) {
+            effects.push(Effect::Tell(Event::Unneeded {
+                address: decided.address.clone(),
+                reason: "an end of the link is not there".into(),
+            }));
+            return self.complete(task);
+        }
+        let outcome = evaluation.link_data(link, &mut mistakes);
+        let notes = evaluation.notes(link, &mut mistakes);
+        mistakes.retain(Diagnostic::is_error);
+        let failed = mistakes.has_errors();
+        self.found.append(mistakes);
+        let (Ok(data), Ok(Some(notes)), false) = (outcome, notes, failed) else {
+            return self.link_undone(task, decided, effects);
+        };
+        if self.required(link, decided).is_none() {
+            return self.link_undone(task, decided, effects);
+        }
+        let before = self.snapshot.records.get(&decided.address).cloned();
+        let mut record = match &before {
+            Some(record) => Record::clone(record),
+            None => self.first_record(&decided.address),
+        };
+        if decided.action == Action::Relink {
+            record.status.op = StatusOp::Update;
+        }
+        record.type_name = decided.type_name.clone();
+        record.status.word = StatusWord::Ready;
+        let mut inputs = decided.desired.as_map().cloned().unwrap_or_default();
+        inputs.insert("notes".into(), notes);
+        if decided.desired.has_unknown() {
+            if let Some(with) = self.evaluation.as_mut().and_then(|it| it.with_overlays(link)) {
+                inputs.insert("with".into(), with);
+            }
+        }
+        record.inputs = Value::Map(Arc::new(inputs));
+        record.outputs = data;
+        record.dependencies = decided.dependencies.clone();
+        record.private = private_of(&overlays_of(&record), None);
+        record.origin = self.origin(decided);
+        if let Some(evaluation) = self.evaluation.as_mut() {
+            evaluation.links.made.insert(decided.address.clone());
+        }
+        self.record(task, decided, Some(Arc::new(record)), None, Durable::Done(task));
+    }
+
+    fn link_undone(&mut self, task: u32, decided: &Arc<Decided>, effects: &mut Vec<Effect>) {
+        self.failed = true;
+        self.running[task as usize].progress = Progress::Failed;
+        let message: Name = "what its kind says of it has no usable value".into();
+        self.link_failed(task, &decided.address, &"data".into(), message.clone());
+        effects.push(Effect::Tell(Event::Failed {
+            address: decided.address.clone(),
+            operation: Verb::Update,
+            message,
+        }));
+        self.after_failure(task, effects);
+    }
+
+    /// Whose record the outcome of a task is: that of its target, where it is a phase.
+    pub(super) fn recorded_at(decided: &Decided) -> &Address {
+        match decided.linked.as_deref() {
+            Some(Linked::Phase(phase)) => &phase.target,
+            _ => &decided.address,
+        }
+    }
+
+    /// Tells readers what a thing that a link owns or writes into is now. False if it is of no link.
+    pub(super) fn set_linked_outputs(&mut self, decided: &Decided, record: &Record) -> bool {
+        let Some(evaluation) = self.evaluation.as_mut() else { return false };
+        let member = match decided.linked.as_deref() {
+            Some(Linked::Part { link, part }) => evaluation.part_mut(*link, *part),
+            Some(Linked::Phase(phase)) => {
+                if let Some((resource, position)) = phase.member
+                    && let Some(member) = evaluation.member_mut(resource, position)
+                {
+                    // The document's own spec stays what it is: what links let go of goes back to it.
+                    member.outputs = Outputs::Known(record.outputs.clone());
+                }
+                return true;
+            }
+            Some(Linked::Whole(_)) => return true,
+            None => return false,
+        };
+        if let Some(member) = member {
+            member.spec = record.inputs.clone();
+            member.outputs = Outputs::Known(record.outputs.clone());
+        }
+        true
+    }
+
+    /// The spec of a part, complete; `None` if it is in error, which is reported.
+    pub(super) fn part_spec(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<Value> {
+        self.required(link, decided)?;
+        if !decided.desired.has_unknown() {
+            return Some(decided.desired.clone());
+        }
+        let mut mistakes = Diagnostics::new();
+        let spec = self.evaluation.as_mut()?.part_spec(link, part, &mut mistakes).ok().flatten();
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        let spec = spec?;
+        if spec.has_unknown() {
+            self.found.push(
+                codes::PROMISE_BROKEN
+                    .new(format!("the spec of `{}` is still not complete", decided.address))
+                    .label(decided.span, "something it reads has no value yet"),
+            );
+            return None;
+        }
+        Some(spec)
+    }
+
+    /// Whether a part whose condition was open is there.
+    pub(super) fn part_holds(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<bool> {
+        let mut mistakes = Diagnostics::new();
+        let evaluation = self.evaluation.as_mut()?;
+        let holds = !evaluation.is_gone(link)
+            && evaluation.link_part(link, part, &mut mistakes).ok().flatten().is_some_and(|part| !part.condition_open);
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        if !holds {
+            self.absent.insert(decided.address.clone());
+        }
+        Some(holds)
+    }
+}
+
+fn same_place(a: &Overlay, b: &Overlay) -> bool {
+    a.phase == b.phase && a.contribution.identity() == b.contribution.identity()
+}
