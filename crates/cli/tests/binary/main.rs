@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod aws;
 mod fmt;
 mod input;
 mod life;

@@ -1,0 +1,161 @@
+//! The examples for AWS: clean, staged, and rehearsed from the first deployment to the last; and what is said where no provider is.
+
+use std::path::Path;
+
+use crate::place::Place;
+
+/// A folder with a copy of an example, and a key of its own.
+fn example(name: &str) -> Place {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aws").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let place = Place::with(name, &text);
+    place.ends(0, &["key", "new"]);
+    place
+}
+
+fn last(text: &str) -> &str {
+    text.lines().next_back().unwrap_or_default()
+}
+
+/// Strictly clean; staged without a rehearsal; then rehearsed: deployed, nothing left to do, changed by the inputs in `then`, destroyed.
+/// The exports of the first deployment.
+#[track_caller]
+fn rehearse(name: &str, inputs: &[&str], resources: usize, then: &[(&[&str], &str)]) -> String {
+    let place = example(name);
+    place.ends(0, &["validate", "--strict", name]);
+    let with = |words: &[&'static str], inputs: &[&str]| {
+        let all: Vec<String> =
+            words.iter().chain(inputs).map(|word| (*word).to_owned()).chain([name.to_owned()]).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        place.ends(0, &all).out
+    };
+    let counts = format!("{resources} to create, 0 to update, 0 to delete");
+    assert_eq!(last(&with(&["stage"], inputs)), counts);
+    assert_eq!(last(&with(&["stage", "--simulate"], inputs)), counts);
+    let deployed = with(&["deploy", "--simulate", "--yes"], inputs);
+    assert_eq!(last(&deployed), format!("{resources} created, 0 updated, 0 deleted"));
+    assert_eq!(last(&with(&["stage", "--simulate"], inputs)), "0 to create, 0 to update, 0 to delete");
+    let exports = place.ends(0, &["exports", "--simulate"]).out;
+    for (changed, counts) in then {
+        let all: Vec<&str> = inputs.iter().chain(*changed).copied().collect();
+        assert_eq!(last(&with(&["deploy", "--simulate", "--yes"], &all)), *counts);
+        assert_eq!(last(&with(&["stage", "--simulate"], &all)), "0 to create, 0 to update, 0 to delete");
+    }
+    let gone = with(&["destroy", "--simulate", "--yes"], &[]);
+    assert!(last(&gone).starts_with("0 created, 0 updated, ") && !last(&gone).ends_with(", 0 deleted"), "{gone}");
+    exports
+}
+
+#[test]
+fn functions_that_save_orders() {
+    let inputs = ["--var", "databasePassword=horse"];
+    let then: [(&[&str], &str); 2] = [
+        (&["--var", "databasePort=5433"], "0 created, 2 updated, 0 deleted"),
+        (&["--var", "deploymentTarget=container"], "0 created, 1 updated, 4 deleted"),
+    ];
+    let exports = rehearse("save-order.blueprint.yaml", &inputs, 6, &then);
+    assert!(exports.contains("ordersTable = \"ordersApi-production-orders\""), "{exports}");
+    assert!(exports.contains("ordersTableArn = \"arn:aws:dynamodb:"), "{exports}");
+}
+
+#[test]
+fn a_secret_of_a_rehearsal_is_neither_shown_nor_kept_open() {
+    let place = example("save-order.blueprint.yaml");
+    let arguments = ["deploy", "--simulate", "--yes", "--var", "databasePassword=correct-horse"];
+    let deployed = place.ends(0, &arguments);
+    let shown = place.ends(0, &["show", "--simulate", "databaseSecret"]);
+    for text in [deployed.out, deployed.err, shown.out] {
+        assert!(!text.contains("correct-horse"), "{text}");
+    }
+    // What the simulated cloud itself was told is beside the state, as a real cloud would know it.
+    let bytes = std::fs::read(place.path().join(".cyan/state.simulated.db")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("correct-horse"));
+}
+
+#[test]
+fn events_of_orders() {
+    let then: [(&[&str], &str); 1] = [(&["--var", "orderTopicType=fifo"], "1 created, 0 updated, 2 deleted")];
+    let exports = rehearse("order-events.blueprint.yaml", &[], 8, &then);
+    assert!(exports.contains("eventBusArn = \"arn:aws:events:"), "{exports}");
+}
+
+#[test]
+fn an_api_for_orders() {
+    // A stage is known by its name: another name is another stage.
+    let then: [(&[&str], &str); 1] = [(&["--var", "stage=v2"], "0 created, 0 updated, 0 deleted, 1 replaced")];
+    let exports = rehearse("orders-api.blueprint.yaml", &[], 8, &then);
+    assert!(exports.contains(".execute-api.eu-west-1.amazonaws.com/v1\""), "{exports}");
+}
+
+#[test]
+fn a_network() {
+    let then: [(&[&str], &str); 2] = [
+        (&["--var", "zones=[\"eu-west-1a\"]"], "0 created, 0 updated, 1 deleted"),
+        (&["--var", "zones=[\"eu-west-1a\"]", "--var", "isPublic=false"], "0 created, 0 updated, 3 deleted"),
+    ];
+    let exports = rehearse("network.blueprint.yaml", &[], 8, &then);
+    assert!(exports.contains("vpcId = \"vpc-"), "{exports}");
+}
+
+#[test]
+fn buckets_and_their_names() {
+    let exports = rehearse("buckets.blueprint.yaml", &[], 3, &[]);
+    assert!(exports.contains("buckets = [\"orders-invoices\", \"orders-reports\", "), "{exports}");
+}
+
+#[test]
+fn without_a_provider_nothing_is_begun() {
+    let place = example("buckets.blueprint.yaml");
+    let refused = place.ends(1, &["deploy", "--yes"]);
+    assert!(refused.err.contains("error[no-provider]: there is no provider for `aws` here yet"), "{}", refused.err);
+    assert!(
+        refused.err.contains("--simulate") && refused.err.contains("buckets.blueprint.yaml:10:3"),
+        "{}",
+        refused.err
+    );
+    assert!(refused.out.is_empty(), "{}", refused.out);
+    place.ends(0, &["stage", "--out", "plan.json"]);
+    let refused = place.ends(1, &["deploy", "plan.json"]);
+    assert!(refused.err.contains("error[no-provider]"), "{}", refused.err);
+    assert!(!place.ends(0, &["list"]).out.contains("buckets"));
+}
+
+#[test]
+fn mistakes_with_types_of_aws_are_said_like_others() {
+    let document = "version: 2023-04-20
+resources:
+  b: {type: AWS/S3/Buckets}
+  c: {type: aws/s3/bucket, spec: {bucketNam: x, arn: y, accessControl: Publik}}
+  q: {type: aws/sqs/queue, spec: {visibilityTimeout: soon}}
+";
+    let place = Place::with("a.blueprint.yaml", document);
+    let said = place.ends(1, &["validate"]).err;
+    for words in [
+        "unknown resource type `AWS/S3/Buckets`",
+        "did you mean `aws/s3/bucket`?",
+        "unknown field `bucketNam`",
+        "did you mean `bucketName`?",
+        "error[computed-field-set]",
+        "error[value-not-allowed]",
+        "error[type-mismatch]",
+    ] {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+}
+
+#[test]
+fn types_of_a_service_are_listed() {
+    let place = Place::new();
+    let all = place.ends(0, &["types"]).out;
+    assert!(all.contains("`cyan types aws` lists them") && !all.contains("aws/s3/bucket"), "{all}");
+    let service = place.ends(0, &["types", "aws/S3"]).out;
+    assert!(service.contains("  aws/s3/bucket ") && !service.contains("aws/s3-outposts"), "{service}");
+    assert!(place.ends(0, &["types", "aws"]).out.lines().count() > 1_500);
+    let one = place.ends(0, &["types", "aws/eventbridge/eventBus"]).out;
+    assert!(
+        one.starts_with("aws/events/event-bus (resource)\nCloudFormation calls it AWS::Events::EventBus.\n"),
+        "{one}"
+    );
+    assert!(place.ends(2, &["types", "aws/lamda"]).err.contains("did you mean `aws/lambda`?"));
+    assert!(place.ends(2, &["types", "aws/lambda/functon"]).err.contains("did you mean `aws/lambda/function`?"));
+}
