@@ -19,7 +19,7 @@ pub struct Catalog {
     pub resource_types: IndexMap<Name, Arc<ResourceType>>,
     /// Data source types by name, those that lie ready: [`Catalog::data_source_type`] finds all.
     pub data_source_types: IndexMap<Name, Arc<DataSourceType>>,
-    /// Custom variable types by name.
+    /// Custom variable types by name, those that lie ready: [`Catalog::variable_type`] finds all.
     pub variable_types: IndexMap<Name, Arc<CustomType>>,
     /// Functions, in order.
     pub functions: Vec<FunctionDef>,
@@ -425,7 +425,7 @@ impl Catalogs {
 
     /// The custom variable type of that name. Its own name is the catalogue's spelling.
     pub fn variable_type(&self, name: &str) -> TypeRef<CustomType> {
-        self.find(name, |catalog| catalog.ready(&catalog.variable_types, name))
+        self.find(name, |catalog| catalog.variable_type(name))
     }
 
     /// All resource type names, for suggestions; no type is read for it.
@@ -435,7 +435,7 @@ impl Catalogs {
 
     /// All custom variable type names, for suggestions.
     pub fn variable_type_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().flat_map(|catalog| catalog.variable_types.keys().map(|name| name.as_ref()))
+        self.iter().flat_map(|catalog| catalog.variable_type_names())
     }
 
     /// All data source type names, for suggestions; no type is read for it.

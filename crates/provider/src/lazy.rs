@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 
-use crate::{Catalog, Catalogs, DataSourceType, ResourceType, TypeRef};
+use crate::{Catalog, Catalogs, CustomType, DataSourceType, ResourceType, TypeRef};
 
 /// Types that are read one by one, when they are first asked for. Each is read once and kept.
 ///
@@ -30,6 +30,16 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
 
     /// The names of all data source types in the catalogue's spelling, without reading any of them.
     fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    /// The custom variable type that is meant by this name, if there is one.
+    fn variable_type(&self, _name: &str) -> Option<Arc<CustomType>> {
+        None
+    }
+
+    /// The names of all custom variable types in the catalogue's spelling.
+    fn variable_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(std::iter::empty())
     }
 }
@@ -72,6 +82,16 @@ impl Catalog {
     /// The names of all data source types. None is read.
     pub fn data_source_type_names(&self) -> impl Iterator<Item = &str> {
         names(&self.data_source_types, self.source.as_ref().map(|source| source.data_source_type_names()))
+    }
+
+    /// The custom variable type that is meant by this name.
+    pub fn variable_type(&self, name: &str) -> Option<Arc<CustomType>> {
+        self.ready(&self.variable_types, name).or_else(|| self.source.as_ref()?.variable_type(name))
+    }
+
+    /// The names of all custom variable types.
+    pub fn variable_type_names(&self) -> impl Iterator<Item = &str> {
+        names(&self.variable_types, self.source.as_ref().map(|source| source.variable_type_names()))
     }
 
     /// What lies ready under that name, spelt as the catalogue does or, where it says so, loosely.

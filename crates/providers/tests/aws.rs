@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::{Field, Kind, Schema};
-use provider::{Catalogs, ResourceType, TypeRef, TypeSource, plain_name};
+use blueprint::{Field, Kind, Schema, Type};
+use provider::{Catalogs, FilterType, ResourceType, TypeRef, TypeSource, plain_name};
 use providers::aws;
 
 fn catalogs() -> Catalogs {
@@ -148,6 +148,39 @@ fn another_name_of_a_service_leads_somewhere() {
         assert_eq!(plain_name(&name_of(name)), *name, "{other}");
         assert_eq!(name_of(other), name_of(name), "{other}");
     }
+}
+
+#[test]
+fn what_can_be_listed_can_be_looked_for() {
+    let TypeRef::Known(vpc) = catalogs().data_source_type("aws/vpc") else { panic!("it is there") };
+    assert_eq!(vpc.name.as_ref(), "aws/ec2/vpc");
+    assert_eq!(vpc.filters["tags"].ty, FilterType::Map(Type::Text));
+    assert_eq!(vpc.filters["cidrBlock"].ty, FilterType::Scalar(Type::Text));
+    assert_eq!(vpc.filters["cidrBlockAssociations"].ty, FilterType::List(Type::Text));
+    assert!(vpc.schema.fields.contains_key("vpcId"));
+    let TypeRef::Known(database) = catalogs().data_source_type("aws/rds/db-instance") else { panic!("it is there") };
+    assert!(!database.filters.contains_key("masterUserPassword"));
+    // Nothing lists what is attached to a stack by name.
+    assert!(matches!(catalogs().data_source_type("aws/cloudformation/wait-condition"), TypeRef::UnknownType));
+    let types = aws::types();
+    let listed = types.data_source_type_names().count();
+    assert!(listed > 1_000 && listed < types.resource_type_names().count(), "{listed}");
+}
+
+#[test]
+fn regions_and_sizes_are_types_of_variables() {
+    let TypeRef::Known(region) = catalogs().variable_type("aws/region") else { panic!("it is there") };
+    assert!(region.options.iter().any(|option| option.label.as_ref() == "eu-west-1"));
+    assert!(region.options.iter().all(|option| option.label.matches('-').count() >= 2));
+    // As the specification writes it.
+    let TypeRef::Known(size) = catalogs().variable_type("aws/ec2/instanceSize") else { panic!("it is there") };
+    assert_eq!(size.name.as_ref(), "aws/ec2/instance-size");
+    let place = |label: &str| size.options.iter().position(|option| option.label.as_ref() == label);
+    assert!(
+        place("t3.micro") < place("t3.large") && place("t3.large") < place("t3.2xlarge") && place("t3.micro").is_some()
+    );
+    let names: Vec<String> = catalogs().variable_type_names().map(str::to_owned).collect();
+    assert_eq!(names, ["aws/region", "aws/ec2/instance-size"]);
 }
 
 #[test]

@@ -12,15 +12,18 @@ use std::process::Command;
 /// The package on PyPI that carries the schemas, and its version. A newer version is a change of the catalogue: it is pinned here.
 const PACKAGE: (&str, &str) = ("cfn-lint", "1.58.0");
 
-/// The catalogue in the project.
-const CATALOG: &str = "crates/providers/src/aws/catalog.bin";
+/// Where the catalogue is in the project.
+const FOLDER: &str = "crates/providers/src/aws";
+
+/// The files that are made.
+const FILES: [&str; 2] = ["catalog.bin", "options.txt"];
 
 /// Makes the catalogue of `aws`, or with `--check` compares it. False if it differs.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["aws"] => {
             let folder = package(root, true)?.ok_or_else(|| io::Error::other("the package cannot be fetched"))?;
-            make(root, &folder, &root.join(CATALOG))
+            make(root, &folder, &root.join(FOLDER))
         }
         ["aws", "--check"] => check(root),
         _ => Err(io::Error::other("write `cargo xtask catalog aws` or `cargo xtask catalog aws --check`")),
@@ -32,12 +35,20 @@ fn check(root: &Path) -> io::Result<bool> {
         println!("skipped: the package is not at hand; `cargo xtask catalog aws` fetches it");
         return Ok(true);
     };
-    let made = target(root).join("catalog.bin");
+    let made = target(root).join("made");
+    std::fs::create_dir_all(&made)?;
     if !make(root, &folder, &made)? {
         return Ok(false);
     }
-    let same = std::fs::read(&made)? == std::fs::read(root.join(CATALOG))?;
-    println!("{CATALOG} {}", if same { "is what the package gives" } else { "differs: run `cargo xtask catalog aws`" });
+    let mut same = true;
+    for file in FILES {
+        let is = std::fs::read(made.join(file))? == std::fs::read(root.join(FOLDER).join(file))?;
+        println!(
+            "{FOLDER}/{file} {}",
+            if is { "is what the package gives" } else { "differs: run `cargo xtask catalog aws`" }
+        );
+        same &= is;
+    }
     Ok(same)
 }
 
@@ -79,7 +90,7 @@ fn make(root: &Path, folder: &Path, out: &Path) -> io::Result<bool> {
     let made = Command::new(cargo)
         .current_dir(root)
         .args(["run", "--quiet", "-p", "providers", "--example", "aws_catalog", "--"])
-        .arg(schemas.join("resources"))
+        .arg(&schemas)
         .arg(format!("{name} {version}, schemas of {date}"))
         .arg(out)
         .status()?;

@@ -32,7 +32,9 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
 /// The catalogue in which types lie below this name, as those of a service do, if it is no type itself.
 fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
     let catalog = catalogs.of(Catalogs::namespace_of(name))?;
-    let is_type = catalog.resource_type(name).is_some() || catalog.data_source_type(name).is_some();
+    let is_type = catalog.resource_type(name).is_some()
+        || catalog.data_source_type(name).is_some()
+        || catalog.variable_type(name).is_some();
     let below = below(name);
     let mut names = catalog.resource_type_names().chain(catalog.data_source_type_names());
     (!is_type && names.any(|one| plain_name(one).starts_with(&below))).then_some(catalog.as_ref())
@@ -70,18 +72,28 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
         let sources = catalog
             .data_source_type_names()
             .map(|name| (name, "data source", catalog.data_source_types.get(name).map_or(&none, |ty| &ty.docs)));
-        let variables = catalog.variable_types.iter().map(|(name, ty)| (name.as_ref(), "variable", &ty.docs));
+        let variables = catalog
+            .variable_type_names()
+            .map(|name| (name, "variable", catalog.variable_types.get(name).map_or(&none, |ty| &ty.docs)));
         let entries: Vec<(&str, &str, &Name)> =
             resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
         text.push_str(&format!("{} {}\n", paint.bold(namespace), catalog.docs));
         if name.is_empty() && catalog.source.is_some() {
-            text.push_str(&format!("  {} types: `cyan types {namespace}` lists them\n\n", entries.len()));
+            text.push_str(&format!(
+                "  {} types of resources: `cyan types {namespace}` lists them\n\n",
+                catalog.resource_type_names().count()
+            ));
             continue;
         }
-        let rows: Vec<Vec<String>> = entries
+        // What is a resource and a data source stands in one line where neither says more.
+        let mut lines: IndexMap<(&str, &Name), Vec<&str>> = IndexMap::default();
+        for (name, kind, docs) in &entries {
+            lines.entry((name, docs)).or_default().push(kind);
+        }
+        let rows: Vec<Vec<String>> = lines
             .iter()
-            .map(|(name, kind, docs)| vec![format!("  {name}"), (*kind).to_owned(), first_sentence(docs)])
+            .map(|((name, docs), kinds)| vec![format!("  {name}"), kinds.join(", "), first_sentence(docs)])
             .collect();
         let rows = table(&["", "", ""], &rows, paint);
         // The head has nothing to say here.

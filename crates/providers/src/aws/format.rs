@@ -19,6 +19,9 @@ pub const HEAD: usize = 8 + 4 * 4;
 /// Bytes of a row of the table of types.
 pub const TYPE_ROW: usize = 4 + 2 + 2 + 2;
 
+/// The bit of a type's position that says that all things of the type can be listed.
+pub const LISTED: u16 = 1 << 15;
+
 /// Bytes of a row of the table of blocks.
 pub const BLOCK_ROW: usize = 4 + 4 + 4;
 
@@ -128,6 +131,8 @@ pub struct Entry {
     pub block: usize,
     /// Which type of it.
     pub position: usize,
+    /// All things of the type can be listed.
+    pub is_listed: bool,
 }
 
 impl Packed {
@@ -181,7 +186,9 @@ impl Packed {
     /// Where the type of that place in the index lies.
     pub fn entry(&self, at: usize) -> Option<Entry> {
         let row = self.type_row(at)?;
-        Some(Entry { block: u16_at(row, 6), position: u16_at(row, 8) })
+        let position = u16_at(row, 8);
+        let listed = usize::from(LISTED);
+        Some(Entry { block: u16_at(row, 6), position: position & !listed, is_listed: position & listed != 0 })
     }
 
     /// The place in the index of the type with this name, without hyphens and in lower case.

@@ -6,7 +6,9 @@
 //! Not here: a provider. Nothing in this folder talks to anybody.
 
 pub mod format;
+mod options;
 pub mod services;
+mod sources;
 mod types;
 mod wire;
 

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Value};
-use provider::{Capabilities, ResourceType, TypeSource};
+use provider::{Capabilities, CustomType, DataSourceType, ResourceType, TypeSource};
 
 use super::format::{Block, Entry, Malformed, Packed, PackedType, Shape, ShapeKind, ability, flag, mark};
-use super::services;
+use super::{options, services, sources};
 
 /// The types of a catalogue in compact form.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl PackedTypes {
 
     /// The block of the type at a place in the index, and its position there.
     pub(super) fn block_of(&self, at: usize) -> Option<(&Block, usize)> {
-        let Entry { block, position } = self.packed.entry(at)?;
+        let Entry { block, position, .. } = self.packed.entry(at)?;
         let block = self.blocks.get(block)?.get_or_init(|| self.packed.block(block).ok()).as_ref()?;
         Some((block, position))
     }
@@ -66,6 +66,25 @@ impl TypeSource for PackedTypes {
 
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(self.packed.names())
+    }
+
+    fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
+        let at = self.find(name)?;
+        self.packed.entry(at).filter(|entry| entry.is_listed)?;
+        self.made(at).map(|ty| Arc::new(sources::data_source_type(&ty)))
+    }
+
+    fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        let is_listed = |at: &usize| self.packed.entry(*at).is_some_and(|entry| entry.is_listed);
+        Box::new((0..self.packed.len()).filter(is_listed).map(|at| self.packed.name(at)))
+    }
+
+    fn variable_type(&self, name: &str) -> Option<Arc<CustomType>> {
+        options::variable_type(name)
+    }
+
+    fn variable_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(options::names())
     }
 }
 

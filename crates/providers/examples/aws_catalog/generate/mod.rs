@@ -5,7 +5,7 @@ pub(crate) mod pattern;
 pub(crate) mod shapes;
 pub(crate) mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value as Json;
 
@@ -42,4 +42,28 @@ pub(crate) fn types(schemas: impl IntoIterator<Item = Json>) -> (Vec<Type>, Vec<
         }
     }
     (types.into_values().collect(), wrong)
+}
+
+/// The sizes of instances that some region has: lists under `enum`, by region. Smaller ones first within a family.
+pub(crate) fn sizes(by_region: &Json) -> Vec<String> {
+    let all = by_region.as_object().into_iter().flat_map(|regions| regions.values());
+    let names = all.flat_map(|region| region["enum"].as_array().into_iter().flatten()).filter_map(Json::as_str);
+    let names: BTreeSet<(&str, usize, &str)> = names
+        .filter_map(|name| {
+            let (family, size) = name.split_once('.')?;
+            Some((family, in_order(size), size))
+        })
+        .collect();
+    names.into_iter().map(|(family, _, size)| format!("{family}.{size}")).collect()
+}
+
+/// `nano` before `micro`, `2xlarge` before `12xlarge`; others last.
+fn in_order(size: &str) -> usize {
+    const WORDS: [&str; 6] = ["nano", "micro", "small", "medium", "large", "xlarge"];
+    match WORDS.iter().position(|word| *word == size) {
+        Some(at) => at,
+        None => {
+            size.strip_suffix("xlarge").and_then(|times| times.parse::<usize>().ok()).map_or(1_000, |times| 6 + times)
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use indexmap::IndexSet;
-use providers::aws::format::{MAGIC, kind, mark, usual_name};
+use providers::aws::format::{LISTED, MAGIC, ability, kind, mark, usual_name};
 
 use super::shapes::{Kind, Shape, Type};
 
@@ -29,7 +29,12 @@ pub(crate) fn pack(types: &[Type], about: &str) -> Vec<u8> {
             if block.size > FULL {
                 blocks.push(std::mem::take(&mut block).bytes());
             }
-            let at = (blocks.len() as u16, block.types.len() as u16);
+            let listed = if ty.abilities & (ability::LIST | ability::READ) == ability::LIST | ability::READ {
+                LISTED
+            } else {
+                0
+            };
+            let at = (blocks.len() as u16, block.types.len() as u16 | listed);
             index.insert(ty.name.replace('-', ""), (&ty.name, at.0, at.1));
             block.add(ty);
         }
