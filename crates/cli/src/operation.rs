@@ -1,6 +1,5 @@
 //! One operation as a person sees it: the plan is shown, a question asked, the plan carried out, its end told.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use diag::{Diagnostics, Files};
@@ -26,8 +25,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// What a plan is made from, beside the world.
 pub(crate) struct Wanted {
-    /// The checked document, its text and its folder; none to destroy.
-    pub(crate) document: Option<(Arc<Checked>, FrozenDocument, PathBuf)>,
+    /// The checked documents and the text of the root; none to destroy.
+    pub(crate) document: Option<(Arc<Documents>, FrozenDocument)>,
     /// The inputs as given.
     pub(crate) given: Given,
     /// How.
@@ -47,17 +46,16 @@ pub(crate) async fn stage(
     files: &Files,
     report: &mut Report,
 ) -> Option<Staged> {
-    if let Some((checked, ..)) = &wanted.document
+    if let Some((documents, _)) = &wanted.document
         && wanted.answers.is_none()
         && !setup.global.simulate
     {
-        announce(checked, report);
+        documents.distinct().for_each(|checked| announce(checked, report));
     }
     let Wanted { document, given, options, snapshot, answers, .. } = wanted;
-    let folder = |folder: PathBuf| blueprint::Name::from(folder.to_string_lossy().as_ref());
     let request = Request {
         instance: shell.instance.clone(),
-        document: document.map(|(checked, frozen, path)| (Arc::new(Documents::single(checked, folder(path))), frozen)),
+        document,
         given,
         options,
         snapshot,

@@ -37,6 +37,12 @@ const PROVIDERS: &[(&str, Make)] = &[
 /// Catalogues that nobody manages things of yet: documents are checked and planned with them, and rehearsed with `--simulate`.
 const OFFLINE: &[(&str, fn() -> Arc<Catalog>)] = &[("aws", providers::aws::catalog)];
 
+/// All namespaces that somebody here knows.
+pub(crate) fn known() -> impl Iterator<Item = &'static str> {
+    let offline = OFFLINE.iter().map(|(namespace, _)| *namespace);
+    PROVIDERS.iter().map(|(namespace, _)| *namespace).chain(offline).chain([SIMULATED])
+}
+
 /// What the command line puts at hand: the providers of this program or simulations in their place, and catalogues of the
 /// person's own.
 #[derive(Clone, Debug, Default)]

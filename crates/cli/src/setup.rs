@@ -2,14 +2,16 @@
 //!
 //! Not here: anything a command does with them.
 
+use std::collections::HashSet;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use blueprint::Name;
+use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, FileId, Files, Severity};
 use engine::shell::{Chance, Clock, Shell};
-use engine::{Checked, FrozenDocument};
+use engine::{Checked, Documents, FrozenChild, FrozenDocument, Given, Reading};
+use source::Location;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
@@ -287,6 +289,8 @@ pub(crate) struct Document {
     pub(crate) found: Diagnostics,
     /// Its meaning; none if no dialect recognises it.
     pub(crate) checked: Option<Arc<Checked>>,
+    /// It and its children.
+    pub(crate) documents: Option<Arc<Documents>>,
     /// What the providers that it names offer.
     pub(crate) registry: Registry,
 }
@@ -294,15 +298,52 @@ pub(crate) struct Document {
 impl Document {
     /// Reads and checks. Only the catalogues that the text names are read, unless something is wrong: what could have
     /// been meant instead is known only from all of them.
-    pub(crate) fn check(source: Source, offer: &Offer, also: impl Fn(&str) -> bool) -> Document {
+    pub(crate) async fn check(
+        source: Source,
+        offer: &Offer,
+        known: &Known<'_>,
+        also: impl Fn(&str) -> bool,
+    ) -> Document {
         let named = |namespace: &str| mentions(&source.text, namespace) || also(namespace);
-        let (files, found, checked, used) = check(&source, offer.registry(named));
-        if !found.has_errors() {
-            return Document { files, source, found, checked, registry: used };
+        let mut read = check(&source, offer.registry(named), known).await;
+        // Children name others.
+        let mentioned =
+            |read: &Read, namespace: &str| read.files.iter().any(|(_, file)| mentions(file.text(), namespace));
+        if read.has_children()
+            && registry::known().any(|it| mentioned(&read, it) && read.registry.catalogs.of(it).is_none())
+        {
+            let registry = offer.registry(|namespace| mentioned(&read, namespace) || also(namespace));
+            let kept = read.children();
+            read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
         }
-        let all = |namespace: &str| namespace != registry::SIMULATED || source.text.contains(registry::SIMULATED);
-        let (files, found, checked, used) = check(&source, offer.registry(all));
-        Document { files, source, found, checked, registry: used }
+        if read.found.has_errors() {
+            let all = |namespace: &str| namespace != registry::SIMULATED || mentioned(&read, registry::SIMULATED);
+            let (registry, kept) = (offer.registry(all), read.children());
+            read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
+        }
+        let Read { files, found, documents, registry } = read;
+        let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
+        Document { files, source, found, checked, documents, registry }
+    }
+
+    /// Reads the document again now that all inputs are given, if where its children are depends on them. What was found
+    /// and had not been found before stays in `found`.
+    pub(crate) async fn complete(self, given: &Given, also: impl Fn(&str) -> bool) -> Document {
+        if !self.documents.as_ref().is_some_and(|documents| documents.is_open()) {
+            return Document { found: Diagnostics::new(), ..self };
+        }
+        let place = |files: &Files, it: &diag::Diagnostic| {
+            let name = files.get(it.span().file).map(|file| file.name().to_owned());
+            (it.code.name, name, it.span().start, it.message.clone())
+        };
+        let said: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
+        let kept = self.documents.as_ref().map(|documents| documents.children().clone()).unwrap_or_default();
+        let offer = self.registry.offer.clone();
+        let known = Known { given: Some(given), complete: true, kept: Some(&kept) };
+        let mut document = Document::check(self.source, &offer, &known, also).await;
+        let files = &document.files;
+        document.found.retain(|it| !said.contains(&place(files, it)));
+        document
     }
 
     /// The document for a plan: its path relative to the state, its text.
@@ -315,17 +356,78 @@ impl Document {
     }
 }
 
-type Read = (Files, Diagnostics, Option<Arc<Checked>>, Registry);
+/// What is known when a document is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// Inputs; without any, children whose places depend on inputs are not looked for.
+    pub(crate) given: Option<&'a Given>,
+    /// All inputs are given.
+    pub(crate) complete: bool,
+    /// Children that have been read before.
+    pub(crate) kept: Option<&'a IndexMap<Name, FrozenChild>>,
+}
 
-fn check(source: &Source, registry: Registry) -> Read {
+impl<'a> Known<'a> {
+    /// Nothing: children whose places depend on inputs are looked for later.
+    pub(crate) const NOTHING: Known<'static> = Known { given: None, complete: false, kept: None };
+
+    /// These inputs and the defaults of others.
+    pub(crate) fn of(given: &'a Given) -> Known<'a> {
+        Known { given: Some(given), complete: false, kept: None }
+    }
+}
+
+struct Read {
+    files: Files,
+    found: Diagnostics,
+    documents: Option<Arc<Documents>>,
+    registry: Registry,
+}
+
+impl Read {
+    fn has_children(&self) -> bool {
+        self.documents.as_ref().is_some_and(|documents| documents.units().len() > 1)
+    }
+
+    fn children(&self) -> IndexMap<Name, FrozenChild> {
+        self.documents.as_ref().map(|documents| documents.children().clone()).unwrap_or_default()
+    }
+}
+
+async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
     let mut files = Files::new();
     let file = files.add(source.shown.clone(), source.text.clone());
     let mut found = Diagnostics::new();
     let loaded = engine::load(&files, file, &registry.functions, &mut found);
-    let checked = loaded
-        .blueprint
-        .map(|blueprint| Arc::new(engine::check(blueprint, &registry.catalogs, &registry.functions, &mut found)));
-    (files, found, checked, registry)
+    let working_directory = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from));
+    let world = Shell {
+        providers: registry.providers.clone(),
+        catalogs: registry.catalogs.clone(),
+        settings: IndexMap::default(),
+        instance: "".into(),
+        root: source.folder.clone(),
+        sources: registry::sources(),
+        working_directory,
+        clock: Clock::System,
+        chance: Chance::System,
+        http: Some(fetch::http_get()),
+        cancel: tokio_util::sync::CancellationToken::new(),
+    };
+    let none = IndexMap::default();
+    let location = source.path.as_ref().map(|path| Location::disk(whole(path).to_string_lossy().as_ref()));
+    let reading = Reading {
+        files: &mut files,
+        catalogs: &registry.catalogs,
+        functions: &registry.functions,
+        given: known.given,
+        world: &world,
+        location,
+        folder: source.folder.to_string_lossy().as_ref().into(),
+        complete: known.complete,
+        kept: known.kept.unwrap_or(&none),
+    };
+    let documents = engine::documents(loaded, reading, &mut found).await.map(Arc::new);
+    Read { files, found, documents, registry }
 }
 
 /// What every command starts from.
@@ -417,6 +519,7 @@ impl Setup {
             working_directory: std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from)),
             clock: Clock::System,
             chance: Chance::System,
+            sources: registry::sources(),
             http: Some(fetch::http_get()),
             cancel: tokio_util::sync::CancellationToken::new(),
         })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
+use source::{Digest, Location};
 use state::Remembered;
 
 /// All answers of one stage, by question.
@@ -16,6 +17,9 @@ pub struct Answers {
     /// Bytes that were read, by path or URL as asked for, with their digests.
     #[serde(default)]
     pub bytes: IndexMap<Name, FrozenBytes>,
+    /// Texts of children, by what was asked for.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub documents: IndexMap<Name, FrozenChild>,
     /// Values drawn for call sites, new and former ones.
     #[serde(default)]
     pub remembered: IndexMap<Name, Remembered>,
@@ -56,6 +60,68 @@ pub struct FrozenBytes {
     pub path: Name,
     /// The bytes, as a value.
     pub value: Value,
+}
+
+/// A child document as it was at stage. Files are kept as seen from the folder of the root document, so that a plan can
+/// be moved together with its documents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenChild {
+    /// What was asked for.
+    pub request: FrozenRequest,
+    /// Where it was found.
+    pub location: Location,
+    /// Its digest.
+    pub digest: Digest,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+/// What was asked for: see [`source::Request`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrozenRequest {
+    /// The document in which the path stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Location>,
+    /// The path as evaluated.
+    pub path: Name,
+    /// The kind of place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Name>,
+    /// Its keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<(Name, Name)>,
+    /// The checksum that pins it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<Name>,
+}
+
+impl FrozenRequest {
+    /// A request as seen from a folder.
+    pub(crate) fn new(request: &source::Request, folder: &str) -> FrozenRequest {
+        FrozenRequest {
+            from: request.from.as_ref().map(|from| from.relative_to(folder)),
+            path: request.path.clone(),
+            kind: request.kind.clone(),
+            keys: request.keys.clone(),
+            checksum: request.checksum.clone(),
+        }
+    }
+
+    /// The request again, made from that folder.
+    pub(crate) fn request(&self, folder: &str) -> source::Request {
+        source::Request {
+            from: self.from.as_ref().map(|from| from.seen_from(folder)),
+            path: self.path.clone(),
+            kind: self.kind.clone(),
+            keys: self.keys.clone(),
+            checksum: self.checksum.clone(),
+        }
+    }
+
+    /// What it is kept under: one request, one text.
+    pub(crate) fn key(&self) -> Name {
+        serde_json::to_string(self).unwrap_or_default().into()
+    }
 }
 
 /// A data source as it was at stage.

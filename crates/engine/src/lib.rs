@@ -19,6 +19,7 @@
 pub mod answers;
 pub mod apply;
 pub mod check;
+mod children;
 pub mod codes;
 mod documents;
 mod drift;
@@ -34,9 +35,10 @@ pub mod shell;
 mod transform;
 mod world;
 
-pub use answers::Answers;
+pub use answers::{Answers, FrozenChild};
 pub use apply::{Apply, Asking, Effect, Happened};
 pub use check::{Checked, check};
+pub use children::{Reading, documents};
 pub use documents::{Documents, Unit};
 pub use drift::{Drift, Drifted, drift};
 pub use event::Event;

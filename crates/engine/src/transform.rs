@@ -16,7 +16,7 @@ use diag::{Diagnostics, Span, Spanned};
 use expr::FunctionTable;
 use provider::{Catalogs, TransformError};
 
-use crate::check::{self, Checked};
+use crate::check::{self, Checked, Included};
 use crate::codes;
 use crate::documents::Documents;
 use crate::world::World;
@@ -31,6 +31,7 @@ type Written = HashMap<Span, (Name, bool), foldhash::fast::FixedState>;
 /// said. The document itself must be free of errors.
 pub async fn transform(
     checked: Arc<Checked>,
+    children: &[Option<Included>],
     catalogs: &Catalogs,
     functions: &FunctionTable,
     world: &dyn World,
@@ -57,7 +58,7 @@ pub async fn transform(
     name_sources(&mut blueprint, &written);
     let digest = Document::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
     let mut mistakes = Diagnostics::new();
-    let mut transformed = check::check_transformed(Arc::new(blueprint), catalogs, functions, &mut mistakes);
+    let mut transformed = check::check_transformed(Arc::new(blueprint), children, catalogs, functions, &mut mistakes);
     forget_what_was_said(&mut mistakes, &original, catalogs, functions);
     let wrong = mistakes.has_errors();
     found.append(mistakes);
@@ -65,7 +66,7 @@ pub async fn transform(
     (!wrong).then(|| Arc::new(transformed))
 }
 
-/// The root document after its transforms; those of children have run when they were read.
+/// All documents after their transforms; what is included many times is transformed once.
 pub(crate) async fn transform_documents(
     documents: Arc<Documents>,
     catalogs: &Catalogs,
@@ -73,13 +74,20 @@ pub(crate) async fn transform_documents(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Option<Arc<Documents>> {
-    let root = documents.root();
-    let (checked, folder) = (root.checked.clone(), root.folder.clone());
-    if checked.blueprint.transforms.is_empty() || checked.made.is_some() {
+    let mut made: HashMap<*const Checked, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
+    for (number, unit) in (0..).zip(documents.units()) {
+        let checked = &unit.checked;
+        if checked.blueprint.transforms.is_empty() || made.contains_key(&Arc::as_ptr(checked)) {
+            continue;
+        }
+        let children = documents.children_of(number);
+        let transformed = transform(checked.clone(), &children, catalogs, functions, world, found).await?;
+        made.insert(Arc::as_ptr(checked), transformed);
+    }
+    if made.is_empty() {
         return Some(documents);
     }
-    let transformed = transform(checked, catalogs, functions, world, found).await?;
-    Some(Arc::new(Documents::single(transformed, folder)))
+    Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked)).cloned(), found)))
 }
 
 fn written(checked: &Checked, catalogs: &Catalogs) -> Written {

@@ -68,6 +68,15 @@ pub trait World: Send + Sync {
     /// The bytes at an http or https URL: up to 5 redirects, 2xx only, 30 s, 16 MiB.
     fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
 
+    /// A document that another one includes, and where it is.
+    fn document<'a>(
+        &'a self,
+        request: &'a source::Request,
+    ) -> BoxFuture<'a, Result<source::Document, source::SourceError>> {
+        let _ = request;
+        Box::pin(async { Err(source::SourceError::broken("other documents cannot be read here")) })
+    }
+
     /// The provider's own validation of a spec.
     fn check<'a>(
         &'a self,

@@ -15,6 +15,10 @@ fn the_examples_of_every_page_are_true() {
             code.name
         );
         let mut marked = false;
+        // Documents that include others are run where others are at hand.
+        if code.page.contains("```yaml file=") {
+            continue;
+        }
         for block in code.page.split("```yaml blueprint\n").skip(1) {
             let text = block.split("```").next().unwrap_or_default();
             blocks += 1;

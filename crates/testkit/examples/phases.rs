@@ -53,6 +53,7 @@ fn main() {
             working_directory: None,
             clock: Clock::System,
             chance: Chance::System,
+            sources: Default::default(),
             http: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };

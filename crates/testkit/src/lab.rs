@@ -8,14 +8,18 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::shell::{Chance, Clock, Interrupt, Operated, Shell, operate};
-use engine::{Answers, Checked, Documents, Event, FrozenDocument, Given, Options, Request, Staged};
+use engine::{Answers, Checked, Documents, Event, FrozenDocument, Given, Options, Reading, Request, Staged};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider};
 use providers::fake::{self, FakeOptions, FakeProvider, Fault, SharedWorld};
+use source::{Location, Source, Sources};
+use sources::disk::Disk;
 use state::seal::Sealer;
 use state::{InstanceName, Lease, Snapshot, Store as _};
 use stores::memory::{MemoryState, MemoryStore};
 use tokio::sync::mpsc;
+
+use crate::shelf::{FAR_AWAY, FarAway, Shelf};
 
 /// 2023-01-02T15:04:05Z, at which every laboratory begins.
 pub const BEGINNING: i64 = 1_672_671_845;
@@ -34,6 +38,8 @@ pub struct Lab {
     pub memory: MemoryState,
     /// The folder of the documents.
     pub folder: PathBuf,
+    /// Documents that are in no folder but here, by path from the folder of the documents; in place of the disk.
+    pub shelf: Option<Shelf>,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
     /// The instance that is staged and deployed; others may share cloud and store with it.
@@ -54,6 +60,8 @@ pub struct Read {
     pub diagnostics: Diagnostics,
     /// Its meaning.
     pub checked: Option<Arc<Checked>>,
+    /// It and its children.
+    pub documents: Option<Arc<Documents>>,
     /// Its text.
     pub document: FrozenDocument,
 }
@@ -100,6 +108,7 @@ impl Lab {
             world: SharedWorld::default(),
             memory: MemoryState::default(),
             folder,
+            shelf: None,
             working_directory: Some("/w".into()),
             name: Self::instance(),
             key: true,
@@ -155,13 +164,60 @@ impl Lab {
             working_directory: self.working_directory.clone(),
             clock: self.clock.clone(),
             chance: self.chance.clone(),
+            sources: self.sources(),
             http: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         (shell, first)
     }
 
-    /// Reads and checks a document.
+    fn sources(&self) -> Sources {
+        let disk: Arc<dyn Source> = match &self.shelf {
+            Some(shelf) => Arc::new(shelf.clone()),
+            None => Arc::new(Disk::new(self.working_directory.as_ref().map_or("/", |folder| folder.as_ref()))),
+        };
+        let far_away = FAR_AWAY.iter().map(|kind| Arc::new(FarAway(kind)) as Arc<dyn Source>);
+        Sources::new(std::iter::once(disk).chain(far_away))
+    }
+
+    /// The folder of the documents as locations have it.
+    fn whole_folder(&self) -> PathBuf {
+        match &self.shelf {
+            Some(_) => self.folder.clone(),
+            None => self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone()),
+        }
+    }
+
+    /// Reads and checks a document with its children, as far as the inputs say where these are. `complete`: all inputs
+    /// are given.
+    pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> Read {
+        let mut files = Files::new();
+        let file = files.add(name, text);
+        let mut diagnostics = Diagnostics::new();
+        for contradiction in &self.contradictions {
+            diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
+        }
+        let loaded = engine::load(&files, file, &self.functions, &mut diagnostics);
+        let (shell, _) = self.shell(Vec::new(), None);
+        let folder = self.whole_folder();
+        let reading = Reading {
+            files: &mut files,
+            catalogs: &self.catalogs,
+            functions: &self.functions,
+            given: Some(given),
+            world: &shell,
+            location: Some(Location::disk(folder.join(name).to_string_lossy().as_ref())),
+            folder: folder.to_string_lossy().as_ref().into(),
+            complete,
+            kept: &IndexMap::default(),
+        };
+        let documents = engine::documents(loaded, reading, &mut diagnostics).await.map(Arc::new);
+        let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
+        let document = FrozenDocument { path: name.into(), text: text.into() };
+        Read { files, diagnostics, checked, documents, document }
+    }
+
+    /// Reads and checks a document by itself: nothing is known of its children.
     pub fn read(&self, name: &str, text: &str) -> Read {
         let mut files = Files::new();
         let file = files.add(name, text);
@@ -173,25 +229,19 @@ impl Lab {
         let checked = loaded
             .blueprint
             .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));
-        Read { files, diagnostics, checked, document: FrozenDocument { path: name.into(), text: text.into() } }
+        let folder: Name = self.folder.to_string_lossy().as_ref().into();
+        let documents = checked.clone().map(|checked| Arc::new(Documents::single(checked, folder)));
+        let document = FrozenDocument { path: name.into(), text: text.into() };
+        Read { files, diagnostics, checked, documents, document }
     }
 
     /// Reads, checks and stages a document; one with errors gets no plan.
     pub async fn stage(&self, name: &str, text: &str, given: Given, options: Options) -> Stage {
-        let Read { files, mut diagnostics, checked, document } = self.read(name, text);
-        let Some(checked) = checked.filter(|_| !diagnostics.has_errors()) else {
+        let Read { files, mut diagnostics, documents, document, .. } = self.read_all(name, text, &given, true).await;
+        let Some(documents) = documents.filter(|_| !diagnostics.has_errors()) else {
             return Stage { files, diagnostics, staged: None };
         };
-        let folder: Name = self.folder.to_string_lossy().as_ref().into();
-        let staged = self
-            .plan(
-                Some((Arc::new(Documents::single(checked, folder)), document)),
-                given,
-                options,
-                None,
-                &mut diagnostics,
-            )
-            .await;
+        let staged = self.plan(Some((documents, document)), given, options, None, &mut diagnostics).await;
         Stage { files, diagnostics, staged }
     }
 

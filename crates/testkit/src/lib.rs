@@ -7,3 +7,4 @@ pub mod conformance;
 pub mod lab;
 pub mod pages;
 pub mod scenario;
+pub mod shelf;

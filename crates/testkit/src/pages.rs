@@ -11,16 +11,20 @@
 //! # input: region=eu                                       an input for the stage, as text
 //! ```
 //!
+//! A block `yaml file=NAME` stands beside the documents that follow in the page, until another one takes its name: they
+//! may include it. Its marks count in each document that includes it.
+//!
 //! Not here: prose around the blocks, which is for people; blocks of other kinds.
 
 use std::fmt;
 
 use blueprint::Name;
-use diag::{Diagnostic, Files};
+use diag::{Diagnostic, FileId, Files};
 use engine::{Given, Options};
 
 use crate::conformance::in_runtime;
 use crate::lab::Lab;
+use crate::shelf::Shelf;
 
 /// A document in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub struct Block {
     pub stage: bool,
     /// The document.
     pub text: String,
+    /// What stands beside it: name and text.
+    pub beside: Vec<(String, String)>,
 }
 
 /// A diagnostic that is marked, or that was found.
@@ -59,6 +65,8 @@ impl fmt::Display for Mark {
 pub fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<(Option<Block>, String)> = None;
+    let mut beside: Vec<(String, String)> = Vec::new();
+    let mut file: Option<(String, String)> = None;
     for (number, line) in (1..).zip(page.lines()) {
         let ticks: String = line.chars().take_while(|c| *c == '`').collect();
         match &mut open {
@@ -75,19 +83,33 @@ pub fn blocks(page: &str) -> Vec<Block> {
                     name,
                     stage: words.get(2) == Some(&"stage"),
                     text: String::new(),
+                    beside: beside.clone(),
                 });
+                file = words
+                    .get(1)
+                    .and_then(|word| word.strip_prefix("file="))
+                    .map(|name| (name.to_owned(), String::new()));
                 open = Some((block, ticks));
             }
             None => {}
             Some((block, fence)) if line.trim_end() == fence => {
                 blocks.extend(block.take());
+                if let Some((name, text)) = file.take() {
+                    beside.retain(|(other, _)| *other != name);
+                    beside.push((name, text));
+                }
                 open = None;
             }
             Some((Some(block), _)) => {
                 block.text.push_str(line);
                 block.text.push('\n');
             }
-            Some((None, _)) => {}
+            Some((None, _)) => {
+                if let Some((_, text)) = &mut file {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
         }
     }
     blocks
@@ -141,23 +163,34 @@ impl Block {
     /// Checks or stages it, and says how what comes of it differs from its marks; `Ok` if it does not.
     pub fn run(&self) -> Result<(), String> {
         let (files, diagnostics) = in_runtime(async {
-            let lab = Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new());
+            let mut lab = Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new());
+            let texts = self.beside.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
+            lab.shelf = Some(Shelf::new(texts.map(|(name, text)| (format!("/nowhere/{name}"), text))));
             if self.stage {
                 let stage = lab.stage(self.name, &self.text, self.given(), Options::default()).await;
                 (stage.files, stage.diagnostics)
             } else {
-                let read = lab.read(self.name, &self.text);
+                let read = lab.read_all(self.name, &self.text, &Given::default(), false).await;
                 (read.files, read.diagnostics)
             }
         })?;
         let mut found: Vec<(Mark, &Diagnostic)> = diagnostics.iter().map(|it| (placed(it, &files), it)).collect();
         let mut missing = Vec::new();
         // Those with a line first, so that one for anywhere takes only what is left.
-        let mut marks = self.marks();
-        marks.sort_by_key(|mark| mark.line.is_none());
-        for mark in marks {
-            let fits =
-                |it: &(Mark, &Diagnostic)| if mark.line.is_some() { it.0 == mark } else { it.0.code == mark.code };
+        let mut marks: Vec<(Option<FileId>, Mark)> = self.marks().into_iter().map(|mark| (None, mark)).collect();
+        for (name, text) in &self.beside {
+            let Some((id, _)) = files.iter().find(|(_, file)| file.name() == name) else { continue };
+            let block = Block { name: "page.yaml", text: text.clone(), beside: Vec::new(), ..*self };
+            marks.extend(block.marks().into_iter().map(|mark| (Some(id), mark)));
+        }
+        marks.sort_by_key(|(_, mark)| mark.line.is_none());
+        let root = files.iter().next().map(|(id, _)| id);
+        for (file, mark) in marks {
+            let there = |it: &Diagnostic| !it.span().is_some() || Some(it.span().file) == file.or(root);
+            let fits = |it: &(Mark, &Diagnostic)| match mark.line {
+                Some(_) => it.0 == mark && there(it.1),
+                None => it.0.code == mark.code,
+            };
             match found.iter().position(fits) {
                 Some(at) => {
                     found.remove(at);

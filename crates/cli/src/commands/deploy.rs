@@ -10,7 +10,7 @@ use crate::arguments::{Deploy, Global};
 use crate::commands::stage::{Ready, ready, recorded_namespaces, with_recorded};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
-use crate::setup::{Document, Setup, Source, folder_of, read_text, whole};
+use crate::setup::{Document, Known, Setup, Source, folder_of, read_text, whole};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -83,14 +83,17 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     };
     let snapshot = setup.store(false).load(&instance).await?;
     let root = document.as_ref().map_or_else(|| setup.root_of(&snapshot), |source| source.folder.clone());
-    let (files, mut registry, checked) = match document {
+    let given = made_from.given();
+    let (files, mut registry, documents) = match document {
         Some(source) => {
-            let document = with_recorded(Document::check(source, &setup.global.offer, |_| false), &snapshot);
+            let known = Known { given: Some(&given), complete: true, kept: Some(&made_from.answers.documents) };
+            let document = Document::check(source, &setup.global.offer, &known, |_| false).await;
+            let document = with_recorded(document, &snapshot, &known).await;
             report.diagnostics(&document.found, &document.files);
-            let Some(checked) = document.checked.filter(|_| !document.found.has_errors()) else {
+            let Some(documents) = document.documents.filter(|_| !document.found.has_errors()) else {
                 return Ok(Exit::Unusable);
             };
-            (document.files, document.registry, Some(checked))
+            (document.files, document.registry, Some(documents))
         }
         None => {
             let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
@@ -99,11 +102,10 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
         }
     };
     registry.open_world(&place)?;
-    let shell = setup.shell(&registry, &instance, root.clone())?;
-    let given = made_from.given();
+    let shell = setup.shell(&registry, &instance, root)?;
     let MadeFrom { document: frozen, answers, .. } = made_from;
     let wanted = Wanted {
-        document: checked.zip(frozen).map(|(checked, frozen)| (checked, frozen, root)),
+        document: documents.zip(frozen),
         given,
         options: file.options.clone(),
         snapshot,

@@ -72,7 +72,9 @@ fn parse(document: &mut Document, text: &str) -> (Expr, Diagnostics) {
         };
         entries.push((Spanned::new(Name::from(ENTRY), span), expr.clone()));
         blueprint.metadata = Some(Expr::new(ExprKind::Map(entries), span));
-        engine::check(Arc::new(blueprint), &document.registry.catalogs, functions, &mut found);
+        let children = document.documents.as_ref().map(|documents| documents.children_of(0)).unwrap_or_default();
+        let catalogs = &document.registry.catalogs;
+        engine::check::check_with(Arc::new(blueprint), &children, catalogs, functions, &mut found);
         // What is wrong with the document itself has been found already.
         found.retain(|diagnostic| diagnostic.span().file == file);
     }

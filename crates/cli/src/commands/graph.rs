@@ -7,14 +7,15 @@ use engine::{EdgeKind, Graph as EngineGraph, Links, Node};
 
 use crate::arguments::{Global, Graph, GraphFormat};
 use crate::exit::{CommandError, Exit};
-use crate::setup::{Document, Setup, Source, raise_warnings};
+use crate::setup::{Document, Known, Setup, Source, raise_warnings};
 use crate::view::graph::{Element, Kind, Picture, to_dot, to_json, to_mermaid, to_svg, to_text};
 use crate::view::report::Report;
 
-pub(crate) fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
-    let mut document = Document::check(source, &setup.global.offer, |_| false);
+    let mut document =
+        Document::check(source, &setup.global.offer, &Known::of(&engine::Given::default()), |_| false).await;
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     let Some(checked) = document.checked.as_ref().filter(|_| !document.found.has_errors()) else {

@@ -14,7 +14,7 @@ use crate::arguments::{Global, Inputs, Planning, Stage, Which};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
 use crate::registry::Offer;
-use crate::setup::{Document, Setup, Source, raise_warnings};
+use crate::setup::{Document, Known, Setup, Source, raise_warnings};
 use crate::view::report::Report;
 use crate::{inputs, json, key};
 
@@ -70,7 +70,7 @@ pub(crate) async fn ready_with(
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
-    let mut document = Document::check(source, &setup.global.offer, |_| false);
+    let mut document = Document::check(source, &setup.global.offer, &Known::NOTHING, |_| false).await;
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {
@@ -87,7 +87,7 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     // Types that only the state knows have providers too.
-    let mut document = with_recorded(document, &snapshot);
+    let mut document = with_recorded(document, &snapshot, &Known::NOTHING).await;
     let Some(checked) = document.checked.clone() else { return Ok(Err(Exit::Unusable)) };
     let mut found = look(&mut document);
     let mut values = inputs::gather(&checked.blueprint, &setup.config.vars, given, &mut document.files, &mut found)?;
@@ -97,12 +97,20 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     inputs::ask(&checked, &mut values, &report.terminal)?;
+    let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
+    let mut document = document.complete(&values, |namespace| recorded.iter().any(|it| it == namespace)).await;
+    raise_warnings(setup.global.strict, &mut document.found);
+    report.diagnostics(&document.found, &document.files);
+    if document.found.has_errors() {
+        return Ok(Err(Exit::Unusable));
+    }
+    let Some(documents) = document.documents.clone() else { return Ok(Err(Exit::Unusable)) };
     document.registry.open_world(&setup.place)?;
     let folder = document.source.folder.clone();
-    let shell = setup.shell(&document.registry, &instance, folder.clone())?;
+    let shell = setup.shell(&document.registry, &instance, folder)?;
     let refresh = !planning.is_some_and(|planning| planning.no_refresh) && !setup.config.no_refresh;
     let options = Options { refresh, simulated: setup.global.simulate, ..Options::default() };
-    let wanted = Wanted { document: Some((checked, frozen, folder)), given: values, options, snapshot, answers: None };
+    let wanted = Wanted { document: Some((documents, frozen)), given: values, options, snapshot, answers: None };
     let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
     Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }).ok_or(Exit::Unusable))
 }
@@ -125,14 +133,14 @@ fn belongs_elsewhere(snapshot: &Snapshot, path: &str, instance: &InstanceName, r
 }
 
 /// The document with the catalogues of everything that is recorded too.
-pub(crate) fn with_recorded(document: Document, snapshot: &Snapshot) -> Document {
+pub(crate) async fn with_recorded(document: Document, snapshot: &Snapshot, known: &Known<'_>) -> Document {
     let recorded = recorded_namespaces(&document.registry.offer, snapshot);
     if recorded.iter().all(|namespace| document.registry.providers.contains_key(namespace.as_str())) {
         return document;
     }
     let Document { source, found, registry, .. } = document;
-    let mut document =
-        Document::check(source, &registry.offer, |namespace| recorded.iter().any(|recorded| recorded == namespace));
+    let also = |namespace: &str| recorded.iter().any(|recorded| recorded == namespace);
+    let mut document = Document::check(source, &registry.offer, known, also).await;
     document.found = found;
     document
 }

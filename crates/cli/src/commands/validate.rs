@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::arguments::{Global, Validate};
 use crate::exit::{CommandError, Exit};
-use crate::setup::{Document, Source, raise_warnings};
+use crate::setup::{Document, Known, Source, raise_warnings};
 use crate::view::report::Report;
 
-pub(crate) fn run(arguments: Validate, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let named: Vec<Option<PathBuf>> =
         if arguments.files.is_empty() { vec![None] } else { arguments.files.into_iter().map(Some).collect() };
     let mut results = Vec::new();
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: Validate, global: &Global, report: &mut Report) -> 
     for file in &named {
         match Source::find(file.as_deref()) {
             Ok(source) => {
-                let (valid, result) = one(source, global, report)?;
+                let (valid, result) = one(source, global, report).await?;
                 fine &= valid;
                 results.push(result);
             }
@@ -33,9 +33,9 @@ pub(crate) fn run(arguments: Validate, global: &Global, report: &mut Report) -> 
     Ok(if fine { Exit::Done } else { Exit::Unusable })
 }
 
-fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bool, serde_json::Value), CommandError> {
+async fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bool, serde_json::Value), CommandError> {
     let strict = global.strict || crate::config::Config::load(global.config.as_deref(), &source.folder)?.strict;
-    let mut document = Document::check(source, &global.offer, |_| false);
+    let mut document = Document::check(source, &global.offer, &Known::of(&engine::Given::default()), |_| false).await;
     raise_warnings(strict, &mut document.found);
     let before = report.counted();
     report.diagnostics(&document.found, &document.files);

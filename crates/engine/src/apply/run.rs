@@ -387,13 +387,10 @@ impl Apply {
             stack.push((node, true));
             for edge in documents.graph().edges(node) {
                 let open = match edge.to {
-                    Node::Local(local) => {
-                        matches!(evaluation.locals[local as usize], Slot::Partial(_) | Slot::Open)
-                    }
                     Node::DataSource(source) => {
                         matches!(evaluation.data[source as usize], Slot::Partial(_) | Slot::Open)
                     }
-                    _ => false,
+                    other => evaluation.is_unsettled(other),
                 };
                 if open {
                     stack.push((edge.to, false));
@@ -402,9 +399,8 @@ impl Apply {
         }
         reopen(evaluation, |source| seen.contains(&Node::DataSource(source)));
         for node in order {
-            let Node::Local(local) = node else { continue };
             let mut mistakes = Diagnostics::new();
-            match evaluation.settle_local(local, &mut mistakes) {
+            match evaluation.settle_now(node, &mut mistakes) {
                 // A value that still cannot be told stays as it is; who reads it reports that.
                 Ok(()) => {
                     mistakes.retain(diag::Diagnostic::is_error);

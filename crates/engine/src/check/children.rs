@@ -1,16 +1,22 @@
 //! Included documents, as far as the including one tells: their place is known at stage, their inputs are scalars
 //! (sections 1.6, 4.2).
 //!
-//! Not here: reading them, and whether they declare those inputs.
+//! A child that could be read says more: its inputs are declared, of the right kind, and none is missing; and that it has
+//! errors of its own.
+//!
+//! Not here: reading them (`load`).
 
 use blueprint::{Child, Expr, ExprKind, Part, SourceMetadata, Type, Value};
 use diag::Span;
+use dialects::codes as document;
 use expr::codes as language;
+use provider::CustomType;
 
 use super::edges::{Edges, reads_metadata};
+use super::limits::same;
 use super::providers::TypeOf;
-use super::types::{is_scalar, with_article};
-use super::{Checker, Place, codes};
+use super::types::{fits_declared, is_scalar, with_article};
+use super::{Checked, Checker, Included, Place, codes};
 use crate::{EdgeKind, Graph, Node};
 
 /// Kinds of remote sources with the keys that each needs.
@@ -29,7 +35,7 @@ impl Checker<'_> {
             return;
         }
         let computed = self.computed_locals(graph);
-        for (at, child) in blueprint.children.values().enumerate() {
+        for (at, (name, child)) in blueprint.children.iter().enumerate() {
             let place = Place::of(Node::Child(at as u32), "an include");
             let ty = self.infer(&child.path, place);
             if !ty.is_open() && !ty.alternatives().contains(&Type::Text) {
@@ -41,7 +47,7 @@ impl Checker<'_> {
             } else if ty != Type::Error {
                 self.known_at_stage(&child.path, "path", &computed);
             }
-            self.child_inputs(child, place);
+            self.child_inputs(at, child, place);
             if let Some(source) = &child.source {
                 self.source(source, place, &computed);
             }
@@ -52,12 +58,47 @@ impl Checker<'_> {
                 self.infer(&expansion.size, place);
             }
             self.description(child.description.as_ref(), place);
+            if self.child(at).is_some_and(|included| included.failed) {
+                self.found.push(
+                    codes::CHILD_FAILED
+                        .new(format!("the child document `{name}` has errors"))
+                        .label(child.span, "included here")
+                        .help("mend the errors of the child"),
+                );
+            }
         }
     }
 
-    fn child_inputs(&mut self, child: &Child, place: Place<'_>) {
+    /// The child at a position, if it could be read.
+    pub(super) fn child(&self, at: usize) -> Option<&Included> {
+        self.included.get(at)?.as_ref()
+    }
+
+    fn child_inputs(&mut self, at: usize, child: &Child, place: Place<'_>) {
+        let checked = self.child(at).map(|included| included.checked.clone());
+        let mut given = vec![false; checked.as_ref().map_or(0, |checked| checked.blueprint.inputs.len())];
         for (name, value) in &child.inputs {
+            let declared = checked.as_ref().map(|checked| (checked, checked.blueprint.inputs.get_full(&name.item)));
+            let position = match declared {
+                Some((checked, None)) => {
+                    let known = checked.blueprint.inputs.keys().map(|name| name.as_ref());
+                    self.found.push(
+                        crate::codes::UNDECLARED_VARIABLE
+                            .new(format!("the child document declares no variable `{}`", name.item))
+                            .label(name.span, "not declared there")
+                            .help_nearest(&name.item, known),
+                    );
+                    self.infer(value, place);
+                    continue;
+                }
+                Some((_, Some((position, ..)))) => Some(position),
+                None => None,
+            };
             let ty = self.infer(value, place);
+            if let Some(position) = position {
+                // `none` is as if nothing were written (ruling A13).
+                given[position] = ty != Type::Null;
+            }
             if !ty.alternatives().iter().any(is_scalar) {
                 self.found.push(
                     language::TYPE_MISMATCH
@@ -65,8 +106,54 @@ impl Checker<'_> {
                         .label(value.span, format!("this is {}", with_article(&ty)))
                         .help("hand it over as text: `jsonencode(..)`, and read it with `jsondecode(..)`"),
                 );
+            } else if let (Some(checked), Some(position)) = (&checked, position) {
+                self.child_input(checked, position, value, &ty);
             }
         }
+        let Some(checked) = checked else { return };
+        for ((name, input), given) in checked.blueprint.inputs.iter().zip(given) {
+            if !given && input.default.as_ref().is_none_or(|default| default.item.is_null()) {
+                self.found.push(missing_input(name, child.span));
+            }
+        }
+    }
+
+    /// Whether what is handed to a child is of the kind that it declares, and one of the values that it allows.
+    fn child_input(&mut self, checked: &Checked, position: usize, value: &Expr, ty: &Type) {
+        let Some((name, input)) = checked.blueprint.inputs.get_index(position) else { return };
+        let custom = checked.custom_types.get(position).and_then(Option::as_ref);
+        // Options are given by label, or handed on as they are (reference 4.2).
+        let handed_on =
+            custom.is_some_and(|custom| self.custom_type_of(value).is_some_and(|it| it.name == custom.name));
+        if handed_on {
+            return;
+        }
+        let declared = match custom {
+            Some(_) => Type::Text,
+            None => checked.input_types.get(position).cloned().unwrap_or(Type::Any),
+        };
+        if !fits_declared(ty, &declared) {
+            self.found.push(
+                language::TYPE_MISMATCH
+                    .new(format!(
+                        "the variable `{name}` of the child document is declared as {}",
+                        with_article(&declared)
+                    ))
+                    .label(value.span, format!("this is {}", with_article(ty))),
+            );
+            return;
+        }
+        let Some(literal) = value.inner().as_literal().filter(|literal| !literal.is_null()) else { return };
+        if let Some(diagnostic) = not_allowed(name, input, custom.map(AsRef::as_ref), literal) {
+            self.found.push(diagnostic.label(value.span, "not among them"));
+        }
+    }
+
+    /// The custom type of a variable that an expression stands for.
+    fn custom_type_of(&self, value: &Expr) -> Option<&std::sync::Arc<CustomType>> {
+        let ExprKind::Ref(reference) = &value.inner().kind else { return None };
+        let blueprint::Head::Input(name) = &reference.head else { return None };
+        self.custom_types.get(self.blueprint.inputs.get_index_of(name)?)?.as_ref()
     }
 
     fn source(&mut self, source: &SourceMetadata, place: Place<'_>, computed: &[bool]) {
@@ -193,8 +280,42 @@ impl Checker<'_> {
     }
 }
 
+/// An input that nobody gives to a child document.
+pub(crate) fn missing_input(name: &str, include: Span) -> diag::Diagnostic {
+    crate::codes::MISSING_VARIABLE
+        .new(format!("no value is given for the variable `{name}` of the child document"))
+        .label(include, "it has no default there")
+        .help(format!("add `{name}` to its `variables`"))
+}
+
+/// Why a value is not allowed for a variable of a child document, without a place; none if it is.
+pub(crate) fn not_allowed(
+    name: &str,
+    input: &blueprint::Input,
+    custom: Option<&CustomType>,
+    value: &Value,
+) -> Option<diag::Diagnostic> {
+    let allowed: Vec<&Value> = input.allowed.iter().map(|allowed| &allowed.item).collect();
+    let is_option =
+        |label: &str| custom.is_none_or(|custom| custom.options.iter().any(|option| option.label.as_ref() == label));
+    let fine = (allowed.is_empty() || allowed.iter().any(|allowed| same(allowed, value)))
+        && value.as_text().is_none_or(is_option);
+    if fine {
+        return None;
+    }
+    let options: Vec<String> = match custom {
+        Some(custom) if allowed.is_empty() => {
+            custom.options.iter().map(|option| format!("`{}`", option.label)).collect()
+        }
+        _ => allowed.iter().map(ToString::to_string).collect(),
+    };
+    let diagnostic = document::VALUE_NOT_ALLOWED
+        .new(format!("the value of the child's variable `{name}` is not among those allowed"));
+    Some(diagnostic.help(format!("use one of: {}", options.join(", "))))
+}
+
 /// The substitutions in an expression with their places.
-pub(super) fn substitutions<'e>(expr: &'e Expr, found: &mut Vec<(Span, &'e Expr)>) {
+pub(crate) fn substitutions<'e>(expr: &'e Expr, found: &mut Vec<(Span, &'e Expr)>) {
     match &expr.kind {
         ExprKind::Substitution(inner) => found.push((expr.span, inner)),
         ExprKind::Text(parts) => found.extend(parts.iter().filter_map(|part| match part {

@@ -41,6 +41,10 @@ diag::codes! {
     FILTER_CONFLICT = Error "filter-conflict": "filter fields that exclude each other";
     FILTER_KIND_MISMATCH = Error "filter-kind-mismatch": "the operator is invalid for these kinds";
     INCLUDE_PATH_UNKNOWN = Error "include-path-unknown": "the path or place of an include depends on the deployment";
+    CHILD_FAILED = Error "child-failed": "a child document has errors of its own";
+    CHILD_CYCLE = Error "child-cycle": "a document includes itself";
+    CHILD_DEPTH = Error "child-depth": "documents are nested too deep";
+    CHECKSUM_MISMATCH = Error "checksum-mismatch": "content is not the pinned one";
     UNKNOWN_SOURCE_TYPE = Error "unknown-source-type": "no such kind of remote source";
     SOURCE_METADATA = Error "source-metadata": "keys of a remote source are missing or wrong";
     UNKNOWN_TRANSFORM = Error "unknown-transform": "no such transform";

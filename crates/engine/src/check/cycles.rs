@@ -29,17 +29,29 @@ impl Checker<'_> {
             0,
         ];
         let mut any_metadata = false;
-        let (graph, knots) = Graph::new(counts, |node, out| {
-            let before = out.len();
-            edges.of(node, out);
-            any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
-        });
+        let mut all = |children: bool| {
+            Graph::new(counts, |node, out| {
+                let before = out.len();
+                if children || !matches!(node, Node::Child(_)) {
+                    edges.of(node, out);
+                }
+                any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
+            })
+        };
+        let (mut graph, mut knots) = all(true);
+        // What an export of a child needs is known from the child: circles through it show in the whole.
+        let through_child = knots.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
+        if through_child {
+            (graph, knots) = all(false);
+        }
         if knots.is_empty() || !any_metadata {
             self.report(&knots);
             return graph;
         }
         let (graph, knots) = Graph::new(counts, |node, out| {
-            edges.of(node, out);
+            if !through_child || !matches!(node, Node::Child(_)) {
+                edges.of(node, out);
+            }
             out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
         });
         if knots.is_empty() {

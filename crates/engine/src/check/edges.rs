@@ -204,6 +204,33 @@ impl<'a> Edges<'a> {
     }
 }
 
+/// The expressions of a node that order it, each with why.
+pub(crate) fn expressions<'b>(blueprint: &'b Blueprint, node: Node, visit: &mut impl FnMut(&'b Expr, EdgeKind)) {
+    match node {
+        Node::Local(at) => {
+            if let Some((_, local)) = blueprint.locals.get_index(at as usize) {
+                visit(&local.value, EdgeKind::Reads);
+            }
+        }
+        Node::DataSource(at) => {
+            if let Some((_, source)) = blueprint.data_sources.get_index(at as usize) {
+                source.filters.iter().for_each(|filter| visit(&filter.search, EdgeKind::Reads));
+                metadata_of(&source.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
+            }
+        }
+        Node::Resource(at) => {
+            if let Some((_, resource)) = blueprint.resources.get_index(at as usize) {
+                let each = resource.each.iter().flat_map(|each| each.key.iter().chain([&each.list]));
+                each.for_each(|expr| visit(expr, EdgeKind::Reads));
+                resource.condition.iter().for_each(|expr| visit(expr, EdgeKind::Condition));
+                visit(&resource.spec, EdgeKind::Reads);
+                metadata_of(&resource.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
+            }
+        }
+        Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
+    }
+}
+
 /// The expressions in metadata.
 fn metadata_of(metadata: &blueprint::ResourceMetadata) -> impl Iterator<Item = &Expr> {
     let annotations = metadata.annotations.iter().map(|(_, expr)| expr);
@@ -211,7 +238,7 @@ fn metadata_of(metadata: &blueprint::ResourceMetadata) -> impl Iterator<Item = &
 }
 
 /// Whether a reference reads a resource's metadata.
-pub(super) fn reads_metadata(reference: &Ref) -> bool {
+pub(crate) fn reads_metadata(reference: &Ref) -> bool {
     let named = |accessor: &Accessor| matches!(&accessor.kind, AccessorKind::Name(name) if name.as_ref() == "metadata");
     let after_index = match reference.path.first() {
         Some(Accessor { kind: AccessorKind::Index(_), .. }) => reference.path.get(1),

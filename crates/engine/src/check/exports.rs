@@ -3,12 +3,13 @@
 use blueprint::Type;
 use expr::codes as language;
 
-use super::types::{fits_declared, with_article};
+use super::types::{fits_declared, refined, with_article};
 use super::{Checker, Place};
 
 impl Checker<'_> {
-    /// Checks every export.
-    pub(super) fn exports(&mut self) {
+    /// Checks every export and gives their types.
+    pub(super) fn exports(&mut self) -> Vec<Type> {
+        let mut types = Vec::with_capacity(self.blueprint.exports.len());
         for export in self.blueprint.exports.values() {
             let place = Place::outside("an export");
             let ty = self.infer(&export.field, place);
@@ -21,8 +22,10 @@ impl Checker<'_> {
                     _ => diagnostic.help(format!("declare it as `{}`", declared_word(&ty))),
                 });
             }
+            types.push(if ty == Type::Error { Type::Error } else { refined(&export.ty, &ty) });
             self.description(export.description.as_ref(), place);
         }
+        types
     }
 
     /// Free metadata of the document.

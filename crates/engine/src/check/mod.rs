@@ -12,6 +12,7 @@
 mod callbacks;
 mod calls;
 mod children;
+pub(crate) use children::{missing_input, not_allowed, substitutions};
 pub mod codes;
 mod conditions;
 mod conform;
@@ -19,6 +20,7 @@ mod cycles;
 mod data_sources;
 mod each;
 mod edges;
+pub(crate) use edges::{expressions, reads_metadata};
 mod exports;
 mod filters;
 mod inputs;
@@ -73,26 +75,53 @@ pub struct Checked {
     pub data_source_types: Vec<Option<Arc<DataSourceType>>>,
     /// The digest of what transforms made of the document, once they have run.
     pub made: Option<Name>,
+    /// The type of each export, by position: the declared one, made more exact by what is exported.
+    pub export_types: Vec<Type>,
+    /// Whether each export, by position, shows something secret, as far as the document alone tells.
+    pub secret_exports: Vec<bool>,
 }
 
-/// Checks a document's meaning against what providers offer, and reports everything at once, in document order.
+/// A child document as its parent sees it.
+#[derive(Clone, Debug)]
+pub struct Included {
+    /// Its meaning.
+    pub checked: Arc<Checked>,
+    /// It has errors of its own.
+    pub failed: bool,
+}
+
+/// Checks a document by itself: nothing is known of its children.
+///
+/// Reports everything at once, in document order.
 pub fn check(
     blueprint: Arc<Blueprint>,
     catalogs: &Catalogs,
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, catalogs, functions, false, found)
+    check_at(blueprint, &[], catalogs, functions, false, found)
+}
+
+/// Checks a document with its children, by position, as far as they could be read; they have been checked before.
+pub fn check_with(
+    blueprint: Arc<Blueprint>,
+    children: &[Option<Included>],
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+    found: &mut Diagnostics,
+) -> Checked {
+    check_at(blueprint, children, catalogs, functions, false, found)
 }
 
 /// Checks what transforms have made of a document: types that only a transform knows may not be there any more.
 pub(crate) fn check_transformed(
     blueprint: Arc<Blueprint>,
+    children: &[Option<Included>],
     catalogs: &Catalogs,
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, catalogs, functions, true, found)
+    check_at(blueprint, children, catalogs, functions, true, found)
 }
 
 /// What a document that still has abstract resources cannot be blamed for: transforms make names, labels and links.
@@ -110,6 +139,7 @@ const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
 
 fn check_at(
     blueprint: Arc<Blueprint>,
+    children: &[Option<Included>],
     catalogs: &Catalogs,
     functions: &FunctionTable,
     transformed: bool,
@@ -117,6 +147,7 @@ fn check_at(
 ) -> Checked {
     let mut checker = Checker::new(&blueprint, catalogs, functions);
     checker.transformed = transformed;
+    checker.included = children;
     checker.transforms();
     checker.resource_types();
     checker.data_source_types();
@@ -127,9 +158,10 @@ fn check_at(
     checker.data_sources();
     checker.resources(&graph, &links);
     checker.children(&graph);
-    checker.exports();
+    let export_types = checker.exports();
     checker.document_metadata();
     checker.secrets();
+    let secret_exports = checker.secret_exports();
     let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, .. } = checker;
     let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
     if !transformed && !blueprint.transforms.is_empty() && resources.iter().any(is_abstract) {
@@ -146,6 +178,8 @@ fn check_at(
         input_types,
         custom_types,
         data_source_types: data_sources,
+        export_types,
+        secret_exports,
         made: None,
         blueprint,
     }
@@ -173,6 +207,8 @@ struct Checker<'a> {
     catalogs: &'a Catalogs,
     functions: &'a FunctionTable,
     found: Diagnostics,
+    /// Children by position, as far as they could be read.
+    included: &'a [Option<Included>],
     resources: Vec<TypeOf>,
     data_sources: Vec<Option<Arc<DataSourceType>>>,
     input_types: Vec<Type>,
@@ -240,6 +276,7 @@ impl<'a> Checker<'a> {
             catalogs,
             functions,
             found: Diagnostics::new(),
+            included: &[],
             resources: Vec::new(),
             data_sources: Vec::new(),
             input_types: Vec::new(),

@@ -20,7 +20,7 @@ impl Checker<'_> {
             Head::Input(name) => self.input(name, reference),
             Head::Local(name) => return self.local_reference(name, reference, place),
             Head::DataSource(name) => return self.data_source_reference(name, reference, place),
-            Head::Child(name) => self.child_reference(name, reference, place),
+            Head::Child(name) => return self.child_reference(name, reference, place),
             Head::Resource { name, bare } => return self.resource_reference(name, *bare, reference, place),
             Head::Item | Head::Position => return self.repeated(reference, place),
             Head::Scoped(_) => Ok(Type::Any),
@@ -139,25 +139,44 @@ impl Checker<'_> {
         ))
     }
 
-    /// `children.c.export`; what a child exports is known when it has been read.
-    fn child_reference(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
+    fn child_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
+        match self.child_export(name, reference, place) {
+            Ok(ty) => self.walk(ty, &reference.path[1..], place),
+            Err(diagnostic) => self.fail(diagnostic),
+        }
+    }
+
+    /// `children.c.export`; a child that could not be read may export anything (reference 4.2).
+    fn child_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.children.get_index_of(name) else {
             return Err(Box::new(self.unknown_child(name, reference.head_span)));
         };
         if let Some(diagnostic) = self_reference(Node::Child(at as u32), reference, place) {
             return Err(diagnostic.into());
         }
-        match reference.path.first() {
-            None => Err(Box::new(
+        let included = self.child(at).map(|included| &included.checked);
+        let exports = included.map(|checked| &checked.blueprint.exports);
+        let Some(first) = reference.path.first() else {
+            let example = exports.and_then(|exports| exports.keys().next()).map_or("EXPORT", |name| name.as_ref());
+            return Err(Box::new(
                 codes::REFERENCE_NEEDS_FIELD
                     .new(format!("the include `{name}` as a whole is no value"))
                     .label(reference.head_span, "an export of it must be named")
-                    .help(format!("name an export: `children.{name}.EXPORT`")),
+                    .help(format!("name an export: `children.{name}.{example}`")),
+            ));
+        };
+        let AccessorKind::Name(export) = &first.kind else {
+            return Err(Box::new(wrong_accessor(&Type::object([]), first)));
+        };
+        let (Some(checked), Some(exports)) = (included, exports) else { return Ok(Type::Any) };
+        match exports.get_index_of(export) {
+            Some(at) => Ok(checked.export_types.get(at).cloned().unwrap_or(Type::Any)),
+            None => Err(Box::new(
+                language::UNKNOWN_FIELD
+                    .new(format!("the child document `{name}` exports no `{export}`"))
+                    .label(first.span, "no such export")
+                    .help_nearest(export, exports.keys().map(|name| name.as_ref())),
             )),
-            Some(accessor) => match accessor.kind {
-                AccessorKind::Name(_) => Ok(Type::Any),
-                AccessorKind::Index(_) => Err(Box::new(wrong_accessor(&Type::object([]), accessor))),
-            },
         }
     }
 

@@ -74,6 +74,14 @@ impl Checker<'_> {
     }
 }
 
+impl Checker<'_> {
+    /// Whether each export, by position, shows something secret.
+    pub(super) fn secret_exports(&self) -> Vec<bool> {
+        let mut taint = Taint { checker: self, locals: HashMap::default(), steps: 0 };
+        self.blueprint.exports.values().map(|export| taint.of(&export.field, &[], 0)).collect()
+    }
+}
+
 fn collect<'e>(expr: Option<&'e Expr>, what: &'static str, places: &mut Vec<(Span, &'e Expr, &'static str)>) {
     let mut parts = Vec::new();
     if let Some(expr) = expr {
@@ -199,7 +207,14 @@ impl Taint<'_, '_> {
                 ty.and_then(|ty| ty.schema.fields.get(field)).is_some_and(|field| sensitive(field, &whole[1..]))
             }
             Head::Resource { name, .. } => self.resource(name, &whole, depth),
-            Head::Child(_) | Head::Item | Head::Position | Head::Scoped(_) => false,
+            Head::Child(name) => {
+                let included = blueprint.children.get_index_of(name).and_then(|at| self.checker.child(at));
+                let Some(checked) = included.map(|included| &included.checked) else { return false };
+                let Some(Step::Name(export)) = whole.first() else { return false };
+                let at = checked.blueprint.exports.get_index_of(export);
+                at.and_then(|at| checked.secret_exports.get(at).copied()).unwrap_or(false)
+            }
+            Head::Item | Head::Position | Head::Scoped(_) => false,
         }
     }
 

@@ -49,6 +49,12 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// The same link where the resources of its document are numbered from `first` on.
+    pub(crate) fn from(&self, first: u32) -> Pair {
+        let uses = self.uses.iter().map(|used| used.map(|used| Used { resource: used.resource + first, ..used }));
+        Pair { a: self.a + first, b: self.b + first, uses: uses.collect(), ..self.clone() }
+    }
+
     /// The position of the resource on a side.
     pub fn end(&self, side: Side) -> u32 {
         match side {

@@ -147,6 +147,7 @@ pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
     evaluation.links.remember(snapshot);
+    evaluation.settle_written_out(found);
     let mut decided = DecidedSoFar::default();
     let [.., resources] = documents.counts();
     decided.of.resize_with(resources, Vec::new);
@@ -225,8 +226,9 @@ async fn settle_level(
                         draft.absent.append(&mut absent);
                         resources.push(index);
                     }),
-                // Read when something live asks for them (ruling S59); children are refused before.
-                Node::DataSource(_) | Node::Child(_) | Node::Input(_) => Ok(()),
+                Node::Input(number) => evaluation.settle_handed(number, &mut mistakes).map_err(|need| vec![need]),
+                // Read when something live asks for them (ruling S59).
+                Node::DataSource(_) | Node::Child(_) => Ok(()),
                 Node::Link(number) => {
                     evaluation.settle_link(number, &mut mistakes).map_err(|need| vec![need]).map(|ready| {
                         if ready {
@@ -237,10 +239,22 @@ async fn settle_level(
             };
             match outcome {
                 Ok(()) => {
-                    found.append(mistakes);
+                    if !mistakes.is_empty() {
+                        let unit = match node {
+                            // What is handed down is written in the document above.
+                            Node::Input(_) => {
+                                documents.unit(documents.unit_of(node)).parent.map_or(0, |(above, _)| above)
+                            }
+                            _ => documents.unit_of(node),
+                        };
+                        let trail = documents.trail(unit);
+                        mistakes.iter_mut().for_each(|mistake| mistake.trail.clone_from(&trail));
+                        found.append(mistakes);
+                    }
                     match node {
                         Node::Local(index) => group(&documents, index, evaluation, &mut draft.groups),
                         Node::DataSource(index) => searched_group(&documents, index, evaluation, &mut draft.groups),
+                        Node::Input(number) => handed_group(&documents, number, evaluation, &mut draft.groups),
                         _ => {}
                     }
                 }
@@ -310,6 +324,35 @@ fn source_group(name: &Name) -> Name {
     format!("?{name}").into()
 }
 
+/// What stands behind an input of a child: one thing, or a group of several.
+fn handed_group(
+    documents: &Documents,
+    number: u32,
+    evaluation: &mut Evaluation,
+    groups: &mut IndexMap<Name, Vec<Address>>,
+) {
+    let Some(handed) = documents.handed(number) else { return };
+    let readers: Vec<&Expr> = handed.given.into_iter().collect();
+    let mut used = AddressSet::default();
+    let reads = Reads::new(documents, handed.above, &readers);
+    for edge in documents.graph().edges(Node::Input(number)) {
+        if edge.kind != EdgeKind::ReadsMetadata {
+            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+        }
+    }
+    evaluation.handed_uses[number as usize] = match used.len() {
+        0 | 1 => used.pop(),
+        _ => {
+            // No name of an input has a colon.
+            let address = documents.unit(handed.unit).group_address(&format!(":{}", handed.name).into());
+            if let Some(key) = group_key(&address) {
+                groups.insert(key.as_ref().into(), used.into_iter().collect());
+            }
+            Some(address)
+        }
+    };
+}
+
 /// The positions at which expressions read the members of templates, by the template's number; looked up only if needed.
 struct Reads<'a> {
     documents: &'a Documents,
@@ -330,18 +373,34 @@ impl<'a> Reads<'a> {
 
     fn look(&self) -> IndexMap<u32, Vec<usize>> {
         let mut reads: IndexMap<u32, Vec<usize>> = IndexMap::default();
-        let unit = self.documents.unit(self.unit);
         for reader in self.readers {
-            reader.references(&mut |reference| {
-                if let Head::Resource { name, .. } = &reference.head
-                    && let Some(AccessorKind::Index(at)) = reference.path.first().map(|accessor| &accessor.kind)
-                    && let Some(position) = unit.blueprint().resources.get_index_of(name)
-                {
-                    reads.entry(unit.resource(position)).or_default().push(*at as usize);
-                }
-            });
+            self.look_into(self.unit, reader, &mut reads);
         }
         reads
+    }
+
+    fn look_into(&self, unit: u32, expr: &Expr, reads: &mut IndexMap<u32, Vec<usize>>) {
+        let unit = self.documents.unit(unit);
+        let blueprint = unit.blueprint();
+        expr.references(&mut |reference| {
+            let first = reference.path.first().map(|accessor| &accessor.kind);
+            match (&reference.head, first) {
+                (Head::Resource { name, .. }, Some(AccessorKind::Index(at))) => {
+                    if let Some(position) = blueprint.resources.get_index_of(name) {
+                        reads.entry(unit.resource(position)).or_default().push(*at as usize);
+                    }
+                }
+                // An export reads in its own document.
+                (Head::Child(name), Some(AccessorKind::Name(export))) => {
+                    let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
+                    let Some(child) = child else { return };
+                    if let Some(export) = self.documents.unit(child).blueprint().exports.get(export) {
+                        self.look_into(child, &export.field, reads);
+                    }
+                }
+                _ => {}
+            }
+        });
     }
 }
 
@@ -398,7 +457,8 @@ fn addresses_of(
                 read.for_each(|link| add(link.address.clone()));
             }
         }
-        Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
+        Node::Input(number) => evaluation.handed_uses[number as usize].iter().for_each(|address| add(address.clone())),
+        Node::Child(_) | Node::Link(_) => {}
     }
 }
 
@@ -634,9 +694,7 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
         | Action::Detach
         | Action::Link
         | Action::Relink
-        | Action::Unlink => {
-            Outputs::Known(decision.outputs.clone())
-        }
+        | Action::Unlink => Outputs::Known(decision.outputs.clone()),
     };
     if let Some(Linked::Part { link, part }) = decision.linked.as_deref() {
         if let Some(member) = evaluation.part_mut(*link, *part) {

@@ -8,6 +8,7 @@ use state::Snapshot;
 use super::Untouched;
 use super::diff::same;
 use crate::codes;
+use crate::documents::Documents;
 use crate::resolve::{Evaluation, Halt, Need, Site};
 
 /// What becomes of an exported value.
@@ -52,12 +53,49 @@ pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
             needs.push(need);
         }
     }
+    for (unit, position) in of_children(&documents) {
+        if let Err(Halt::Need(need)) = evaluation.child_export(unit, position, &mut ignored)
+            && !needs.contains(&need)
+        {
+            needs.push(need);
+        }
+    }
     if let Some(expr) = &blueprint.metadata
         && let Err(Halt::Need(need)) = evaluation.value(Site::of(0, "metadata"), expr, &mut ignored)
     {
         needs.push(need);
     }
     needs
+}
+
+/// All exports of children: the unit, and which.
+fn of_children(documents: &Documents) -> impl Iterator<Item = (u32, usize)> + '_ {
+    let children = (0..).zip(documents.units()).skip(1);
+    children.flat_map(|(number, unit)| (0..unit.blueprint().exports.len()).map(move |at| (number, at)))
+}
+
+/// Evaluates the exports of children, so that what is wrong with one is said even if nobody reads it.
+pub(super) fn look_at_children(evaluation: &mut Evaluation, found: &mut Diagnostics) {
+    let documents = evaluation.documents.clone();
+    for (unit, position) in of_children(&documents) {
+        let mut mistakes = Diagnostics::new();
+        match evaluation.child_export(unit, position, &mut mistakes) {
+            Ok(_) | Err(Halt::Failed | Halt::Need(_)) => {}
+            Err(Halt::Absent(_)) => {
+                let Some((name, export)) = documents.unit(unit).blueprint().exports.get_index(position) else {
+                    continue;
+                };
+                mistakes.push(
+                    codes::ABSENT_EXPORT
+                        .new(format!("the export `{name}` is left out"))
+                        .label(export.field.span, "what it stands for is not there"),
+                );
+            }
+        }
+        let trail = documents.trail(unit);
+        mistakes.iter_mut().for_each(|mistake| mistake.trail.clone_from(&trail));
+        found.append(mistakes);
+    }
 }
 
 /// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.

@@ -45,6 +45,7 @@ pub(crate) use exports::{metadata as metadata_value, needs as export_needs, valu
 pub use links::{LinkChange, LinkEffectChange};
 pub(crate) use links::{Linked, Phase};
 pub use options::{Adoption, DriftPolicy, Options};
+pub(crate) use questions::put_value;
 pub use questions::{Question, Reply, Search};
 pub use surgery::Surgery;
 pub(crate) use targets::Untouched;
@@ -432,9 +433,11 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
                 return None;
             };
             still_makes(&documents, &mut answers, &mut mistakes);
-            for unit in documents.units() {
-                unsupported::refuse(&unit.checked, &mut mistakes);
+            for checked in documents.distinct() {
+                unsupported::refuse(checked, &mut mistakes);
             }
+            documents.refuse_open(&mut mistakes);
+            answers.documents = documents.frozen.clone();
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
             let reach = Reach::of(&documents, &options.targets);
@@ -515,6 +518,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             }
             questions::answer(evaluated, needs, &catalogs, world, &mut mistakes).await;
         }
+        exports::look_at_children(evaluated, &mut mistakes);
         evaluated.descriptions(&mut mistakes);
         answers = evaluated.answers.clone();
     }
@@ -527,6 +531,9 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         }
         _ => (exports::none(&snapshot), Value::Null),
     };
+    if let Some(evaluation) = &evaluation {
+        evaluation.documents.attribute(&mut mistakes);
+    }
     let failed = mistakes.has_errors() || found.has_errors();
     found.append(mistakes);
     if failed {
@@ -612,9 +619,23 @@ pub fn is_current(plan: &Plan, snapshot: &Snapshot, found: &mut Diagnostics) -> 
     false
 }
 
-/// Whether the files and URLs that a plan was made from still have the bytes it saw: `input-changed` otherwise.
-pub async fn inputs_unchanged(answers: &Answers, world: &dyn World, found: &mut Diagnostics) -> bool {
+/// Whether the files, URLs and child documents that a plan was made from still have the bytes it saw: `input-changed`
+/// otherwise. `folder` is that of the root document.
+pub async fn inputs_unchanged(answers: &Answers, folder: &str, world: &dyn World, found: &mut Diagnostics) -> bool {
     let mut fine = true;
+    let requests: Vec<source::Request> =
+        answers.documents.values().map(|frozen| frozen.request.request(folder)).collect();
+    let now = futures::future::join_all(requests.iter().map(|request| world.document(request))).await;
+    for (frozen, now) in answers.documents.values().zip(now) {
+        let what = match now {
+            Ok(document) if document.digest == frozen.digest => continue,
+            Ok(_) => "has changed since the plan was made".to_owned(),
+            Err(error) => format!("cannot be read any more: {error}"),
+        };
+        fine = false;
+        let shown = &frozen.location;
+        found.push(codes::INPUT_CHANGED.new(format!("the child document `{shown}` {what}")).help("stage again"));
+    }
     for frozen in answers.bytes.values() {
         let now = if frozen.folder.is_empty() {
             world.http(&frozen.path).await

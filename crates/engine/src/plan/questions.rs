@@ -217,6 +217,23 @@ fn key_of(documents: &Documents, unit: u32, owner: &str, ask: &Ask) -> String {
     }
 }
 
+/// Puts a question of an expression to the world, for its value alone.
+pub(crate) async fn put_value(
+    ask: &Ask,
+    folder: &str,
+    now: i64,
+    functions: &FunctionTable,
+    world: &dyn World,
+) -> Result<Value, AskFailure> {
+    let question = Question::Ask { key: String::new(), unit: 0, folder: folder.into(), ask: ask.clone() };
+    match put(&question, now, functions, world).await {
+        Reply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
+        Reply::Value(value) => Ok(value),
+        Reply::Refused(failure) => Err(failure),
+        Reply::Nothing | Reply::Fetched(_) => Ok(Value::Null),
+    }
+}
+
 /// Puts one question to the world. `now` is the instant of the stage.
 pub(crate) async fn put(question: &Question, now: i64, functions: &FunctionTable, world: &dyn World) -> Reply {
     let (ask, folder) = match question {

@@ -17,7 +17,12 @@ pub(super) fn refuse(checked: &Checked, found: &mut Diagnostics) {
         );
     };
     for (name, child) in &blueprint.children {
-        refuse(child.span, format!("the child document `{name}`"));
+        if child.condition.is_some() {
+            refuse(child.span, format!("the condition of the child document `{name}`"));
+        }
+        if child.expansion.is_some() {
+            refuse(child.span, format!("the members of the child document `{name}`"));
+        }
     }
     for (name, resource) in &blueprint.resources {
         let lifecycle = &resource.lifecycle;

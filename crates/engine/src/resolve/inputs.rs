@@ -1,7 +1,8 @@
 //! From what was given to the values of the inputs (rulings S51, S52).
 
-use blueprint::{IndexMap, Input, Name, Type, Value};
+use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};
+use provider::{Catalogs, TypeRef};
 
 use super::options;
 use crate::check::Checked;
@@ -36,6 +37,20 @@ pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagn
             None => value_of(name, input, given, found),
         };
     blueprint.inputs.iter().enumerate().map(value).map(Option::unwrap_or_default).collect()
+}
+
+/// The value of each input of a root as far as it is known before everything is given; what is wrong is said later.
+pub(crate) fn inputs_known(blueprint: &Blueprint, given: &Given, catalogs: &Catalogs) -> Vec<Value> {
+    let known = |(name, input): (&Name, &Input)| {
+        let mut ignored = Diagnostics::new();
+        let value = match input.custom_type.as_ref().map(|custom| catalogs.variable_type(&custom.item)) {
+            Some(TypeRef::Known(custom)) => options::value_of(name, input, &custom, given, &mut ignored),
+            Some(_) => None,
+            None => value_of(name, input, given, &mut ignored),
+        };
+        value.unwrap_or_else(|| Value::unknown(None, None))
+    };
+    blueprint.inputs.iter().map(known).collect()
 }
 
 fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) -> Option<Value> {

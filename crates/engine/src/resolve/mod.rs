@@ -6,6 +6,7 @@
 //!
 //! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
 
+mod handed;
 mod inputs;
 mod links;
 mod options;
@@ -22,11 +23,11 @@ use state::Remembered;
 use crate::answers::Answers;
 use crate::check;
 use crate::codes;
-use crate::documents::{Documents, Unit};
+use crate::documents::{Documents, Kind, Unit};
 use crate::links::Links;
 
 pub use inputs::Given;
-pub(crate) use inputs::resolve_inputs;
+pub(crate) use inputs::{inputs_known, resolve_inputs};
 pub(crate) use links::{LinkAt, LinkSlot, LinkSlots, conflict, part_resource};
 use scope::Frame;
 pub(crate) use scope::{bytes_key, call_key};
@@ -143,6 +144,10 @@ pub(crate) struct Evaluation {
     pub(crate) documents: Arc<Documents>,
     pub(crate) functions: Arc<FunctionTable>,
     pub(crate) inputs: Vec<Value>,
+    /// What children are given for their inputs.
+    pub(crate) handed: Vec<Slot>,
+    /// What stands behind each of these: one thing, or a group of several.
+    pub(crate) handed_uses: Vec<Option<Address>>,
     pub(crate) locals: Vec<Slot>,
     pub(crate) data: Vec<Slot>,
     pub(crate) resources: Vec<Members>,
@@ -165,12 +170,15 @@ impl Evaluation {
         answers: Answers,
     ) -> Evaluation {
         let [locals, data_sources, resources] = documents.counts();
+        let handed = documents.count(Kind::Input);
         Evaluation {
             declared_links: documents.links().clone(),
             links: LinkSlots::new(documents.links().pairs().len()),
             documents,
             functions,
             inputs,
+            handed: vec![Slot::Open; handed],
+            handed_uses: vec![None; handed],
             locals: vec![Slot::Open; locals],
             data: vec![Slot::Open; data_sources],
             resources: vec![Members::Open; resources],
@@ -235,13 +243,27 @@ impl Evaluation {
     /// Settles the intermediate values that were not known before, in the order of the graph, once everything is there.
     pub(crate) fn settle_what_was_open(&mut self, found: &mut Diagnostics) {
         let graph = self.documents.graph().clone();
-        for node in graph.order() {
-            if let crate::Node::Local(index) = node
-                && matches!(self.locals[index as usize], Slot::Partial(_) | Slot::Open)
-            {
-                // One that still cannot be told stays as it is; who reads it reports that.
-                let _ = self.settle_local(index, found);
-            }
+        for node in graph.order().filter(|node| self.is_unsettled(*node)).collect::<Vec<_>>() {
+            let _ = self.settle_now(node, found);
+        }
+    }
+
+    /// Whether a node is a value of a document that was not known when it was last looked at.
+    pub(crate) fn is_unsettled(&self, node: crate::Node) -> bool {
+        let slot = match node {
+            crate::Node::Local(number) => &self.locals[number as usize],
+            crate::Node::Input(number) => &self.handed[number as usize],
+            _ => return false,
+        };
+        matches!(slot, Slot::Partial(_) | Slot::Open)
+    }
+
+    /// Settles such a value with what is known now. One that still cannot be told stays as it is; who reads it reports that.
+    pub(crate) fn settle_now(&mut self, node: crate::Node, found: &mut Diagnostics) -> Result<(), Need> {
+        match node {
+            crate::Node::Local(number) => self.settle_local(number, found),
+            crate::Node::Input(number) => self.settle_handed(number, found),
+            _ => Ok(()),
         }
     }
 

@@ -9,7 +9,7 @@ use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::ResourceType;
 use state::Remembered;
 
-use crate::documents::Documents;
+use crate::documents::{Documents, Kind};
 use crate::plan::diff::has_sensitive;
 
 use super::{Evaluation, Member, Members, Need, Outputs, Site, Slot, site_of, unknown_of};
@@ -46,6 +46,12 @@ impl Scope for Frame<'_> {
             Head::Position => self.site.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(Stop::Reported),
             Head::Input(name) => {
                 let at = blueprint.inputs.get_index_of(name).ok_or(Stop::Reported)?;
+                if unit.parent.is_some() {
+                    return match &self.evaluation.handed[unit.number(Kind::Input, at) as usize] {
+                        Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
+                        Slot::Open | Slot::Failed | Slot::Absent => Err(Stop::Reported),
+                    };
+                }
                 self.evaluation.inputs.get(at).cloned().map(whole).ok_or(Stop::Reported)
             }
             Head::Local(name) => {
@@ -103,8 +109,9 @@ impl Scope for Frame<'_> {
                     }
                 }
             }
-            // Children are refused before anything is evaluated; scoped heads belong to link kinds.
-            Head::Child(_) | Head::Scoped(_) => Err(Stop::Reported),
+            Head::Child(name) => self.export(name, &reference.path),
+            // Scoped heads belong to link kinds.
+            Head::Scoped(_) => Err(Stop::Reported),
         }
     }
 

@@ -106,6 +106,8 @@ pub struct Shell {
     pub clock: Clock,
     /// Where random bytes come from.
     pub chance: Chance,
+    /// Where included documents come from.
+    pub sources: source::Sources,
     /// How URLs are fetched; none where that is not allowed.
     pub http: Option<HttpGet>,
     /// Ended when nobody waits any more.
@@ -182,6 +184,13 @@ impl World for Shell {
             };
             get(url.to_owned()).await.map(Into::into).map_err(|message| SourceError { message })
         })
+    }
+
+    fn document<'a>(
+        &'a self,
+        request: &'a source::Request,
+    ) -> BoxFuture<'a, Result<source::Document, source::SourceError>> {
+        Box::pin(async move { self.sources.read(request, &source::Limits::document(self.cancel.clone())).await })
     }
 
     fn check<'a>(

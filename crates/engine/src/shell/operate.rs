@@ -54,7 +54,7 @@ pub async fn operate(
         );
         return Operated::Refused(found);
     }
-    if kept && !inputs_unchanged(&staged.plan.answers, shell, &mut found).await {
+    if kept && !inputs_unchanged(&staged.plan.answers, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }
     let lease = match store.lease(instance, who, shell.clock.now(), LEASE).await {

@@ -159,7 +159,7 @@ async fn apply(
     finish(lab, step, Vec::new(), run, wrong).await
 }
 
-async fn finish(
+pub(super) async fn finish(
     lab: &Lab,
     step: &Json,
     mut codes: Vec<&'static str>,

@@ -1,6 +1,7 @@
 //! The runner of the conformance pack of the blueprint dialect (see its README).
 
 mod deploying;
+mod modules;
 mod staging;
 pub(crate) mod values;
 mod written;
@@ -40,7 +41,7 @@ pub fn run(pack: &Path, kind: &str) -> Result<Tally, String> {
         "validation" => written::validation(pack)?,
         "stage" => staging::cases(pack)?,
         "deploy" => deploying::cases(pack)?,
-        "modules" => written::modules(pack)?,
+        "modules" => modules::cases(pack)?,
         other => return Err(format!("there is no kind `{other}`")),
     };
     let mut tally = Tally::default();

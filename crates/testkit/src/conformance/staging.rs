@@ -123,7 +123,7 @@ pub(super) fn codes_of(diagnostics: &diag::Diagnostics) -> Vec<&'static str> {
     diagnostics.iter().map(|it| it.code.name).collect()
 }
 
-fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
+pub(super) fn compare(staged: &Staged, expect: &Json, wrong: &mut Vec<String>) {
     let steps: Vec<Step> =
         staged.plan.steps.iter().filter(|step| step.action != Action::None).map(hidden_step).collect();
     let of_links = [Action::Link, Action::Relink, Action::Unlink];

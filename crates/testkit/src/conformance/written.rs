@@ -1,6 +1,6 @@
 //! Cases about what a document alone, or one expression, comes to.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Address, ExprKind, Key};
@@ -116,7 +116,7 @@ fn function(case: &Json) -> Result<(), String> {
     })?
 }
 
-fn working_directory(lab: &mut Lab, cwd: Option<&Json>, folder: &Path) {
+pub(super) fn working_directory(lab: &mut Lab, cwd: Option<&Json>, folder: &Path) {
     match cwd {
         None => {}
         Some(Json::String(here)) if here == "." => {
@@ -204,7 +204,7 @@ fn sorted_keys(json: &Json) -> String {
     parts.join(" ")
 }
 
-fn letter(severity: Severity) -> &'static str {
+pub(super) fn letter(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "E",
         Severity::Warning => "W",
@@ -257,7 +257,7 @@ fn validate(document: &Path, expect: &Json) -> Result<(), String> {
                 lab.stage(&name, &text, given(expect.get("inputs"), expect.get("vars")), Options::default()).await;
             (stage.files, stage.diagnostics)
         } else {
-            let read = lab.read(&name, &text);
+            let read = lab.read_all(&name, &text, &given(None, None), false).await;
             (read.files, read.diagnostics)
         };
         compare(placed(&diagnostics, &files), expect)
@@ -281,48 +281,4 @@ fn compare(mut got: Vec<Placed>, expect: &Json) -> Result<(), String> {
         wrong.extend(got.iter().map(|it| format!("unexpected {it:?}")));
     }
     differences(&wrong)
-}
-
-/// The cases of `modules/`: a folder each.
-pub(super) fn modules(pack: &Path) -> Result<Vec<Case>, String> {
-    let folder = pack.join("cases/modules");
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let entries = std::fs::read_dir(&folder).map_err(|error| error.to_string())?;
-    let mut names: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()).collect();
-    names.sort();
-    let case = |path: PathBuf| {
-        let id = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        Case { id, run: Box::new(move || module(&path)) }
-    };
-    Ok(names.into_iter().map(case).collect())
-}
-
-fn module(folder: &Path) -> Result<(), String> {
-    let expect = read_json(&folder.join("expect.json"))?;
-    let text = read(&folder.join("main.yaml"))?;
-    in_runtime(async {
-        let mut lab = Lab::new(folder.to_path_buf(), Vec::new());
-        working_directory(&mut lab, expect.get("cwd"), folder);
-        let stage = lab.stage("main.yaml", &text, given(expect.get("inputs"), None), Options::default()).await;
-        if stage.diagnostics.iter().any(|it| it.code.name == "unsupported-feature") {
-            return Err("children cannot be carried out yet".to_owned());
-        }
-        let got = placed(&stage.diagnostics, &stage.files);
-        let wanted: Vec<String> = expect["diagnostics"].as_array().into_iter().flatten().map(Json::to_string).collect();
-        let got: Vec<String> = got
-            .into_iter()
-            .map(|(code, severity, at)| {
-                let (line, column) = at.unwrap_or_default();
-                serde_json::json!(["main.yaml", code, severity, line, column]).to_string()
-            })
-            .collect();
-        if expect["run"] == "check" && got == wanted {
-            Ok(())
-        } else {
-            Err(format!("expected {wanted:?}, got {got:?}"))
-        }
-    })?
 }

@@ -55,6 +55,7 @@ fn shell(lab: &Lab) -> Shell {
         working_directory: lab.working_directory.clone(),
         clock: lab.clock.clone(),
         chance: Chance::seeded(u64::from(u32::MAX)),
+        sources: Default::default(),
         http: None,
         cancel: tokio_util::sync::CancellationToken::new(),
     }

@@ -36,6 +36,22 @@ pub(crate) fn live_locals(documents: &Documents) -> Vec<bool> {
         .copied()
         .filter(|node| matches!(node, Node::Resource(_) | Node::Child(_) | Node::Input(_)))
         .collect();
+    // Exports of children count too, whether or not anybody reads them.
+    for unit in &documents.units()[1..] {
+        let blueprint = unit.blueprint();
+        for export in blueprint.exports.values() {
+            export.field.references(&mut |reference| match &reference.head {
+                Head::Local(name) => {
+                    stack.extend(blueprint.locals.get_index_of(name).map(|at| Node::Local(unit.local(at))));
+                }
+                Head::DataSource(name) => {
+                    let at = blueprint.data_sources.get_index_of(name);
+                    stack.extend(at.map(|at| Node::DataSource(unit.data_source(at))));
+                }
+                _ => {}
+            });
+        }
+    }
     let mut read = |reference: &Ref| match &reference.head {
         Head::Local(name) => {
             stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(root.local(index))));

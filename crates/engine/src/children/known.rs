@@ -1,0 +1,192 @@
+//! What an expression stands for before anything is deployed: where an include leads must be known then.
+//!
+//! Variables, values made from them, what is handed to a document that is itself included, exports of documents that
+//! have been read, and fields that a document writes out. Everything else is unknown here.
+//!
+//! Not here: putting questions to the world, which `mod.rs` does.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Value};
+use diag::{Diagnostic, Diagnostics};
+use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+
+use super::{Place, Text};
+use crate::check::value::{declared, exported};
+
+/// So deep a chain of values and inputs is followed.
+const MOST_DEPTH: u32 = 128;
+
+/// What an expression comes to.
+pub(super) enum Known {
+    /// This value; parts of it may be unknown.
+    Value(Value),
+    /// It reads a document that has not been read yet.
+    Later,
+    /// These questions must be answered first.
+    Asks(Vec<Ask>),
+    /// It has no value; why, unless that has been reported.
+    Failed(Option<Box<Diagnostic>>),
+}
+
+/// Everything that values can be made from.
+pub(super) struct Knowledge<'a> {
+    pub(super) texts: &'a [Text],
+    pub(super) places: &'a [Place],
+    /// Inputs of the root by position; unknown ones where nothing is given yet.
+    pub(super) inputs: &'a [Value],
+    pub(super) functions: &'a FunctionTable,
+    pub(super) working_directory: Option<&'a Name>,
+    /// Answers of the world so far: to whom (the place), and to what.
+    pub(super) answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
+    /// Values by place and position, found already.
+    pub(super) values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
+}
+
+impl Knowledge<'_> {
+    /// What an expression that stands in a place comes to.
+    pub(super) fn of(&self, place: u32, expr: &Expr) -> Known {
+        let mut frame = Frame { knowledge: self, place, depth: 0, later: false };
+        let outcome = expr::evaluate(expr, self.functions, &mut frame, &mut Diagnostics::new());
+        let later = frame.later;
+        match outcome {
+            Ok(value) => Known::Value(value),
+            Err(_) if later => Known::Later,
+            Err(Stop::Ask(asks)) => Known::Asks(asks),
+            Err(Stop::Failed(diagnostic) | Stop::Absent(diagnostic)) => Known::Failed(Some(diagnostic)),
+            Err(Stop::Reported) => Known::Failed(None),
+        }
+    }
+}
+
+/// One place, while an expression in it is evaluated.
+struct Frame<'k> {
+    knowledge: &'k Knowledge<'k>,
+    place: u32,
+    depth: u32,
+    later: bool,
+}
+
+impl<'k> Frame<'k> {
+    /// The value of an expression in this or another place.
+    fn inner(&mut self, place: u32, expr: &Expr) -> Result<Value, Stop> {
+        if self.depth >= MOST_DEPTH {
+            return Ok(Value::unknown(None, None));
+        }
+        let mut frame = Frame { knowledge: self.knowledge, place, depth: self.depth + 1, later: false };
+        let outcome = expr::evaluate(expr, self.knowledge.functions, &mut frame, &mut Diagnostics::new());
+        self.later |= frame.later;
+        outcome
+    }
+
+    fn input(&mut self, name: &Name) -> Result<Value, Stop> {
+        let knowledge = self.knowledge;
+        let place = &knowledge.places[self.place as usize];
+        let blueprint = &knowledge.texts[place.text as usize].blueprint;
+        let (at, _, input) = blueprint.inputs.get_full(name).ok_or(Stop::Reported)?;
+        let Some((above, include)) = place.parent else {
+            return Ok(knowledge.inputs.get(at).cloned().unwrap_or_else(|| Value::unknown(None, None)));
+        };
+        let parent = &knowledge.texts[knowledge.places[above as usize].text as usize].blueprint;
+        let written = parent
+            .children
+            .get_index(include as usize)
+            .and_then(|(_, child)| child.inputs.iter().find(|(given, _)| given.item == *name));
+        let given = match written {
+            Some((_, expr)) => {
+                let value = self.inner(above, expr)?;
+                exported(value, &input.ty, expr, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?
+            }
+            None => Value::Null,
+        };
+        let default = || input.default.as_ref().map_or_else(|| Value::unknown(None, None), |it| it.item.clone());
+        Ok(if given.is_null() { default() } else { given }.tainted(input.secret))
+    }
+
+    fn local(&mut self, name: &Name) -> Result<Value, Stop> {
+        let knowledge = self.knowledge;
+        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let (at, _, local) = blueprint.locals.get_full(name).ok_or(Stop::Reported)?;
+        if let Some(value) = knowledge.values.borrow().get(&(self.place, at)) {
+            return Ok(value.clone());
+        }
+        let value = self.inner(self.place, &local.value)?;
+        let value = declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
+        let value = value.tainted(local.secret);
+        knowledge.values.borrow_mut().insert((self.place, at), value.clone());
+        Ok(value)
+    }
+
+    /// A field that the document writes out, of a thing that is there for certain.
+    fn written(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+        let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
+        let knowledge = self.knowledge;
+        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let resource = blueprint.resources.get(name).ok_or(Stop::Reported)?;
+        let mut names = reference.path.iter().map(|accessor| match &accessor.kind {
+            AccessorKind::Name(name) => Some(name.as_ref()),
+            AccessorKind::Index(_) => None,
+        });
+        let (Some(Some("spec")), Some(Some(field))) = (names.next(), names.next()) else { return unknown };
+        let ExprKind::Map(entries) = &resource.spec.kind else { return unknown };
+        let entry = entries.iter().find(|(key, _)| key.item.as_ref() == field);
+        match entry {
+            Some((_, expr)) if resource.each.is_none() && resource.condition.is_none() => {
+                Ok(Read { value: self.inner(self.place, expr)?, used: 2 })
+            }
+            _ => unknown,
+        }
+    }
+
+    fn export(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+        let knowledge = self.knowledge;
+        let place = &knowledge.places[self.place as usize];
+        let blueprint = &knowledge.texts[place.text as usize].blueprint;
+        let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
+        let Some(child) = place.children[at] else {
+            self.later = true;
+            return Err(Stop::Reported);
+        };
+        let Some(AccessorKind::Name(export)) = reference.path.first().map(|accessor| &accessor.kind) else {
+            return Err(Stop::Reported);
+        };
+        let exports = &knowledge.texts[knowledge.places[child as usize].text as usize].blueprint.exports;
+        let export = exports.get(export).ok_or(Stop::Reported)?;
+        let value = self.inner(child, &export.field)?;
+        let value = exported(value, &export.ty, &export.field, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
+        Ok(Read { value, used: 1 })
+    }
+}
+
+impl Scope for Frame<'_> {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        match &reference.head {
+            Head::Input(name) => self.input(name).map(|value| Read { value, used: 0 }),
+            Head::Local(name) => self.local(name).map(|value| Read { value, used: 0 }),
+            Head::Child(name) => self.export(name, reference),
+            Head::Resource { name, .. } => self.written(name, reference),
+            Head::DataSource(_) => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
+            Head::Item | Head::Position | Head::Scoped(_) => Err(Stop::Reported),
+        }
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        if *ask == Ask::WorkingDirectory {
+            return Some(match self.knowledge.working_directory {
+                Some(folder) => Ok(Value::Text(folder.clone())),
+                None => Err(AskFailure {
+                    code: &expr::codes::NO_WORKING_DIRECTORY,
+                    message: "there is no working directory to take".into(),
+                    notes: Vec::new(),
+                }),
+            });
+        }
+        let known = self.knowledge.answers.iter().find(|(place, asked, _)| *place == self.place && asked == ask);
+        known.map(|(.., answer)| answer.clone())
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Ok(Value::unknown(None, None))
+    }
+}

@@ -1,0 +1,588 @@
+//! Reads the children of a document, and theirs, in rounds: all that is known to be needed is asked for together.
+//!
+//! A document is read, and its meaning found, once, however many places include it; it is checked once for all places
+//! in which its own children are the same. What makes a document the same is where it was found, not how it was named.
+//!
+//! ```text
+//! root ──> paths known now ──ask──> texts ──> paths known now ──> ..     until none is left
+//! deepest first: check ──> what it exports ──> check of those that include it
+//! ```
+//!
+//! Not here: places that documents come from (`source`); what an expression comes to (`known`); the whole graph
+//! (`documents`).
+
+mod known;
+mod refused;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
+use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Trail};
+use expr::{Ask, AskFailure, FunctionTable};
+use provider::Catalogs;
+use source::{Location, Request};
+
+use self::known::{Knowledge, Known};
+use crate::answers::{FrozenChild, FrozenRequest};
+use crate::check::{self, Checked, Included, codes};
+use crate::documents::{Documents, Placed};
+use crate::resolve::{Given, inputs_known};
+use crate::world::World;
+use crate::{Loaded, load};
+
+/// What the root includes stands at level 1 (ruling S69).
+const MOST_LEVELS: u32 = 16;
+/// So many places a document and its children may have in all.
+const MOST_PLACES: usize = 100_000;
+
+/// What documents are read with.
+pub struct Reading<'a> {
+    /// Where texts go that diagnostics may show.
+    pub files: &'a mut Files,
+    /// What providers offer.
+    pub catalogs: &'a Catalogs,
+    /// What expressions can call.
+    pub functions: &'a FunctionTable,
+    /// Inputs of the root, as far as they are given; none where not even defaults are taken for them, and includes whose
+    /// places depend on inputs are left open.
+    pub given: Option<&'a Given>,
+    /// Where to ask.
+    pub world: &'a dyn World,
+    /// Where the root is; none for a text that has no place.
+    pub location: Option<Location>,
+    /// The folder it stands in.
+    pub folder: Name,
+    /// All inputs are given: every child must be found now.
+    pub complete: bool,
+    /// Children as a kept plan has them.
+    pub kept: &'a IndexMap<Name, FrozenChild>,
+}
+
+/// A text that was read once.
+struct Text {
+    file: FileId,
+    location: Option<Location>,
+    blueprint: Arc<Blueprint>,
+    /// What is wrong with the text.
+    found: Diagnostics,
+    /// What is wrong with its includes: which, and what.
+    refused: Vec<(u32, Diagnostic)>,
+}
+
+/// A place in which a text stands.
+struct Place {
+    text: u32,
+    /// The place above, and which of its includes this is.
+    parent: Option<(u32, u32)>,
+    children: Vec<Option<u32>>,
+    level: u32,
+}
+
+/// An include that has not been followed yet: in which place, and which.
+type Include = (u32, u32);
+
+struct Reader<'a> {
+    reading: Reading<'a>,
+    texts: Vec<Text>,
+    of_location: HashMap<Location, Option<u32>, foldhash::fast::FixedState>,
+    places: Vec<Place>,
+    frozen: IndexMap<Name, FrozenChild>,
+    answers: Vec<(u32, Ask, Result<Value, AskFailure>)>,
+    working_directory: Option<Name>,
+    /// Some includes could not be followed yet.
+    open: bool,
+    /// No include depends on anything but the documents themselves.
+    fixed: bool,
+    full: bool,
+}
+
+/// Reads the children of a root that has been read, checks all documents, and says what is wrong with each: the root
+/// first, then each child with the includes that lead to it.
+///
+/// `None` if no dialect recognises the root, which has been reported.
+pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
+    let blueprint = root.blueprint?;
+    let inputs = match reading.given {
+        Some(given) => inputs_known(&blueprint, given, reading.catalogs),
+        None => vec![Value::unknown(None, None); blueprint.inputs.len()],
+    };
+    let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
+    of_location.extend(reading.location.clone().map(|location| (location, Some(0))));
+    let text = Text {
+        file: root.file,
+        location: reading.location.clone(),
+        blueprint,
+        found: Diagnostics::new(),
+        refused: Vec::new(),
+    };
+    let children = vec![None; text.blueprint.children.len()];
+    let working_directory = reading.world.working_directory();
+    let mut reader = Reader {
+        reading,
+        working_directory,
+        texts: vec![text],
+        of_location,
+        places: vec![Place { text: 0, parent: None, children, level: 0 }],
+        frozen: IndexMap::default(),
+        answers: Vec::new(),
+        open: false,
+        fixed: true,
+        full: false,
+    };
+    reader.follow(&inputs).await;
+    Some(reader.finish(found))
+}
+
+impl Reader<'_> {
+    /// Follows includes until none is left that can be.
+    async fn follow(&mut self, inputs: &[Value]) {
+        let mut waiting: Vec<Include> = includes_of(0, &self.places[0]);
+        while !waiting.is_empty() {
+            let mut requests: IndexMap<Name, (Request, Vec<Include>)> = IndexMap::default();
+            let mut later = Vec::new();
+            let mut asks: Vec<(u32, Ask)> = Vec::new();
+            for (place, include) in std::mem::take(&mut waiting) {
+                match self.request(place, include, inputs) {
+                    Wanted::Document(request) => {
+                        let key = FrozenRequest::new(&request, &self.reading.folder).key();
+                        requests.entry(key).or_insert_with(|| (request, Vec::new())).1.push((place, include));
+                    }
+                    Wanted::Answers(more) if self.reading.complete => {
+                        asks.extend(more.into_iter().map(|ask| (place, ask)));
+                        later.push((place, include));
+                    }
+                    Wanted::Later => later.push((place, include)),
+                    Wanted::Answers(_) | Wanted::Open => self.open = true,
+                    Wanted::Nothing => {}
+                }
+            }
+            if requests.is_empty() && asks.is_empty() {
+                // They wait for each other, or for something that cannot be read.
+                for (place, include) in later {
+                    self.unknown(place, include);
+                }
+                return;
+            }
+            self.ask(asks).await;
+            waiting = self.read(requests).await;
+            waiting.extend(later);
+            waiting.sort_unstable();
+        }
+    }
+
+    fn text_of(&self, place: u32) -> &Text {
+        &self.texts[self.places[place as usize].text as usize]
+    }
+
+    fn child(&self, place: u32, include: u32) -> Option<(Arc<Blueprint>, usize)> {
+        let blueprint = &self.text_of(place).blueprint;
+        (blueprint.children.len() > include as usize).then(|| (blueprint.clone(), include as usize))
+    }
+
+    /// Says what is wrong with an include: once, however many places its document has.
+    fn report(&mut self, (place, include): Include, diagnostic: Diagnostic) {
+        let text = self.places[place as usize].text as usize;
+        let refused = &mut self.texts[text].refused;
+        let known = |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
+        if !refused.iter().any(known) {
+            refused.push((include, diagnostic));
+        }
+    }
+
+    /// What an include asks for.
+    fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
+        let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
+        let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
+        if self.places[place as usize].level >= MOST_LEVELS {
+            self.report((place, include), refused::too_deep(child, MOST_LEVELS));
+            return Wanted::Nothing;
+        }
+        let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
+        parts.extend(child.source.iter().flat_map(|it| &it.entries).map(|(key, value)| (value, key.item.as_ref())));
+        let mut texts: Vec<Name> = Vec::with_capacity(parts.len());
+        let mut asks = Vec::new();
+        let mut open = false;
+        for (expr, what) in parts {
+            // What is written out and is no text, or none, is wrong for itself.
+            if what == "path" && expr.as_literal().is_some_and(|value| value.as_text().is_none_or(str::is_empty)) {
+                return Wanted::Nothing;
+            }
+            let known = match expr.as_literal() {
+                Some(value) => Known::Value(value.clone()),
+                None => {
+                    self.fixed = false;
+                    self.knowledge(inputs).of(place, expr)
+                }
+            };
+            let value = match known {
+                Known::Value(value) => value,
+                Known::Later => return Wanted::Later,
+                Known::Asks(more) => {
+                    asks.extend(more);
+                    continue;
+                }
+                Known::Failed(why) => {
+                    let why = why.filter(|_| self.reading.complete);
+                    why.into_iter().for_each(|why| self.report((place, include), *why));
+                    return Wanted::Open;
+                }
+            };
+            if value.has_unknown() {
+                if self.reading.complete {
+                    self.report((place, include), refused::unknown(expr, what));
+                }
+                open = true;
+                continue;
+            }
+            if value.has_secret() {
+                self.report((place, include), refused::secret(expr));
+                return Wanted::Nothing;
+            }
+            match expr::to_text(&value) {
+                Some(Ok(text)) if !value.is_null() => texts.push(text.as_text().unwrap_or_default().into()),
+                // The check says what is wrong with its kind.
+                _ if what != "path" && value.is_null() => texts.push("".into()),
+                _ => return Wanted::Nothing,
+            }
+        }
+        if open {
+            return Wanted::Open;
+        }
+        if !asks.is_empty() {
+            return Wanted::Answers(asks);
+        }
+        let mut texts = texts.into_iter();
+        let path = texts.next().unwrap_or_else(|| "".into());
+        let mut request = Request::path(self.text_of(place).location.clone(), path);
+        for ((key, _), text) in child.source.iter().flat_map(|source| &source.entries).zip(texts) {
+            match key.item.as_ref() {
+                "sourceType" => request.kind = Some(text),
+                "checksum" => request.checksum = Some(text),
+                _ => request.keys.push((key.item.clone(), text)),
+            }
+        }
+        Wanted::Document(request)
+    }
+
+    fn knowledge<'s>(&'s self, inputs: &'s [Value]) -> Knowledge<'s> {
+        Knowledge {
+            texts: &self.texts,
+            places: &self.places,
+            inputs,
+            functions: self.reading.functions,
+            working_directory: self.working_directory.as_ref(),
+            answers: &self.answers,
+            values: Default::default(),
+        }
+    }
+
+    /// What can never be known before the deployment.
+    fn unknown(&mut self, place: u32, include: u32) {
+        self.open = true;
+        if !self.reading.complete {
+            return;
+        }
+        let Some((blueprint, at)) = self.child(place, include) else { return };
+        if let Some((_, child)) = blueprint.children.get_index(at) {
+            self.report((place, include), refused::unknown(&child.path, "path"));
+        }
+    }
+
+    /// Answers questions of paths.
+    async fn ask(&mut self, asks: Vec<(u32, Ask)>) {
+        let world = self.reading.world;
+        let folder = self.reading.folder.clone();
+        let now = world.now();
+        let functions = self.reading.functions;
+        let questions = asks.iter().map(|(place, ask)| {
+            let location = self.texts[self.places[*place as usize].text as usize].location.clone();
+            let folder = folder.clone();
+            async move {
+                let folder = location.as_ref().and_then(folder_of).unwrap_or(folder);
+                crate::plan::put_value(ask, &folder, now, functions, world).await
+            }
+        });
+        let answers = futures::future::join_all(questions.collect::<Vec<_>>()).await;
+        self.answers.extend(asks.into_iter().zip(answers).map(|((place, ask), answer)| (place, ask, answer)));
+    }
+
+    /// Reads what is asked for, and gives the includes of what was found.
+    async fn read(&mut self, requests: IndexMap<Name, (Request, Vec<Include>)>) -> Vec<Include> {
+        let world = self.reading.world;
+        let kept = self.reading.kept;
+        let folder = self.reading.folder.clone();
+        let reads = requests.iter().map(|(key, (request, _))| {
+            let folder = &folder;
+            async move {
+                match kept.get(key) {
+                    Some(kept) => {
+                        let bytes: Arc<[u8]> = kept.text.as_bytes().into();
+                        Ok(source::Document { location: kept.location.seen_from(folder), bytes, digest: kept.digest })
+                    }
+                    None => world.document(request).await,
+                }
+            }
+        });
+        let answers = futures::future::join_all(reads.collect::<Vec<_>>()).await;
+        let mut next = Vec::new();
+        for ((key, (request, includes)), answer) in requests.into_iter().zip(answers) {
+            let text = answer.and_then(|document| self.text(key, &request, document));
+            for (place, include) in includes {
+                let Some((blueprint, at)) = self.child(place, include) else { continue };
+                let Some((name, child)) = blueprint.children.get_index(at) else { continue };
+                match &text {
+                    Err(error) => self.report((place, include), refused::refused(child, error)),
+                    Ok(text) => next.extend(self.put(place, include, name, child, *text)),
+                }
+            }
+        }
+        next
+    }
+
+    /// The text that was found, read once.
+    fn text(
+        &mut self,
+        key: Name,
+        request: &Request,
+        document: source::Document,
+    ) -> Result<Option<u32>, source::SourceError> {
+        if let Some(known) = self.of_location.get(&document.location) {
+            let known = *known;
+            // The root is kept by itself.
+            if known != Some(0)
+                && let Ok(text) = std::str::from_utf8(&document.bytes)
+            {
+                self.freeze(key, request, &document, text);
+            }
+            return Ok(known);
+        }
+        let text = std::str::from_utf8(&document.bytes)
+            .map_err(|error| source::SourceError::broken(refused::no_text(error.valid_up_to())))?;
+        if refused::is_html(text) {
+            return Err(source::SourceError::not_document("an HTML page"));
+        }
+        self.freeze(key, request, &document, text);
+        let shown = self.shown(&document.location);
+        let file = self.reading.files.add(shown, text);
+        let mut found = Diagnostics::new();
+        let loaded = load(self.reading.files, file, self.reading.functions, &mut found);
+        let number = self.texts.len() as u32;
+        let blueprint = loaded.blueprint.unwrap_or_default();
+        let location = Some(document.location.clone());
+        self.texts.push(Text { file, location, blueprint, found, refused: Vec::new() });
+        self.of_location.insert(document.location, Some(number));
+        Ok(Some(number))
+    }
+
+    /// How a document is shown: a file as seen from where the root is shown.
+    fn shown(&self, location: &Location) -> String {
+        let relative = location.relative_to(&self.reading.folder);
+        let root = self.reading.files.get(self.texts[0].file).map_or("", |file| file.name());
+        match root.rsplit_once('/') {
+            Some((folder, _)) if relative.is_disk() && !folder.starts_with('<') => {
+                let seen = format!("{folder}/{relative}");
+                if relative.identity().starts_with('/') { relative.to_string() } else { seen }
+            }
+            _ => relative.to_string(),
+        }
+    }
+
+    fn freeze(&mut self, key: Name, request: &Request, document: &source::Document, text: &str) {
+        let folder = &self.reading.folder;
+        let frozen = FrozenChild {
+            request: FrozenRequest::new(request, folder),
+            location: document.location.relative_to(folder),
+            digest: document.digest,
+            text: text.into(),
+        };
+        self.frozen.insert(key, frozen);
+    }
+
+    /// Puts a text into a place, unless it stands above it already.
+    fn put(&mut self, place: u32, include: u32, name: &Name, child: &Child, text: Option<u32>) -> Vec<Include> {
+        let Some(text) = text else { return Vec::new() };
+        let mut above = Some(place);
+        while let Some(at) = above {
+            let it = &self.places[at as usize];
+            if it.text == text {
+                let files = &self.reading.files;
+                let shown = files.get(self.texts[text as usize].file).map_or("", |file| file.name()).to_owned();
+                self.report((place, include), refused::circle(name, child, &shown));
+                return Vec::new();
+            }
+            above = it.parent.map(|(parent, _)| parent);
+        }
+        if self.places.len() >= MOST_PLACES {
+            if !std::mem::replace(&mut self.full, true) {
+                self.report((place, include), refused::too_many(child, MOST_PLACES));
+            }
+            return Vec::new();
+        }
+        let number = self.places.len() as u32;
+        let level = self.places[place as usize].level + 1;
+        let children = vec![None; self.texts[text as usize].blueprint.children.len()];
+        self.places.push(Place { text, parent: Some((place, include)), children, level });
+        self.places[place as usize].children[include as usize] = Some(number);
+        includes_of(number, &self.places[number as usize])
+    }
+
+    /// Checks every document, those without children first, and puts the whole together.
+    fn finish(mut self, found: &mut Diagnostics) -> Documents {
+        type Key = (u32, Vec<Option<u32>>);
+        let mut known: HashMap<Key, u32, foldhash::fast::FixedState> = HashMap::default();
+        let mut checked: Vec<(Arc<Checked>, bool, Diagnostics)> = Vec::new();
+        let mut of_place: Vec<u32> = vec![0; self.places.len()];
+        // A place is made after the one above it, so going backwards meets children first.
+        for at in (0..self.places.len()).rev() {
+            let place = &self.places[at];
+            let children: Vec<Option<u32>> =
+                place.children.iter().map(|child| child.map(|child| of_place[child as usize])).collect();
+            let key = (place.text, children);
+            if let Some(number) = known.get(&key) {
+                of_place[at] = *number;
+                continue;
+            }
+            let included: Vec<Option<Included>> = key
+                .1
+                .iter()
+                .map(|child| {
+                    let (checked, failed, _) = checked.get((*child)? as usize)?;
+                    Some(Included { checked: checked.clone(), failed: *failed })
+                })
+                .collect();
+            let text = &self.texts[place.text as usize];
+            let mut mine = Diagnostics::new();
+            let blueprint = text.blueprint.clone();
+            let this =
+                check::check_with(blueprint, &included, self.reading.catalogs, self.reading.functions, &mut mine);
+            let failed = mine.has_errors() || text.found.has_errors() || !text.refused.is_empty();
+            of_place[at] = checked.len() as u32;
+            known.insert(key, checked.len() as u32);
+            checked.push((Arc::new(this), failed, mine));
+        }
+        let order = self.order();
+        self.tell(&order, &of_place, &mut checked, found);
+        let placed = order.iter().map(|at| {
+            let place = &self.places[*at as usize];
+            let text = &self.texts[place.text as usize];
+            let (checked, ..) = &checked[of_place[*at as usize] as usize];
+            let folder = text.location.as_ref().and_then(folder_of);
+            Placed {
+                checked: checked.clone(),
+                number: *at,
+                parent: place.parent,
+                location: text.location.clone(),
+                folder: folder.unwrap_or_else(|| self.reading.folder.clone()),
+                file: text.file,
+            }
+        });
+        let placed: Vec<Placed> = placed.collect();
+        Documents::assemble(placed, std::mem::take(&mut self.frozen), self.open || !self.fixed, found)
+    }
+
+    /// All places, each before its children, in the order of the text.
+    fn order(&self) -> Vec<u32> {
+        let mut order = Vec::with_capacity(self.places.len());
+        let mut stack = vec![0];
+        while let Some(at) = stack.pop() {
+            order.push(at);
+            stack.extend(self.places[at as usize].children.iter().rev().flatten());
+        }
+        order
+    }
+
+    /// Says what is wrong with each document, once, in its first place.
+    fn tell(
+        &mut self,
+        order: &[u32],
+        of_place: &[u32],
+        checked: &mut [(Arc<Checked>, bool, Diagnostics)],
+        found: &mut Diagnostics,
+    ) {
+        let mut said: std::collections::HashSet<(&'static str, Span, String), foldhash::fast::FixedState> =
+            Default::default();
+        for at in order {
+            let text = self.places[*at as usize].text as usize;
+            let (_, _, by_check) = &mut checked[of_place[*at as usize] as usize];
+            let mut mine = std::mem::take(by_check);
+            let text = &mut self.texts[text];
+            let refused = std::mem::take(&mut text.refused);
+            mine.extend(
+                refused
+                    .into_iter()
+                    .filter(|(include, _)| {
+                        // What the document alone shows has been said by the check in its own words.
+                        let child = text.blueprint.children.get_index(*include as usize).map(|(_, child)| child);
+                        !child.is_some_and(|child| by_check_at_fault(&mine, child))
+                    })
+                    .map(|(_, diagnostic)| diagnostic)
+                    .collect::<Vec<_>>(),
+            );
+            mine.append(std::mem::take(&mut text.found));
+            if mine.is_empty() {
+                continue;
+            }
+            mine.sort();
+            mine.retain(|it| said.insert((it.code.name, it.span(), it.message.clone())));
+            let trail = self.trail(*at);
+            mine.iter_mut().for_each(|it| it.trail.clone_from(&trail));
+            found.append(mine);
+        }
+    }
+
+    /// The includes that lead to a place, outermost first.
+    fn trail(&self, place: u32) -> Vec<Trail> {
+        let mut trail = Vec::new();
+        let mut at = place;
+        while let Some((above, include)) = self.places[at as usize].parent {
+            let children = &self.text_of(above).blueprint.children;
+            if let Some((name, child)) = children.get_index(include as usize) {
+                trail.push(Trail { span: child.span, text: format!("included as `{name}`") });
+            }
+            at = above;
+        }
+        trail.reverse();
+        trail
+    }
+}
+
+/// What becomes of an include.
+enum Wanted {
+    /// This is asked for.
+    Document(Request),
+    /// Its path needs answers.
+    Answers(Vec<Ask>),
+    /// It reads a child that has not been read.
+    Later,
+    /// It is not known before all inputs are given.
+    Open,
+    /// It is in error.
+    Nothing,
+}
+
+/// Whether the check has found where a child comes from to be wrong.
+fn by_check_at_fault(found: &Diagnostics, child: &Child) -> bool {
+    let mut places: Vec<Span> = vec![child.path.span];
+    places.extend(child.source.iter().map(|source| source.span));
+    let entries = child.source.iter().flat_map(|source| &source.entries);
+    places.extend(entries.flat_map(|(key, value)| [key.span, value.span]));
+    let within = |span: Span| {
+        places.iter().any(|place| place.file == span.file && (*place == span || place.contains(span.start)))
+    };
+    found.iter().any(|it| it.is_error() && within(it.span()))
+}
+
+fn includes_of(number: u32, place: &Place) -> Vec<Include> {
+    (0..place.children.len() as u32).map(|include| (number, include)).collect()
+}
+
+/// The folder of a file of this machine.
+fn folder_of(location: &Location) -> Option<Name> {
+    let path = location.as_disk()?;
+    Some(match path.rsplit_once('/') {
+        Some(("", _)) => "/".into(),
+        Some((folder, _)) => folder.into(),
+        None => "".into(),
+    })
+}

@@ -1,0 +1,97 @@
+//! What is said of includes that cannot be followed.
+
+use blueprint::{Child, Expr};
+use diag::Diagnostic;
+use source::SourceError;
+
+use super::codes;
+
+/// Why a document could not be had, at the place that is at fault.
+pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
+    let entry =
+        |name: &str| child.source.iter().flat_map(|source| &source.entries).find(|(key, _)| key.item.as_ref() == name);
+    let diagnostic = match error {
+        SourceError::UnknownKind { kind } => {
+            codes::UNKNOWN_SOURCE_TYPE.new(format!("unknown source type `{kind}`")).label(
+                entry("sourceType").map_or(child.path.span, |(_, value)| value.span),
+                "no such kind of remote source",
+            )
+        }
+        SourceError::Settings { key, problem } if key != "path" => codes::SOURCE_METADATA
+            .new("keys of a remote source are missing or wrong")
+            .label(child.source.as_ref().map_or(child.path.span, |source| source.span), format!("`{key}` {problem}")),
+        SourceError::Settings { problem, .. } => expr::codes::SOURCE_UNREADABLE
+            .new("the document cannot be read")
+            .label(child.path.span, format!("it {problem}")),
+        SourceError::Checksum { expected, found } => codes::CHECKSUM_MISMATCH
+            .new("the document is not the one that `checksum` pins")
+            .label(child.path.span, "its content is something else")
+            .note(format!("pinned: {expected}"))
+            .note(format!("found:  {found}")),
+        other => {
+            expr::codes::SOURCE_UNREADABLE.new("the document cannot be read").label(child.path.span, other.to_string())
+        }
+    };
+    match error.help() {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// A document that would include itself.
+pub(super) fn circle(name: &str, child: &Child, shown: &str) -> Diagnostic {
+    codes::CHILD_CYCLE
+        .new(format!("the include `{name}` leads back to a document that it is a part of"))
+        .label(child.path.span, format!("this is `{shown}`, which stands above"))
+        .help("put what both need into a document of its own")
+}
+
+pub(super) fn too_deep(child: &Child, most: u32) -> Diagnostic {
+    codes::CHILD_DEPTH
+        .new(format!("documents are nested more than {most} deep"))
+        .label(child.path.span, format!("this would be level {}", most + 1))
+        .help("include it nearer to the root")
+}
+
+pub(super) fn too_many(child: &Child, most: usize) -> Diagnostic {
+    codes::CHILD_DEPTH
+        .new(format!("more than {most} documents are included in all"))
+        .label(child.path.span, "from here on nothing is read any more")
+        .help("include fewer documents, or repeat resources with `each`")
+}
+
+/// Something about an include that depends on the deployment.
+pub(super) fn unknown(expr: &Expr, what: &str) -> Diagnostic {
+    let mut places = Vec::new();
+    crate::check::substitutions(expr, &mut places);
+    let span = places.first().map_or(expr.span, |(span, _)| *span);
+    codes::INCLUDE_PATH_UNKNOWN
+        .new(format!("the {} of an include must be known before the deployment", quoted(what)))
+        .label(span, "this is known on deploy")
+        .help("use variables, or values made from them")
+}
+
+fn quoted(what: &str) -> String {
+    if what == "path" { what.to_owned() } else { format!("`{what}`") }
+}
+
+/// A secret in the place of a document.
+pub(super) fn secret(expr: &Expr) -> Diagnostic {
+    let mut places = Vec::new();
+    crate::check::substitutions(expr, &mut places);
+    codes::SECRET_EXPOSED
+        .new("a secret would show in the path of an include")
+        .label(places.first().map_or(expr.span, |(span, _)| *span), "this comes from a secret")
+        .help("use a value that is not secret")
+}
+
+/// Whether a text is a page for people, such as the error page of a server.
+pub(super) fn is_html(text: &str) -> bool {
+    let begin = text.trim_start_matches('\u{feff}').trim_start();
+    let begins = |with: &str| begin.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with));
+    begins("<!doctype html") || begins("<html")
+}
+
+pub(super) fn no_text(valid: usize) -> String {
+    format!("it is no UTF-8 text, byte {} cannot be read", valid + 1)
+}

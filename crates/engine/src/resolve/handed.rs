@@ -1,0 +1,142 @@
+//! What crosses the border between a document and its child: inputs go down, exports come up (reference 4.2).
+//!
+//! Not here: whether that is right as far as the documents alone tell (`check::children`).
+
+use blueprint::{Accessor, AccessorKind, ExprKind, Head, Value};
+use diag::{Diagnostic, Diagnostics};
+use expr::{Read, Stop};
+
+use super::scope::Frame;
+use super::{Evaluation, Halt, Need, Site, Slot};
+use crate::check;
+use crate::documents::Handed;
+
+impl Evaluation {
+    /// Settles what a child is given for one of its inputs.
+    pub(crate) fn settle_handed(&mut self, number: u32, found: &mut Diagnostics) -> Result<(), Need> {
+        let documents = self.documents.clone();
+        let Some(handed) = documents.handed(number) else { return Ok(()) };
+        let slot = match self.hand_down(&handed, found) {
+            Ok(value) if value.has_unknown() => Slot::Partial(value),
+            Ok(value) => Slot::Value(value),
+            Err(Halt::Need(need)) => return Err(need),
+            Err(Halt::Failed | Halt::Absent(_)) => Slot::Failed,
+        };
+        self.handed[number as usize] = slot;
+        Ok(())
+    }
+
+    /// Settles everything that is written out in includes: it waits for nothing.
+    pub(crate) fn settle_written_out(&mut self, found: &mut Diagnostics) {
+        let documents = self.documents.clone();
+        for number in 0..self.handed.len() as u32 {
+            if documents.handed(number).is_some_and(|handed| handed.is_written_out()) {
+                // What is written out asks nothing.
+                let _ = self.settle_handed(number, found);
+            }
+        }
+    }
+
+    fn hand_down(&mut self, handed: &Handed<'_>, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let Handed { unit, position, name, input, above, given, include } = handed;
+        let documents = self.documents.clone();
+        let child = documents.unit(*unit);
+        let custom = child.checked.custom_types.get(*position).and_then(Option::as_ref);
+        let mut whole = false;
+        let value = match given {
+            None => Value::Null,
+            Some(expr) => {
+                // An option is handed on as it is to a variable of the same type; else it is named by its label.
+                whole = custom.is_some_and(|custom| {
+                    let ExprKind::Ref(reference) = &expr.inner().kind else { return false };
+                    let Head::Input(name) = &reference.head else { return false };
+                    let parent = &documents.unit(*above).checked;
+                    let at = parent.blueprint.inputs.get_index_of(name);
+                    let theirs = at.and_then(|at| parent.custom_types.get(at)).and_then(Option::as_ref);
+                    theirs.is_some_and(|theirs| theirs.name == custom.name)
+                });
+                let owner = child.named(format_args!("variables.{name}"));
+                self.present(Site::of(*above, &owner), expr, found)?
+            }
+        };
+        let (value, written) = match (value.is_null(), given) {
+            (false, Some(expr)) => (value, Some(*expr)),
+            // `none` is as if nothing were written: the default applies (ruling A13).
+            _ => match &input.default {
+                Some(default) if !default.item.is_null() => (default.item.clone(), None),
+                _ => {
+                    found.push(check::missing_input(name, *include));
+                    return Err(Halt::Failed);
+                }
+            },
+        };
+        if whole && written.is_some() {
+            return Ok(value.tainted(input.secret));
+        }
+        let (bare, secret) = value.exposed();
+        let secret = secret || input.secret;
+        if let (Some(expr), false) = (written, bare.is_unknown())
+            && let Some(diagnostic) = check::not_allowed(name, input, custom.map(AsRef::as_ref), bare)
+        {
+            found.push(diagnostic.label(expr.span, if secret { "not among them" } else { "not one of them" }));
+            return Err(Halt::Failed);
+        }
+        if let Some(custom) = custom {
+            let option = bare.as_text().and_then(|label| custom.option(label));
+            return match (option, bare.is_unknown()) {
+                (Some(option), _) => Ok(option.value.clone().tainted(secret)),
+                (None, true) => Ok(Value::unknown(Some(custom.ty.clone()), None).tainted(secret)),
+                (None, false) => Err(Halt::Failed),
+            };
+        }
+        let value = value.clone().tainted(secret);
+        match written {
+            Some(expr) => check::value::exported(value, &input.ty, expr, found).map_err(|_| Halt::Failed),
+            None => Ok(expr::convert(&value, &input.ty, expr::Source::Literal).unwrap_or(value)),
+        }
+    }
+
+    /// The value of an export of a child, as declared; absent if it stands for something that is not there.
+    pub(crate) fn child_export(&mut self, unit: u32, position: usize, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let documents = self.documents.clone();
+        let Some((name, export)) = documents.unit(unit).blueprint().exports.get_index(position) else {
+            return Err(Halt::Failed);
+        };
+        let owner = documents.unit(unit).named(format_args!("exports.{name}"));
+        let value = self.value(Site::of(unit, &owner), &export.field, found)?;
+        check::value::exported(value, &export.ty, &export.field, found).map_err(|_| Halt::Failed)
+    }
+}
+
+impl Frame<'_> {
+    /// `children.c.export`: what the child makes of it, in its own words.
+    pub(super) fn export(&mut self, name: &str, path: &[Accessor]) -> Result<Read, Stop> {
+        let documents = self.evaluation.documents.clone();
+        let blueprint = documents.unit(self.site.unit).blueprint();
+        let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
+        let child = documents.unit(self.site.unit).child(at).ok_or(Stop::Reported)?;
+        let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
+            return Err(Stop::Reported);
+        };
+        let position = documents.unit(child).blueprint().exports.get_index_of(export).ok_or(Stop::Reported)?;
+        // What is wrong with an export is said where the child stands.
+        match self.evaluation.child_export(child, position, &mut Diagnostics::new()) {
+            Ok(value) if value.is_null() => Err(left_out(name, export, *span, "it comes to nothing")),
+            Ok(value) => Ok(Read { value, used: 1 }),
+            Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "what it stands for is not there")),
+            Err(Halt::Need(need)) => {
+                self.need = Some(need);
+                Err(Stop::Reported)
+            }
+            Err(Halt::Failed) => Err(Stop::Reported),
+        }
+    }
+}
+
+fn left_out(child: &str, export: &str, span: diag::Span, why: &str) -> Stop {
+    let diagnostic: Diagnostic = expr::codes::ABSENT_ELEMENT
+        .new(format!("the child document `{child}` leaves out its export `{export}`"))
+        .label(span, why.to_owned())
+        .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
+    Stop::Absent(Box::new(diagnostic))
+}
