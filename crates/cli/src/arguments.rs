@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Types(Types),
     Functions(Functions),
     Eval(Eval),
+    Console(Console),
+    Schema(Schema),
     Completions(Completions),
     Man(Man),
 }
@@ -125,6 +127,8 @@ impl Command {
             Command::Types(_) => "types",
             Command::Functions(_) => "functions",
             Command::Eval(_) => "eval",
+            Command::Console(_) => "console",
+            Command::Schema(_) => "schema",
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
         }
@@ -533,6 +537,45 @@ pub(crate) struct Eval {
     /// Show secrets in clear.
     #[arg(long)]
     pub(crate) reveal: bool,
+}
+
+/// Ask for expressions at a prompt, and work each out as the document would.
+///
+/// The document is staged once. In a pipe, expressions are read from standard input, one on a line or over several while
+/// brackets are open, and results are printed without a prompt.
+#[derive(Debug, Args)]
+pub(crate) struct Console {
+    /// The document; without it, the one in the current folder, if there is one.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
+    /// Show secrets in clear.
+    #[arg(long)]
+    pub(crate) reveal: bool,
+}
+
+/// Print a JSON Schema of a dialect with the fields of all known types, for editors.
+///
+/// Each type has a definition of its own, chosen by the value of `type`. Namespaces with very many types are described
+/// only as far as `--with` asks for: `--with aws` for all of them, `--with aws/lambda` for a part. A type that is not described may
+/// still be named, and nothing is said about its fields.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// The dialect.
+    #[arg(default_value = "blueprint")]
+    pub(crate) dialect: String,
+    /// Describe the types of this namespace, group or name too, as in `aws/lambda`; repeatable.
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) with: Vec<String>,
+    /// Leave out the types of this namespace, group or name; repeatable.
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) without: Vec<String>,
+    /// Also the simulated cloud, namespace `test`.
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// Print a script that completes commands and flags in a shell.

@@ -67,12 +67,36 @@ pub struct Key {
     pub docs: &'static str,
     /// The section that its value is, or whose definitions its entries are; empty if it is a plain value.
     pub section: &'static str,
+    /// Whether its entries are definitions of the section, under names of the document's own.
+    pub definitions: bool,
+    /// The only values that it may have, or, where it names a provider's thing too, those of the language itself; empty
+    /// if that is open.
+    pub values: &'static [&'static str],
+    /// What of a provider's it names or holds.
+    pub offer: Offer,
     /// What its value may be written as.
     pub form: Form,
     /// Whether its value, or the values in it, may hold substitutions.
     pub substitutions: bool,
     /// The version of the language that brought it; empty if every version has it.
     pub since: &'static str,
+}
+
+/// What of a provider's a key has to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Nothing.
+    Nothing,
+    /// It names a resource type.
+    ResourceType,
+    /// It names a data source type.
+    DataSourceType,
+    /// It names a type of variables.
+    VariableType,
+    /// It holds the fields of the resource type that its neighbour names.
+    Spec,
+    /// It holds filters on fields of the data source type that its neighbour names.
+    Filter,
 }
 
 /// What the value of a key may be written as.
@@ -128,7 +152,18 @@ impl Form {
 impl Key {
     /// An optional key of every version, without substitutions.
     pub const fn new(name: &'static str, form: Form, docs: &'static str) -> Key {
-        Key { name, required: false, docs, section: "", form, substitutions: false, since: "" }
+        Key {
+            name,
+            required: false,
+            docs,
+            section: "",
+            definitions: false,
+            values: &[],
+            offer: Offer::Nothing,
+            form,
+            substitutions: false,
+            since: "",
+        }
     }
 
     /// The same key, required.
@@ -136,9 +171,24 @@ impl Key {
         Key { required: true, ..self }
     }
 
-    /// The same key, holding a section or definitions.
+    /// The same key, holding a section.
     pub const fn section(self, section: &'static str) -> Key {
         Key { section, ..self }
+    }
+
+    /// The same key, holding definitions of a section.
+    pub const fn definitions(self, section: &'static str) -> Key {
+        Key { section, definitions: true, ..self }
+    }
+
+    /// The same key, with one of these values.
+    pub const fn one_of(self, values: &'static [&'static str]) -> Key {
+        Key { values, ..self }
+    }
+
+    /// The same key, about something of a provider's.
+    pub const fn offer(self, offer: Offer) -> Key {
+        Key { offer, ..self }
     }
 
     /// The same key, open to substitutions.

@@ -10,4 +10,4 @@ pub mod blueprint;
 pub mod codes;
 mod dialect;
 
-pub use dialect::{Dialect, Document, Form, Key, Lowered, Section, Shape, dialect_of, dialects};
+pub use dialect::{Dialect, Document, Form, Key, Lowered, Offer, Section, Shape, dialect_of, dialects};

@@ -25,6 +25,7 @@ mod documents;
 mod drift;
 mod event;
 mod graph;
+mod json_schema;
 mod links;
 mod load;
 mod plan;
@@ -43,6 +44,7 @@ pub use documents::{Documents, Unit};
 pub use drift::{Drift, Drifted, drift};
 pub use event::Event;
 pub use graph::{Edge, EdgeKind, Graph, Node};
+pub use json_schema::json_schema;
 pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{

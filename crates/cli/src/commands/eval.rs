@@ -1,5 +1,6 @@
 //! `cyan eval`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Expr, ExprKind, Name};
@@ -20,16 +21,7 @@ const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {nothing: {type: rand
 const ENTRY: &str = "cyan eval";
 
 pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let source = match (&arguments.file, Source::here()?) {
-        (None, None) => None,
-        _ => Some(Source::find(arguments.file.as_deref())?),
-    };
-    let source = source.unwrap_or_else(|| Source {
-        shown: "(no document)".to_owned(),
-        path: None,
-        folder: whole(std::path::Path::new("")),
-        text: NO_DOCUMENT.into(),
-    });
+    let source = source(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
     let mut parsed = None;
     let add = |document: &mut Document| {
@@ -55,15 +47,39 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
     Ok(Exit::Done)
 }
 
+/// The document that is named or lies here; where there is none, one that declares nothing to speak of.
+pub(super) fn source(named: Option<&Path>) -> Result<Source, CommandError> {
+    let source = match (named, Source::here()?) {
+        (None, None) => None,
+        _ => Some(Source::find(named)?),
+    };
+    Ok(source.unwrap_or_else(|| Source {
+        shown: "(no document)".to_owned(),
+        path: None,
+        folder: whole(Path::new("")),
+        text: NO_DOCUMENT.into(),
+    }))
+}
+
 /// Parses the expression and checks it as the document's own: as one more entry of its metadata.
-fn parse(document: &mut Document, text: &str) -> (Expr, Diagnostics) {
-    let text = if text.contains("${") { text.to_owned() } else { format!("${{{text}}}") };
-    let file = document.files.add("expression", text.as_str());
-    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics) {
+    let file = document.files.add("expression", typed);
+    let length = u32::try_from(typed.len()).unwrap_or(u32::MAX);
     let span = Span::new(file, 0, length);
+    // What is typed without `${..}` gets it around; places stay those of what was typed.
+    let bare = !typed.contains("${");
+    let text = if bare { format!("${{{typed}}}") } else { typed.to_owned() };
+    let mut map = TextMap::builder(file, 0);
+    if bare {
+        map.made(0, 0, 2);
+    }
+    map.copied(0, length);
+    if bare {
+        map.made(length, 0, 1);
+    }
     let mut found = Diagnostics::new();
     let functions = &document.registry.functions;
-    let expr = expr::parse_text(&text, &TextMap::identity(file, 0, length), span, functions, &mut found);
+    let expr = expr::parse_text(&text, &map, span, functions, &mut found);
     if let Some(checked) = &document.checked {
         let mut blueprint = checked.blueprint.as_ref().clone();
         let mut entries = match blueprint.metadata.take() {

@@ -1,6 +1,7 @@
 //! The commands, one file each: arguments in, a few calls, a view out.
 
 mod completions;
+mod console;
 mod deploy;
 mod destroy;
 mod drift;
@@ -16,6 +17,7 @@ mod key;
 mod list;
 mod man;
 mod reconcile;
+mod schema;
 mod show;
 mod stage;
 mod types;
@@ -90,6 +92,8 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             Command::Types(arguments) => types::run(arguments, global, report),
             Command::Functions(arguments) => functions::run(arguments, global, report),
             Command::Eval(arguments) => eval::run(arguments, global, report).await,
+            Command::Console(arguments) => console::run(arguments, global, report).await,
+            Command::Schema(arguments) => schema::run(arguments, global, report),
             Command::Completions(arguments) => completions::run(arguments, report),
             Command::Man(arguments) => man::run(arguments, report),
         }

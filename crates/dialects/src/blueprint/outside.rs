@@ -13,24 +13,9 @@ use super::shape;
 use super::values::{EXPORT_TYPES, VALUE_TYPES};
 use crate::codes::UNKNOWN_OPERATOR;
 
-/// Operators of filters.
-const OPERATORS: &[&str] = &[
-    "=",
-    "!=",
-    "in",
-    "not in",
-    "has key",
-    "not has key",
-    "contains",
-    "not contains",
-    "starts with",
-    "not starts with",
-    "ends with",
-    "not ends with",
-];
-
-/// Operators that the later version brought.
-const LATER_OPERATORS: &[&str] = &[">", ">=", "<", "<="];
+/// Operators of filters that every version has, and those that the later one brought.
+const OPERATORS: &[&str] = shape::OPERATORS.split_at(12).0;
+const LATER_OPERATORS: &[&str] = shape::OPERATORS.split_at(12).1;
 
 impl Lowering<'_> {
     pub(super) fn data_sources(&mut self, node: &Node) -> IndexMap<Name, DataSource> {

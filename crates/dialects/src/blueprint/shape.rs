@@ -3,22 +3,43 @@
 //! What a key may hold, whether it must be there, whether it takes substitutions (section 1.6) and which version brought
 //! it is said here and nowhere else.
 
-use crate::{Form, Key, Section, Shape};
+use super::values::{EXPORT_TYPES, VALUE_TYPES};
+use crate::{Form, Key, Offer, Section, Shape};
 
 /// The version that brought what 2023-04-20 lacks.
 pub(super) const LATER: &str = "2025-11-02";
 
+/// How a filter compares: what every version has, then what the later one brought.
+pub(super) const OPERATORS: &[&str] = &[
+    "=",
+    "!=",
+    "in",
+    "not in",
+    "has key",
+    "not has key",
+    "contains",
+    "not contains",
+    "starts with",
+    "not starts with",
+    "ends with",
+    "not ends with",
+    ">",
+    ">=",
+    "<",
+    "<=",
+];
+
 pub(super) static DOCUMENT: Section = Section {
     name: "document",
     keys: &[
-        Key::new("version", Form::Text, "The version of the specification: `2023-04-20` or `2025-11-02`.").required(),
+        Key::new("version", Form::Text, "The version of the specification.").required().one_of(&["2023-04-20", LATER]),
         Key::new("transform", Form::ScalarOrList, "Transforms to run before anything else, in order."),
-        Key::new("variables", Form::Map, "Values that are given from outside.").section("variable"),
-        Key::new("values", Form::Map, "Named intermediate values.").section("value"),
-        Key::new("include", Form::Map, "Other documents as parts of this one.").section("include"),
-        Key::new("datasources", Form::Map, "Things outside that are read, not managed.").section("data source"),
-        Key::new("resources", Form::Map, "Things to manage.").section("resource"),
-        Key::new("exports", Form::Map, "Values that others may read.").section("export"),
+        Key::new("variables", Form::Map, "Values that are given from outside.").definitions("variable"),
+        Key::new("values", Form::Map, "Named intermediate values.").definitions("value"),
+        Key::new("include", Form::Map, "Other documents as parts of this one.").definitions("include"),
+        Key::new("datasources", Form::Map, "Things outside that are read, not managed.").definitions("data source"),
+        Key::new("resources", Form::Map, "Things to manage.").definitions("resource"),
+        Key::new("exports", Form::Map, "Values that others may read.").definitions("export"),
         Key::new("metadata", Form::Map, "Free data about the document, for transforms and tools.").substitutions(),
     ],
 };
@@ -26,7 +47,10 @@ pub(super) static DOCUMENT: Section = Section {
 pub(super) static VARIABLE: Section = Section {
     name: "variable",
     keys: &[
-        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean`, or a provider's own type.").required(),
+        Key::new("type", Form::Text, "The type, or a provider's own one.")
+            .required()
+            .one_of(&["string", "integer", "float", "boolean"])
+            .offer(Offer::VariableType),
         Key::new("description", Form::Text, "For people."),
         Key::new("secret", Form::Any, "`true` if the value must not be shown."),
         Key::new("default", Form::Any, "The value where none is given."),
@@ -37,7 +61,7 @@ pub(super) static VARIABLE: Section = Section {
 pub(super) static VALUE: Section = Section {
     name: "value",
     keys: &[
-        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean`, `array` or `object`.").required(),
+        Key::new("type", Form::Text, "The type of the value.").required().one_of(VALUE_TYPES),
         Key::new("value", Form::Any, "The value; text is read as the declared type.").required().substitutions(),
         Key::new("description", Form::Text, "For people.").substitutions(),
         Key::new("secret", Form::Any, "`true` if the value must not be shown."),
@@ -57,10 +81,13 @@ pub(super) static INCLUDE: Section = Section {
 pub(super) static DATA_SOURCE: Section = Section {
     name: "data source",
     keys: &[
-        Key::new("type", Form::Text, "The type, as in `provider/type`.").required(),
+        Key::new("type", Form::Text, "The type, as in `provider/type`.").required().offer(Offer::DataSourceType),
         Key::new("metadata", Form::Map, "Display name, annotations and free data.").section("data source metadata"),
-        Key::new("filter", Form::MapOrList, "What must hold of the thing that is read.").required().section("filter"),
-        Key::new("exports", Form::Any, "The fields that may be read.").required().section("data source export"),
+        Key::new("filter", Form::MapOrList, "What must hold of the thing that is read.")
+            .required()
+            .section("filter")
+            .offer(Offer::Filter),
+        Key::new("exports", Form::Any, "The fields that may be read.").required().definitions("data source export"),
         Key::new("description", Form::Text, "For people.").substitutions(),
     ],
 };
@@ -78,7 +105,7 @@ pub(super) static FILTER: Section = Section {
     name: "filter",
     keys: &[
         Key::new("field", Form::Text, "The field to compare.").required(),
-        Key::new("operator", Form::Text, "How to compare.").required(),
+        Key::new("operator", Form::Text, "How to compare.").required().one_of(OPERATORS),
         Key::new("search", Form::ScalarOrList, "What to compare with.").required().substitutions(),
     ],
 };
@@ -86,7 +113,7 @@ pub(super) static FILTER: Section = Section {
 pub(super) static DATA_SOURCE_EXPORT: Section = Section {
     name: "data source export",
     keys: &[
-        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean` or `array`.").required(),
+        Key::new("type", Form::Text, "The type of the field.").required().one_of(EXPORT_TYPES),
         Key::new("aliasFor", Form::Text, "The field, where it is not called like the export."),
         Key::new("description", Form::Text, "For people."),
     ],
@@ -95,8 +122,8 @@ pub(super) static DATA_SOURCE_EXPORT: Section = Section {
 pub(super) static RESOURCE: Section = Section {
     name: "resource",
     keys: &[
-        Key::new("type", Form::Text, "The type, as in `provider/type`.").required(),
-        Key::new("spec", Form::Map, "The fields of the type.").required().substitutions(),
+        Key::new("type", Form::Text, "The type, as in `provider/type`.").required().offer(Offer::ResourceType),
+        Key::new("spec", Form::Map, "The fields of the type.").required().substitutions().offer(Offer::Spec),
         Key::new("metadata", Form::Map, "Labels, annotations, display name and free data.")
             .section("resource metadata"),
         Key::new("dependsOn", Form::ScalarOrList, "Names of resources that must be ready first."),
@@ -106,7 +133,8 @@ pub(super) static RESOURCE: Section = Section {
         Key::new("each", Form::Scalar, "One resource for each item of a list.").substitutions(),
         Key::new("linkSelector", Form::Map, "Which resources it links to.").section("link selector"),
         Key::new("description", Form::Text, "For people.").substitutions(),
-        Key::new("removalPolicy", Form::Text, "`delete` or `retain` the thing when the resource is removed.")
+        Key::new("removalPolicy", Form::Text, "What becomes of the thing when the resource is removed.")
+            .one_of(&["delete", "retain"])
             .since(LATER),
     ],
 };
@@ -124,9 +152,9 @@ pub(super) static RESOURCE_METADATA: Section = Section {
 pub(super) static CONDITION: Section = Section {
     name: "condition",
     keys: &[
-        Key::new("and", Form::List, "All must be true.").substitutions(),
-        Key::new("or", Form::List, "One must be true.").substitutions(),
-        Key::new("not", Form::ScalarOrMap, "Must be false.").substitutions(),
+        Key::new("and", Form::List, "All must be true.").substitutions().section("condition"),
+        Key::new("or", Form::List, "One must be true.").substitutions().section("condition"),
+        Key::new("not", Form::ScalarOrMap, "Must be false.").substitutions().section("condition"),
     ],
 };
 
@@ -141,7 +169,7 @@ pub(super) static LINK_SELECTOR: Section = Section {
 pub(super) static EXPORT: Section = Section {
     name: "export",
     keys: &[
-        Key::new("type", Form::Text, "`string`, `integer`, `float`, `boolean`, `array` or `object`.").required(),
+        Key::new("type", Form::Text, "The type of the value.").required().one_of(VALUE_TYPES),
         Key::new("field", Form::Text, "The path of what is exported, without `${`.").required(),
         Key::new("description", Form::Text, "For people.").substitutions(),
     ],

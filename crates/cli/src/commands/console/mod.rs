@@ -1,0 +1,136 @@
+//! `cyan console`: expressions of the document's dialect at a prompt, one after the other.
+//!
+//! The document is staged once; then each line is worked out against it, as `cyan eval` does. In a pipe lines are read
+//! and results printed, without a prompt.
+
+mod names;
+mod prompt;
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use diag::Diagnostics;
+use engine::Staged;
+use engine::shell::Shell;
+use serde_json::{Value as Json, json};
+
+use self::names::Names;
+use self::prompt::Prompt;
+use super::eval;
+use super::exports::bare;
+use super::stage::{Ready, ready_with};
+use crate::arguments::{Console, Global};
+use crate::exit::{CommandError, Exit};
+use crate::json;
+use crate::setup::{Document, Setup};
+use crate::view::report::Report;
+
+const HELP: &str = "\
+An expression is worked out as the document would, with or without `${..}` around it.
+What is known only on deploy is shown so. Open brackets go on on the next line; Tab completes names.
+
+  :names   what can be read
+  :help    this
+  :quit    leave; so does Ctrl-D
+";
+
+pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let source = eval::source(arguments.file.as_deref())?;
+    if arguments.file.is_some() && source.path.is_none() {
+        return Err(CommandError::usage("the expressions come from standard input, so the document cannot"));
+    }
+    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let look = |_: &mut Document| Diagnostics::new();
+    let ready = ready_with(setup, source, &arguments.which, &arguments.inputs, None, report, look).await?;
+    let Ready { document, shell, staged, .. } = match ready {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
+    };
+    let mut session = Session { document, shell, staged, reveal: arguments.reveal, failed: false, values: Vec::new() };
+    if report.terminal.can_ask() && std::io::stdout().is_terminal() {
+        session.at_prompt(report).await?;
+        return Ok(Exit::Done);
+    }
+    session.in_pipe(report).await?;
+    report.set_result(json!({"values": session.values}));
+    Ok(if session.failed { Exit::Unusable } else { Exit::Done })
+}
+
+struct Session {
+    document: Document,
+    shell: Shell,
+    staged: Staged,
+    reveal: bool,
+    failed: bool,
+    values: Vec<Json>,
+}
+
+impl Session {
+    async fn at_prompt(&mut self, report: &mut Report) -> Result<(), CommandError> {
+        let names = Names::of(&self.document);
+        let mut prompt = Prompt::new(names)?;
+        report.terminal.say(format!("`{}` is staged. `:help` says more.", self.document.source.shown));
+        while let Some(text) = prompt.line()? {
+            if self.one(&text, report).await {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn in_pipe(&mut self, report: &mut Report) -> Result<(), CommandError> {
+        let mut text = String::new();
+        for line in std::io::stdin().lock().lines() {
+            let line = line.map_err(|source| CommandError::Unreadable { name: "standard input".to_owned(), source })?;
+            text.push_str(&line);
+            if prompt::is_open(&text) {
+                text.push('\n');
+                continue;
+            }
+            if self.one(&std::mem::take(&mut text), report).await {
+                return Ok(());
+            }
+        }
+        self.one(&text, report).await;
+        Ok(())
+    }
+
+    /// Does what a line says; whether that is to leave.
+    async fn one(&mut self, text: &str, report: &mut Report) -> bool {
+        match text.trim() {
+            "" => {}
+            ":quit" | ":q" | ":exit" => return true,
+            ":help" | ":h" | ":?" => report.terminal.aside(HELP),
+            ":names" => report.terminal.aside(&Names::of(&self.document).listed()),
+            other if other.starts_with(':') => {
+                self.failed = true;
+                report.error(&CommandError::Usage {
+                    message: format!("there is no `{other}` here"),
+                    help: Some("`:help` says what there is".to_owned()),
+                });
+            }
+            expression => self.evaluate(expression, report).await,
+        }
+        false
+    }
+
+    async fn evaluate(&mut self, expression: &str, report: &mut Report) {
+        let (expr, mut found) = eval::parse(&mut self.document, expression);
+        let mut value = None;
+        if !found.has_errors() {
+            value = self.staged.evaluate(&expr, &self.shell, &mut found).await;
+        }
+        report.diagnostics(&found, &self.document.files);
+        let Some(value) = value.filter(|_| !found.has_errors()) else {
+            self.failed = true;
+            return;
+        };
+        if report.is_json() {
+            let known = !value.has_unknown();
+            self.values
+                .push(json!({"expression": expression, "value": json::value(&value, self.reveal), "known": known}));
+        } else {
+            let value = if self.reveal { value.revealed() } else { value };
+            report.terminal.line(bare(&value));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What can be read in a document, for completion at a prompt.
+
+use blueprint::{IndexMap, Name};
+use provider::TypeRef;
+
+use crate::setup::Document;
+
+/// Names by what stands before them: under the empty path those that an expression may begin with.
+pub(super) struct Names {
+    below: IndexMap<String, Vec<String>>,
+}
+
+impl Names {
+    pub(super) fn of(document: &Document) -> Names {
+        let mut names = Names { below: IndexMap::default() };
+        let Some(checked) = &document.checked else { return names };
+        let (blueprint, catalogs) = (&checked.blueprint, &document.registry.catalogs);
+        fn keys<T>(map: &IndexMap<Name, T>) -> Vec<String> {
+            map.keys().map(|name| name.to_string()).collect()
+        }
+        names.put("variables", keys(&blueprint.inputs));
+        names.put("values", keys(&blueprint.locals));
+        names.put("datasources", keys(&blueprint.data_sources));
+        names.put("children", keys(&blueprint.children));
+        names.put("resources", keys(&blueprint.resources));
+        for (name, source) in &blueprint.data_sources {
+            names.put(&format!("datasources.{name}"), keys(&source.exports));
+        }
+        for (name, resource) in &blueprint.resources {
+            let fields = match catalogs.resource_type(&resource.type_name.item) {
+                TypeRef::Known(ty) => keys(&ty.schema.fields),
+                _ => Vec::new(),
+            };
+            for path in [name.to_string(), format!("resources.{name}")] {
+                names.put(&path, vec!["spec".to_owned(), "metadata".to_owned()]);
+                names.put(&format!("{path}.spec"), fields.clone());
+                let metadata = ["displayName", "labels", "annotations", "custom"].map(str::to_owned).to_vec();
+                names.put(&format!("{path}.metadata"), metadata);
+            }
+        }
+        let sections = ["variables", "values", "datasources", "children", "resources"];
+        let heads = sections.iter().filter(|head| names.below.contains_key(**head)).map(|head| format!("{head}."));
+        let functions = document.registry.functions.names().map(|name| format!("{name}("));
+        let heads: Vec<String> = heads.chain(keys(&blueprint.resources)).chain(functions).collect();
+        names.put("", heads);
+        names
+    }
+
+    fn put(&mut self, path: &str, names: Vec<String>) {
+        if !names.is_empty() {
+            self.below.insert(path.to_owned(), names);
+        }
+    }
+
+    /// Where the name that ends at `at` begins, and what it could become.
+    pub(super) fn complete(&self, line: &str, at: usize) -> (usize, Vec<String>) {
+        let before = line.get(..at).unwrap_or_default();
+        let part = |character: char| character.is_alphanumeric() || "_-.[]".contains(character);
+        let word = &before[before.trim_end_matches(part).len()..];
+        let (path, begun) = word.rsplit_once('.').unwrap_or(("", word));
+        // An instance has the names of its template.
+        let path = path.split('.').map(|step| step.split('[').next().unwrap_or(step)).collect::<Vec<_>>().join(".");
+        let fitting = self.below.get(&path).into_iter().flatten().filter(|name| name.starts_with(begun));
+        (at - begun.len(), fitting.cloned().collect())
+    }
+
+    /// What can be read, a line for each section.
+    pub(super) fn listed(&self) -> String {
+        let sections = ["variables", "values", "datasources", "children", "resources"];
+        let lines = sections.iter().filter_map(|head| Some(format!("{head}: {}\n", self.below.get(*head)?.join(", "))));
+        lines.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_completed_where_they_stand() {
+        let mut names = Names { below: IndexMap::default() };
+        let put = |names: &mut Names, path: &str, list: &[&str]| {
+            names.put(path, list.iter().map(|name| (*name).to_owned()).collect())
+        };
+        put(&mut names, "", &["variables.", "trim(", "to_upper(", "table"]);
+        put(&mut names, "variables", &["region", "role"]);
+        put(&mut names, "table", &["spec", "metadata"]);
+        put(&mut names, "table.spec", &["id", "name"]);
+        let complete = |line: &str| names.complete(line, line.len());
+        assert_eq!(complete("t"), (0, vec!["trim(".to_owned(), "to_upper(".into(), "table".into()]));
+        assert_eq!(complete("trim(variables.r"), (15, vec!["region".to_owned(), "role".into()]));
+        assert_eq!(complete("table[0].spec."), (14, vec!["id".to_owned(), "name".into()]));
+        assert_eq!(complete("nothing.x"), (8, Vec::new()));
+        assert_eq!(names.complete("variables.reg + 1", 13), (10, vec!["region".to_owned()]));
+    }
+}

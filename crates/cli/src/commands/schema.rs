@@ -1,0 +1,59 @@
+//! `cyan schema`.
+
+use provider::Catalogs;
+use serde_json::json;
+
+use crate::arguments::{Global, Schema};
+use crate::exit::{CommandError, Exit};
+use crate::registry::SIMULATED;
+use crate::view::report::Report;
+
+pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let dialects = dialects::dialects();
+    let Some(dialect) = dialects.iter().find(|dialect| dialect.name() == arguments.dialect) else {
+        let names = dialects.iter().map(|dialect| dialect.name());
+        return Err(CommandError::Usage {
+            message: format!("there is no dialect `{}`", arguments.dialect),
+            help: diag::nearest(&arguments.dialect, names)
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("the default is `blueprint`".to_owned())),
+        });
+    };
+    let registry = global.offer.registry(|namespace| namespace != SIMULATED || arguments.all);
+    let catalogs: &Catalogs = &registry.catalogs;
+    let known = |begin: &str| {
+        let mut names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
+        names.any(|name| begins(name, begin))
+    };
+    if let Some(unknown) = arguments.without.iter().chain(&arguments.with).find(|begin| !known(begin)) {
+        return Err(CommandError::Usage {
+            message: format!("no type is called `{unknown}`, and none begins so"),
+            help: diag::nearest(unknown, catalogs.namespaces().chain(catalogs.resource_type_names()))
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("`cyan types` lists them all".to_owned())),
+        });
+    }
+    let large: Vec<&str> = catalogs
+        .iter()
+        .filter(|catalog| catalog.source.is_some())
+        .flat_map(|catalog| catalog.namespaces.iter().map(AsRef::as_ref))
+        .collect();
+    let wanted = |name: &str| {
+        let is = |list: &[String]| list.iter().any(|begin| begins(name, begin));
+        !is(&arguments.without) && (is(&arguments.with) || !large.contains(&Catalogs::namespace_of(name)))
+    };
+    let title = format!("A document of the dialect `{}`", dialect.name());
+    let schema = engine::json_schema(&title, dialect.shape(), catalogs, wanted);
+    if report.is_json() {
+        report.set_result(json!({"dialect": dialect.name(), "schema": schema}));
+    } else {
+        // Large as it is, it is read by programs; a line for each definition is for those who look all the same.
+        report.terminal.data(&format!("{schema:#}\n"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Whether a type is that one, or of that namespace or group: whole segments count.
+fn begins(name: &str, begin: &str) -> bool {
+    name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,163 @@
+//! `cyan schema`: a JSON Schema that documents fit which `cyan validate` takes, and faulty ones do not.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+use syntax::{Content, Node, Style};
+
+fn schema(flags: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_cyan")).arg("schema").args(flags).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A document as an editor sees it: scalars by the core schema of YAML 1.2.
+fn data(node: &Node) -> Value {
+    match &node.content {
+        Content::Map(entries) => {
+            let entries =
+                entries.iter().map(|entry| (entry.key.text().unwrap_or_default().to_owned(), data(&entry.value)));
+            Value::Object(entries.collect::<Map<_, _>>())
+        }
+        Content::List(items) => Value::Array(items.iter().map(data).collect()),
+        Content::Scalar(scalar) if scalar.style.is_text() => json!(*scalar.text),
+        Content::Scalar(scalar) => match &*scalar.text {
+            "true" | "True" | "TRUE" => json!(true),
+            "false" | "False" | "FALSE" => json!(false),
+            "null" | "~" | "" => Value::Null,
+            text if scalar.style == Style::JsonNumber
+                || text.starts_with(|one: char| one.is_ascii_digit() || one == '-') =>
+            {
+                let number = text.parse::<i64>().ok().map(Value::from);
+                number.or_else(|| text.parse::<f64>().ok().map(Value::from)).unwrap_or_else(|| json!(text))
+            }
+            text => json!(text),
+        },
+        Content::Missing => Value::Null,
+    }
+}
+
+fn document(name: &str, text: &str) -> Value {
+    let (tree, found) = syntax::parse(diag::FileId::new(0), text, syntax::Format::of_name(name));
+    assert!(!found.has_errors(), "{name}");
+    data(&tree.root.unwrap())
+}
+
+fn documents_under(folder: &str) -> Vec<PathBuf> {
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.to_string_lossy().into_owned();
+            if path.is_dir() {
+                open.push(path);
+            } else if name.contains(".blueprint.") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_things_are_for() {
+    let schema = schema(&["--all"]);
+    jsonschema::meta::validate(&schema).unwrap();
+    let file = &schema["$defs"]["resource:local/file"];
+    assert_eq!(file["required"], json!(["path"]));
+    assert!(file["properties"]["content"]["description"].as_str().is_some_and(|docs| !docs.is_empty()), "{file}");
+    assert_eq!(file["properties"].get("sha256"), None, "nobody may write what the provider fills in");
+    assert!(schema["properties"]["resources"]["description"].is_string());
+}
+
+#[test]
+fn documents_of_the_examples_fit() {
+    let schema = schema(&[]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let documents = documents_under("examples");
+    assert!(documents.len() >= 3);
+    for path in documents {
+        let document = document(&path.to_string_lossy(), &std::fs::read_to_string(&path).unwrap());
+        let wrong: Vec<String> =
+            validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(wrong.is_empty(), "{}\n{}", path.display(), wrong.join("\n"));
+    }
+}
+
+#[test]
+fn a_type_is_chosen_by_its_name_and_faults_are_found() {
+    let schema = schema(&[]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let resource = |text: &str| document("x.yaml", &format!("version: 2023-04-20\nresources:\n  a: {text}\n"));
+    for fine in [
+        "{type: local/file, spec: {path: a, content: b}}",
+        "{type: local/file, spec: {path: \"${variables.x}\", overwrite: \"${values.y}\"}}",
+        "{type: random/pet, spec: {words: 3}, condition: {not: \"${variables.x}\"}, each: \"${values.list}\"}",
+        "{type: random/pet, spec: {}, condition: {and: [\"${a}\", {or: [\"${b}\"]}]}, dependsOn: [b, c]}",
+        "{type: random/pet, spec: {words: \"${variables.words}\"}, metadata: {labels: {a: b}, custom: {c: [1]}}}",
+    ] {
+        let document = resource(fine);
+        let wrong: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{fine}\n{}", wrong.join("\n"));
+    }
+    for faulty in [
+        "{type: local/file, spec: {content: b}}",
+        "{type: local/file, spec: {path: a, contents: b}}",
+        "{type: local/file, spec: {path: 1}}",
+        "{type: local/file, spec: {path: a, overwrite: maybe}}",
+        "{type: local/file, spec: {path: a, sha256: b}}",
+        "{type: local/fil, spec: {path: a}}",
+        "{type: \"${variables.t}\", spec: {path: a}}",
+        "{type: random/pet, spec: {words: two}}",
+        "{type: random/pet, spec: [], metadata: {}}",
+        "{type: random/pet, specs: {}}",
+        "{type: random/pet, spec: {}, condition: {nand: []}}",
+        "{type: random/pet}",
+    ] {
+        assert!(!validator.is_valid(&resource(faulty)), "{faulty}");
+    }
+    for faulty in [
+        "resources: {}",
+        "version: 2024-01-01",
+        "version: 2023-04-20\nvariable: {}",
+        "version: 2023-04-20\nvalues: {a: {type: map, value: 1}}",
+    ] {
+        assert!(!validator.is_valid(&document("x.yaml", faulty)), "{faulty}");
+    }
+}
+
+#[test]
+fn types_can_be_left_out_and_taken_in() {
+    let whole = schema(&[]);
+    let less = schema(&["--without", "local", "--without", "http/request"]);
+    let more = schema(&["--with", "aws/lambda/function"]);
+    let has = |schema: &Value, name: &str| schema["$defs"].get(format!("resource:{name}")).is_some();
+    assert!(
+        has(&whole, "local/file")
+            && !has(&less, "local/file")
+            && !has(&less, "http/request")
+            && has(&less, "random/pet")
+    );
+    assert!(
+        !has(&whole, "aws/lambda/function")
+            && has(&more, "aws/lambda/function")
+            && !has(&more, "aws/lambda/permission")
+    );
+    // Nothing is said about what was left out, but it may be named; what nobody offers may not.
+    let named = |ty: &str| {
+        document("x.yaml", &format!("version: 2023-04-20\nresources: {{a: {{type: {ty}, spec: {{x: 1}}}}}}"))
+    };
+    let validator = jsonschema::validator_for(&less).unwrap();
+    assert!(validator.is_valid(&named("local/file")) && !validator.is_valid(&named("lokal/file")));
+    assert!(!validator.is_valid(&named("random/pet")));
+    let validator = jsonschema::validator_for(&more).unwrap();
+    assert!(validator.is_valid(&named("aws/lambda/permission")) && !validator.is_valid(&named("aws/lambda/function")));
+    let refused = Command::new(env!("CARGO_BIN_EXE_cyan")).args(["schema", "--without", "locl"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean `local`?"));
+}

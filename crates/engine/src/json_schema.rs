@@ -1,0 +1,331 @@
+//! A dialect and the types that documents can name, as a JSON Schema (draft 2020-12) for editors.
+//!
+//! Made from the tables that drive the checks: the dialect's shape, and the catalogues of providers. Each type has a
+//! definition of its own; `if` and `then` choose it by the value of `type`. Wherever a substitution may stand, a text with
+//! `${` is allowed.
+//!
+//! A schema says less than `check`: no names, no types of expressions, nothing that spans two places.
+
+use blueprint::{Constraint, Field, Kind, Schema, Value};
+use dialects::{Form, Key, Offer, Section, Shape};
+use provider::{Catalogs, DataSourceType, TypeRef};
+use serde_json::{Map, Value as Json, json};
+
+/// The schema of a dialect's documents, with the types whose names `wanted` takes; another type of a namespace of which
+/// not all are described may be named, and then nothing is said about its fields.
+pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl Fn(&str) -> bool) -> Json {
+    let mut open: Vec<String> = Vec::new();
+    let mut described = |names: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+        let mut described = Vec::new();
+        for name in names {
+            if wanted(name) {
+                described.push(name.to_owned());
+            } else if open.last().is_none_or(|last| last != Catalogs::namespace_of(name)) {
+                open.push(Catalogs::namespace_of(name).to_owned());
+            }
+        }
+        described
+    };
+    let resources = described(&mut catalogs.resource_type_names());
+    let data_sources = described(&mut catalogs.data_source_type_names());
+    let variables = described(&mut catalogs.variable_type_names());
+    let loose = catalogs.iter().filter(|catalog| catalog.loose_names);
+    open.extend(loose.flat_map(|catalog| catalog.namespaces.iter().map(|name| name.to_string())));
+    open.sort();
+    open.dedup();
+    let maker = Maker { resources, data_sources, variables, open };
+    let mut definitions = Map::new();
+    definitions.insert(
+        "substitution".to_owned(),
+        json!({"description": "A text that is worked out: `${..}` reads something else.", "type": "string", "pattern": "\\$\\{"}),
+    );
+    definitions.insert(
+        "scalar".to_owned(),
+        json!({"description": "A single value.", "type": ["string", "number", "boolean"]}),
+    );
+    for section in shape.sections.iter().skip(1) {
+        definitions.insert(definition(section.name), maker.section(section));
+    }
+    for name in &maker.resources {
+        if let TypeRef::Known(ty) = catalogs.resource_type(name) {
+            let mut spec = object(&ty.schema);
+            spec["title"] = json!(name);
+            spec["description"] = json!(&*ty.docs);
+            definitions.insert(format!("resource:{name}"), spec);
+        }
+    }
+    for name in &maker.data_sources {
+        if let TypeRef::Known(ty) = catalogs.data_source_type(name) {
+            definitions.insert(format!("filter:{name}"), filter(&ty));
+        }
+    }
+    let mut root = Map::new();
+    root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    root.insert("title".to_owned(), json!(title));
+    if let Some(document) = shape.sections.first()
+        && let Json::Object(document) = maker.section(document)
+    {
+        root.extend(document);
+    }
+    root.insert("$defs".to_owned(), Json::Object(definitions));
+    Json::Object(root)
+}
+
+struct Maker {
+    resources: Vec<String>,
+    data_sources: Vec<String>,
+    variables: Vec<String>,
+    /// Namespaces of which types may be named that are not listed: left out, or not spelt exactly.
+    open: Vec<String>,
+}
+
+impl Maker {
+    /// A mapping with fixed keys.
+    fn section(&self, section: &Section) -> Json {
+        let properties: Map<String, Json> =
+            section.keys.iter().map(|key| (key.name.to_owned(), self.described(key))).collect();
+        let required: Vec<&str> = section.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        let offers = |offer: Offer| section.keys.iter().find(|key| key.offer == offer);
+        let chosen = |names: &[String], by: &Key, key: &Key, kind: &str| -> Vec<Json> {
+            let choice = |name: &String| {
+                json!({
+                    "if": {"properties": {by.name: {"const": name}}, "required": [by.name]},
+                    "then": {"properties": {key.name: {"$ref": reference(&format!("{kind}:{name}"))}}},
+                })
+            };
+            names.iter().map(choice).collect()
+        };
+        let mut choices = Vec::new();
+        if let (Some(by), Some(key)) = (offers(Offer::ResourceType), offers(Offer::Spec)) {
+            choices.extend(chosen(&self.resources, by, key, "resource"));
+        }
+        if let (Some(by), Some(key)) = (offers(Offer::DataSourceType), offers(Offer::Filter)) {
+            choices.extend(chosen(&self.data_sources, by, key, "filter"));
+        }
+        if !choices.is_empty() {
+            schema["allOf"] = Json::Array(choices);
+        }
+        schema
+    }
+
+    fn described(&self, key: &Key) -> Json {
+        let since = if key.since.is_empty() { String::new() } else { format!(" Since version {}.", key.since) };
+        let mut schema = self.key(key);
+        if schema.get("$ref").is_some() {
+            schema = json!({"allOf": [schema]});
+        }
+        schema["description"] = json!(format!("{}{since}", key.docs));
+        schema
+    }
+
+    fn key(&self, key: &Key) -> Json {
+        match key.offer {
+            Offer::ResourceType => return self.names(&self.resources, &[]),
+            Offer::DataSourceType => return self.names(&self.data_sources, &[]),
+            Offer::VariableType => return self.names(&self.variables, key.values),
+            Offer::Nothing | Offer::Spec | Offer::Filter => {}
+        }
+        if !key.values.is_empty() {
+            return json!({"enum": key.values});
+        }
+        if !key.section.is_empty() {
+            return self.leads_to(key);
+        }
+        let text = if key.substitutions {
+            json!({"type": "string"})
+        } else {
+            json!({"type": "string", "not": {"$ref": "#/$defs/substitution"}})
+        };
+        let scalar = json!({"$ref": "#/$defs/scalar"});
+        let (map, list) = (json!({"type": "object"}), json!({"type": "array"}));
+        let any_of = |one: Json, other: Json| json!({"anyOf": [one, other]});
+        match key.form {
+            Form::Text => text,
+            Form::Scalar => scalar,
+            Form::ScalarOrList => any_of(scalar, list),
+            Form::ScalarOrMap => any_of(scalar, map),
+            Form::Map => map,
+            Form::List => list,
+            Form::MapOrList => any_of(map, list),
+            Form::Any => json!({}),
+        }
+    }
+
+    /// The value of a key that holds a section, or definitions of one.
+    fn leads_to(&self, key: &Key) -> Json {
+        let section = json!({"$ref": reference(&definition(key.section))});
+        if key.definitions {
+            let names = json!({
+                "type": "object",
+                "additionalProperties": section,
+                "propertyNames": {"pattern": "^[A-Za-z0-9_.-]+$"},
+            });
+            // `exports: "*"` takes all there are.
+            return match key.form {
+                Form::Any => json!({"anyOf": [names, {"const": "*"}]}),
+                _ => names,
+            };
+        }
+        let scalar =
+            json!({"anyOf": [{"$ref": "#/$defs/substitution"}, {"type": "boolean"}, {"enum": ["true", "false"]}]});
+        match key.form {
+            Form::ScalarOrMap => json!({"anyOf": [section, scalar]}),
+            Form::MapOrList => json!({"anyOf": [section, {"type": "array", "items": section}]}),
+            // Conditions in a list are what the section holding them is: maps, or single values.
+            Form::List => json!({"type": "array", "minItems": 1, "items": {"anyOf": [section, scalar]}}),
+            _ => section,
+        }
+    }
+
+    /// A type's name: one that is known, or one of a namespace of which not all are listed.
+    fn names(&self, known: &[String], first: &[&str]) -> Json {
+        let listed: Vec<&str> = first.iter().copied().chain(known.iter().map(String::as_str)).collect();
+        if self.open.is_empty() {
+            return json!({"enum": listed});
+        }
+        // Not only as it is written here: capitals and hyphens do not count everywhere.
+        let spelt = |name: &String| -> String {
+            name.chars()
+                .map(|letter| match letter {
+                    'a'..='z' => format!("[{letter}{}]-?", letter.to_ascii_uppercase()),
+                    other => format!("{other}-?"),
+                })
+                .collect()
+        };
+        let spaces: Vec<String> = self.open.iter().map(spelt).collect();
+        json!({"anyOf": [{"enum": listed}, {"type": "string", "pattern": format!("^(?:{})/", spaces.join("|"))}]})
+    }
+}
+
+/// What may be filtered on, and what must be.
+fn filter(ty: &DataSourceType) -> Json {
+    // `[]` in a path stands for any position, in a document also for none.
+    let paths: Vec<&str> = ty.filters.keys().map(|path| path.as_ref()).collect();
+    let field = if paths.iter().any(|path| path.contains("[]")) { json!({}) } else { json!({"enum": paths}) };
+    let one = json!({"properties": {"field": field}});
+    json!({
+        "title": &*ty.name,
+        "description": &*ty.docs,
+        "if": {"type": "array"},
+        "then": {"items": one},
+        "else": one,
+    })
+}
+
+/// The fields that a document may write.
+fn object(schema: &Schema) -> Json {
+    let written = || schema.fields.iter().filter(|(_, field)| field.is_settable());
+    let properties: Map<String, Json> = written().map(|(name, one)| (name.to_string(), field(one))).collect();
+    let required: Vec<&str> = written().filter(|(_, one)| one.required).map(|(name, _)| name.as_ref()).collect();
+    let mut object = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    object
+}
+
+fn field(field: &Field) -> Json {
+    let mut schema = or_substitution(bare(field));
+    if field.nullable && schema.get("anyOf").is_some() {
+        if let Some(branches) = schema["anyOf"].as_array_mut() {
+            branches.push(json!({"type": "null"}));
+        }
+    } else if field.nullable && schema.as_object().is_some_and(|schema| !schema.is_empty()) {
+        schema = json!({"anyOf": [schema, {"type": "null"}]});
+    }
+    let mut docs = field.docs.to_string();
+    for (word, is) in [
+        ("Filled in where nothing is written.", field.computed && field.optional),
+        ("Secret.", field.sensitive),
+        ("A change makes the thing anew.", field.must_recreate),
+    ] {
+        if is {
+            docs = format!("{docs} {word}");
+        }
+    }
+    if !docs.is_empty() {
+        schema["description"] = json!(docs.trim());
+    }
+    if let Some(default) = &field.default {
+        schema["default"] = plain(default);
+    }
+    schema
+}
+
+/// The same, or a text with a substitution.
+fn or_substitution(schema: Json) -> Json {
+    let is_open = schema.as_object().is_none_or(Map::is_empty);
+    let is_text = schema == json!({"type": "string"});
+    if is_open || is_text { schema } else { json!({"anyOf": [schema, {"$ref": "#/$defs/substitution"}]}) }
+}
+
+fn bare(field: &Field) -> Json {
+    let limits = &field.constraint;
+    let mut schema = match &field.kind {
+        Kind::Any => json!({}),
+        Kind::String => json!({"type": "string"}),
+        Kind::Integer => json!({"type": "integer"}),
+        Kind::Float => json!({"type": "number"}),
+        Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Array(item) => json!({"type": "array", "items": self::field(item)}),
+        Kind::Map(value) => json!({"type": "object", "additionalProperties": self::field(value)}),
+        Kind::Object(fields) => object(fields),
+        Kind::Union(branches) => json!({"anyOf": branches.iter().map(bare).collect::<Vec<_>>()}),
+    };
+    limit(&mut schema, &field.kind, limits);
+    if !field.allowed.is_empty() {
+        schema["enum"] = Json::Array(field.allowed.iter().map(plain).collect());
+    }
+    schema
+}
+
+fn limit(schema: &mut Json, kind: &Kind, limits: &Constraint) {
+    let mut set = |name: &str, limit: Option<Json>| {
+        if let Some(limit) = limit {
+            schema[name] = limit;
+        }
+    };
+    match kind {
+        Kind::String => {
+            set("minLength", limits.min_length.map(Json::from));
+            set("maxLength", limits.max_length.map(Json::from));
+            // Editors read patterns as ECMAScript does: what only ours understands is not said.
+            let common = |pattern: &&blueprint::Name| {
+                !["(?", "\\z", "\\A", "\\p", "\\P", "[[", "&&"].iter().any(|odd| pattern.contains(odd))
+            };
+            set("pattern", limits.pattern.as_ref().filter(common).map(|pattern| json!(&**pattern)));
+        }
+        Kind::Integer | Kind::Float => {
+            set("minimum", limits.min.map(Json::from));
+            set("maximum", limits.max.map(Json::from));
+        }
+        Kind::Array(_) => {
+            set("minItems", limits.min_items.map(Json::from));
+            set("maxItems", limits.max_items.map(Json::from));
+        }
+        Kind::Map(_) => {
+            set("minProperties", limits.min_items.map(Json::from));
+            set("maxProperties", limits.max_items.map(Json::from));
+        }
+        Kind::Any | Kind::Boolean | Kind::Object(_) | Kind::Union(_) => {}
+    }
+}
+
+/// A value of a catalogue as JSON; those hold nothing that JSON lacks.
+fn plain(value: &Value) -> Json {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// The name of a section's definition: `data-source`.
+fn definition(section: &str) -> String {
+    section.replace(' ', "-")
+}
+
+/// The pointer to a definition.
+fn reference(name: &str) -> String {
+    format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1"))
+}
