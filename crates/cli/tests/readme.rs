@@ -1,5 +1,8 @@
-//! What the pages show is what happens: the commands of README.md run as they stand there and print what stands below
-//! them, and the document of the guide deploys.
+//! What the pages show is what happens: the commands of README.md and of the guide run as they stand there and print what
+//! stands below them.
+//!
+//! A block ```` ```yaml NAME ```` of the guide is a file of that name, a block ```` ```console ```` holds commands after
+//! `$ ` and what they print.
 //!
 //! With `CYAN_ACCEPT` set (`cargo xtask accept`) the output of now is written into the page.
 
@@ -44,17 +47,34 @@ fn commands_of_the_readme_print_what_it_shows() {
     let text = fs::read_to_string(page("README.md")).expect("there is a README");
     fs::write(place.path().join("garden.blueprint.yaml"), document(&text)).expect("the document can be written");
 
+    shows(&page("README.md"), &text, place.path());
+}
+
+/// Runs the commands of a page in a folder, and compares what they print with what the page shows, or writes it there.
+fn shows(file: &Path, text: &str, folder: &Path) {
     let mut now = String::new();
     let mut in_console = false;
+    let mut written: Option<(&str, String)> = None;
     for line in text.lines() {
         match line {
             "```console" => in_console = true,
-            "```" => in_console = false,
+            "```" => {
+                in_console = false;
+                if let Some((name, text)) = written.take() {
+                    fs::write(folder.join(name), text).expect("the file can be written");
+                }
+            }
             _ => {}
+        }
+        if let Some((_, text)) = &mut written {
+            text.push_str(&format!("{line}\n"));
+        }
+        if let Some(name) = line.strip_prefix("```yaml ") {
+            written = Some((name, String::new()));
         }
         match line.strip_prefix("$ ") {
             Some(command) if in_console => {
-                now.push_str(&format!("{line}\n{}", shell(command, place.path())));
+                now.push_str(&format!("{line}\n{}", shell(command, folder)));
             }
             // Output as it stood in the page: what stands there now comes from the command.
             _ if in_console && line != "```console" => {}
@@ -62,9 +82,25 @@ fn commands_of_the_readme_print_what_it_shows() {
         }
     }
     if std::env::var_os("CYAN_ACCEPT").is_some() {
-        fs::write(page("README.md"), now).expect("the page can be written");
+        fs::write(file, now).expect("the page can be written");
     } else {
-        assert!(now == text, "run `cargo xtask accept` and look at what changes; now it is:\n{now}");
+        let name = file.display();
+        assert!(now == text, "{name}: run `cargo xtask accept` and look at what changes; now it is:\n{now}");
+    }
+}
+
+#[test]
+fn commands_of_the_guide_print_what_it_shows() {
+    let mut pages: Vec<PathBuf> = fs::read_dir(page("docs/guide"))
+        .expect("there is a guide")
+        .map(|entry| entry.expect("it can be listed").path())
+        .collect();
+    pages.sort();
+    assert!(pages.len() >= 2);
+    for file in pages {
+        let place = TempDir::new().expect("there is a place for temporary files");
+        let text = fs::read_to_string(&file).expect("a page is text");
+        shows(&file, &text, place.path());
     }
 }
 

@@ -20,6 +20,7 @@ The workshop of this repository.
 
 cargo xtask test [ARGUMENTS]    everything: tests, tidy checks, generated files, examples; ARGUMENTS go to `cargo test`
 cargo xtask tidy                the tidy checks alone
+cargo xtask docs                writes the reference pages anew
 cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
 cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormation's schemas; --check compares, if they are at hand
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let done = match command.as_deref() {
         Some("test") => suite::test(&root(), &rest),
         Some("tidy") => suite::tidy(&root()),
+        Some("docs") => suite::docs(&root()),
         Some("accept") => suite::accept(&root()),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),

@@ -88,6 +88,14 @@ pub(crate) fn tidy(root: &Path) -> Result<bool, std::io::Error> {
     run(root, &["--package", "xtask", "--test", "tidy"], false)
 }
 
+/// Writes the reference pages anew.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn docs(root: &Path) -> Result<bool, std::io::Error> {
+    run(root, &["--package", "xtask", "--test", "tidy", "generated"], true)
+}
+
 /// Writes anew what tests compare with: reference pages, the output that README shows, records of scenarios.
 ///
 /// # Errors

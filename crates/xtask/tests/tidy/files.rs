@@ -81,11 +81,30 @@ fn links_between_pages_lead_somewhere() {
         let whole = crate::root().join(path);
         let folder = whole.parent().expect("a file lies in a folder");
         for (at, _) in text.match_indices("](") {
-            let target = text[at + 2..].split([')', '#', ' ', '\n']).next().unwrap_or_default();
-            if !target.is_empty() && !target.contains("://") && !folder.join(target).exists() {
+            let target = text[at + 2..].split([')', ' ', '\n']).next().unwrap_or_default();
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            if file.contains("://") {
+                continue;
+            }
+            let there = if file.is_empty() { whole.clone() } else { folder.join(file) };
+            let has_anchor =
+                || std::fs::read_to_string(&there).is_ok_and(|text| anchors(&text).any(|one| one == anchor));
+            if !there.exists() || !anchor.is_empty() && !has_anchor() {
                 findings.push(format!("{path}: `{target}`"));
             }
         }
     }
     crate::none(&findings, "correct the link, or take it away");
+}
+
+/// The names by which the headings of a page can be linked to, as code hosts make them.
+fn anchors(page: &str) -> impl Iterator<Item = String> {
+    page.lines().filter(|line| line.starts_with('#')).map(|line| {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        words
+            .chars()
+            .filter(|letter| letter.is_alphanumeric() || "-_ ".contains(*letter))
+            .collect::<String>()
+            .replace(' ', "-")
+    })
 }

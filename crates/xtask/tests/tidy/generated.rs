@@ -1,18 +1,19 @@
 //! Reference pages made from data: types from catalogues, functions from their table, codes from their declarations.
 //!
 //! The pages are kept in the repository, so that a change of them is seen in review. The test compares them with what
-//! the data gives now; with `CYAN_ACCEPT` set (`cargo xtask accept`) it writes them.
+//! the data gives now; with `CYAN_ACCEPT` set (`cargo xtask docs`) it writes them.
 
 use serde_json::{Map, Value};
 
 use crate::codes::declared;
 
-const NOTE: &str = "<!-- Generated: `cargo xtask accept` makes it anew. -->";
+const NOTE: &str = "<!-- Generated: `cargo xtask docs` makes it anew. -->";
 
 #[test]
 fn reference_pages_are_what_the_data_gives() {
     let mut findings = Vec::new();
     for (path, page) in [
+        ("docs/reference/language.md", language()),
         ("docs/reference/types.md", types()),
         ("docs/reference/functions.md", functions()),
         ("docs/reference/codes.md", codes()),
@@ -25,14 +26,73 @@ fn reference_pages_are_what_the_data_gives() {
             findings.push(path.to_owned());
         }
     }
-    crate::none(&findings, "run `cargo xtask accept` and look at what changes");
+    crate::none(&findings, "run `cargo xtask docs` and look at what changes");
+}
+
+/// Sections and keys of each dialect.
+fn language() -> String {
+    let mut page = format!(
+        "# The language\n\n{NOTE}\n\nEvery section and key of a document. `cyan schema` prints the same as a JSON Schema for editors; \
+         the [pages of the language](../../crates/dialects/spec/blueprint/) say what each means, with examples. Keys marked *required* must be \
+         there; where `${{..}}` is marked, the value or what is in it may read something else.\n"
+    );
+    for dialect in dialects::dialects() {
+        for section in dialect.shape().sections {
+            page.push_str(&format!(
+                "\n## {}\n\n| key | holds | `${{..}}` | |\n|---|---|---|---|\n",
+                heading(section.name)
+            ));
+            for key in section.keys {
+                let required = if key.required { "*required*. " } else { "" };
+                let since = if key.since.is_empty() { String::new() } else { format!(" Since version {}.", key.since) };
+                let substitutions = if key.substitutions { "yes" } else { "" };
+                page.push_str(&format!(
+                    "| `{}` | {} | {substitutions} | {required}{}{since} |\n",
+                    key.name,
+                    holds(key),
+                    key.docs.replace('|', "\\|")
+                ));
+            }
+        }
+    }
+    page
+}
+
+fn heading(section: &str) -> String {
+    let mut letters = section.chars();
+    letters.next().map(|first| format!("{}{}", first.to_uppercase(), letters.as_str())).unwrap_or_default()
+}
+
+/// What the value of a key is, with the way to the section that it leads to.
+fn holds(key: &dialects::Key) -> String {
+    let link = format!("[{}](#{})", key.section, key.section.replace(' ', "-"));
+    let values: Vec<String> = key.values.iter().map(|value| format!("`{value}`")).collect();
+    match (key.offer, key.values, key.section) {
+        (dialects::Offer::ResourceType | dialects::Offer::DataSourceType, ..) => {
+            "the name of a [type](types.md)".to_owned()
+        }
+        (dialects::Offer::VariableType, ..) => format!("{}, or a type of a provider's", values.join(", ")),
+        (_, [_, ..], _) => values.join(", "),
+        (dialects::Offer::Spec, ..) => "fields of the [type](types.md)".to_owned(),
+        (.., "") => key.form.words().to_owned(),
+        _ if key.definitions => match key.form {
+            dialects::Form::Any => format!("names, each with a {link}; or `\"*\"`"),
+            _ => format!("names, each with {} {link}", if key.section.starts_with(['e', 'i']) { "an" } else { "a" }),
+        },
+        _ => match key.form {
+            dialects::Form::ScalarOrMap => format!("a single value, or a {link}"),
+            dialects::Form::MapOrList => format!("a {link}, or a list of them"),
+            dialects::Form::List => format!("a list of single values, or of {link}s"),
+            _ => format!("a {link}"),
+        },
+    }
 }
 
 fn types() -> String {
     let mut page = format!(
         "# Types\n\n{NOTE}\n\nWhat a document can declare. `cyan types TYPE` shows the same on a terminal. *Required* fields must be written, \
          *computed* ones are filled in by the provider; a change of a field that *replaces* makes the thing anew; *secret* \
-         ones never show.\n"
+         ones never show; a *unique* value no two things may share at a time. A way as in `read.url` leads into what a field holds.\n"
     );
     for folder in crate::folders_in("crates/providers/src") {
         let path = format!("crates/providers/src/{folder}/catalog.json");
@@ -71,6 +131,11 @@ fn types() -> String {
 
 fn fields(page: &mut String, one: &Value) {
     page.push_str("\n| field | kind | |\n|---|---|---|\n");
+    rows(page, one, "");
+}
+
+/// A row for each field, and below it for each field of what it holds, with the way there.
+fn rows(page: &mut String, one: &Value, before: &str) {
     for (field, about) in object(one, "fields") {
         let mut marks = Vec::new();
         for (key, mark) in [
@@ -78,6 +143,7 @@ fn fields(page: &mut String, one: &Value) {
             ("computed", "*computed*"),
             ("mustRecreate", "*replaces*"),
             ("sensitive", "*secret*"),
+            ("unique", "*unique*"),
         ] {
             if about[key] == true {
                 marks.push(mark.to_owned());
@@ -86,8 +152,21 @@ fn fields(page: &mut String, one: &Value) {
         if !about["default"].is_null() {
             marks.push(format!("by default `{}`", about["default"]));
         }
+        if let Some(allowed) = about["allowed"].as_array() {
+            let allowed: Vec<String> = allowed.iter().map(|value| format!("`{value}`")).collect();
+            marks.push(format!("one of {}", allowed.join(", ")));
+        }
         let marks = if marks.is_empty() { String::new() } else { format!("{}. ", marks.join(", ")) };
-        page.push_str(&format!("| `{field}` | {} | {marks}{} |\n", kind(about), text(about, "docs")));
+        page.push_str(&format!("| `{before}{field}` | {} | {marks}{} |\n", kind(about), text(about, "docs")));
+        let (mut inside, mut way) = (about, format!("{before}{field}"));
+        loop {
+            (inside, way) = match text(inside, "kind").as_str() {
+                "array" => (&inside["items"], format!("{way}[]")),
+                "map" => (&inside["values"], format!("{way}.<key>")),
+                _ => break,
+            };
+        }
+        rows(page, inside, &format!("{way}."));
     }
 }
 
@@ -124,6 +203,9 @@ fn functions() -> String {
          Arguments in brackets may be left out, `..` takes any number. After `=>` comes the result, after `!` the code of \
          the diagnostic.\n"
     );
+    let names: Vec<String> =
+        expr::core_functions().iter().map(|function| format!("[`{0}`](#{0})", function.name)).collect();
+    page.push_str(&format!("\n{}\n", names.join(" ")));
     for function in expr::core_functions().iter() {
         page.push_str(&format!("\n## `{}`\n\n{}\n\n```text\n", function.name, function.docs));
         page.push_str(&format!("{}\n", function.signature()));
