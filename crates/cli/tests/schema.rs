@@ -90,6 +90,39 @@ fn documents_of_the_examples_fit() {
 }
 
 #[test]
+fn documents_of_the_conformance_pack_fit_where_nothing_is_wrong_with_them() {
+    let schema = schema(&["--all"]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint/cases");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for kind in ["validation", "stage"] {
+        for entry in std::fs::read_dir(folder.join(kind)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let Some(stem) = name.strip_suffix(".yaml") else { continue };
+            let expected =
+                std::fs::read_to_string(folder.join(kind).join(format!("{stem}.expect.json"))).unwrap_or_default();
+            let expected: Value = serde_json::from_str(&expected).unwrap_or_default();
+            // Catalogues of their own, and documents with something to say about them, are not for this.
+            let clean =
+                expected["diagnostics"].as_array().is_none_or(Vec::is_empty) && expected.get("catalog").is_none();
+            if !clean {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let document = document(&name, &text);
+            count += 1;
+            wrong.extend(
+                validator.iter_errors(&document).map(|error| format!("{name}: {}: {error}", error.instance_path())),
+            );
+        }
+    }
+    assert!(count > 50, "{count}");
+    assert!(wrong.is_empty(), "of {count}:\n{}", wrong.join("\n"));
+}
+
+#[test]
 fn a_type_is_chosen_by_its_name_and_faults_are_found() {
     let schema = schema(&[]);
     let validator = jsonschema::validator_for(&schema).unwrap();

@@ -26,7 +26,11 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
         }
         described
     };
-    let resources = described(&mut catalogs.resource_type_names());
+    let transforms = || catalogs.transform_names().filter_map(|name| catalogs.transform(name));
+    let abstract_types = || transforms().flat_map(|transform| &transform.abstract_types);
+    let mut names = catalogs.resource_type_names().chain(abstract_types().map(|(name, _)| name.as_ref()));
+    let resources = described(&mut names);
+    drop(names);
     let data_sources = described(&mut catalogs.data_source_type_names());
     let variables = described(&mut catalogs.variable_type_names());
     let loose = catalogs.iter().filter(|catalog| catalog.loose_names);
@@ -53,6 +57,11 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
             spec["description"] = json!(&*ty.docs);
             definitions.insert(format!("resource:{name}"), spec);
         }
+    }
+    for (name, ty) in abstract_types().filter(|(name, _)| wanted(name)) {
+        let mut spec = object(&ty.schema);
+        spec["title"] = json!(&**name);
+        definitions.insert(format!("resource:{name}"), spec);
     }
     for name in &maker.data_sources {
         if let TypeRef::Known(ty) = catalogs.data_source_type(name) {

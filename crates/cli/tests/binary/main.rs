@@ -11,3 +11,4 @@ mod output;
 mod place;
 mod rehearsal;
 mod spec_examples;
+mod types;
