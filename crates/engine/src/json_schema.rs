@@ -6,6 +6,9 @@
 //!
 //! A schema says less than `check`: no names, no types of expressions, nothing that spans two places.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use blueprint::{Constraint, Field, Kind, Schema, Value};
 use dialects::{Form, Key, Offer, Section, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
@@ -52,14 +55,14 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
     }
     for name in &maker.resources {
         if let TypeRef::Known(ty) = catalogs.resource_type(name) {
-            let mut spec = object(&ty.schema);
+            let mut spec = Fields::of(name, &ty.schema, &mut definitions).object(&ty.schema);
             spec["title"] = json!(name);
             spec["description"] = json!(&*ty.docs);
             definitions.insert(format!("resource:{name}"), spec);
         }
     }
     for (name, ty) in abstract_types().filter(|(name, _)| wanted(name)) {
-        let mut spec = object(&ty.schema);
+        let mut spec = Fields::of(name, &ty.schema, &mut definitions).object(&ty.schema);
         spec["title"] = json!(&**name);
         definitions.insert(format!("resource:{name}"), spec);
     }
@@ -225,44 +228,120 @@ fn filter(ty: &DataSourceType) -> Json {
     })
 }
 
-/// The fields that a document may write.
-fn object(schema: &Schema) -> Json {
-    let written = || schema.fields.iter().filter(|(_, field)| field.is_settable());
-    let properties: Map<String, Json> = written().map(|(name, one)| (name.to_string(), field(one))).collect();
-    let required: Vec<&str> = written().filter(|(_, one)| one.required).map(|(name, _)| name.as_ref()).collect();
-    let mut object = json!({"type": "object", "properties": properties, "additionalProperties": false});
-    if !required.is_empty() {
-        object["required"] = json!(required);
-    }
-    object
+/// The fields of one type. Objects that several fields share get a definition of their own: written out each time, those
+/// of some types would fill books.
+struct Fields<'t, 'd> {
+    name: &'t str,
+    /// How many fields hold an object, by the place where it is kept.
+    uses: HashMap<*const Schema, usize>,
+    defined: HashMap<*const Schema, String>,
+    definitions: &'d mut Map<String, Json>,
 }
 
-fn field(field: &Field) -> Json {
-    let mut schema = or_substitution(bare(field));
-    if field.nullable && schema.get("anyOf").is_some() {
-        if let Some(branches) = schema["anyOf"].as_array_mut() {
-            branches.push(json!({"type": "null"}));
-        }
-    } else if field.nullable && schema.as_object().is_some_and(|schema| !schema.is_empty()) {
-        schema = json!({"anyOf": [schema, {"type": "null"}]});
+impl<'t, 'd> Fields<'t, 'd> {
+    fn of(name: &'t str, schema: &Schema, definitions: &'d mut Map<String, Json>) -> Fields<'t, 'd> {
+        let mut fields = Fields { name, uses: HashMap::new(), defined: HashMap::new(), definitions };
+        fields.count(schema);
+        fields
     }
-    let mut docs = field.docs.to_string();
-    for (word, is) in [
-        ("Filled in where nothing is written.", field.computed && field.optional),
-        ("Secret.", field.sensitive),
-        ("A change makes the thing anew.", field.must_recreate),
-    ] {
-        if is {
-            docs = format!("{docs} {word}");
+
+    fn count(&mut self, schema: &Schema) {
+        for field in schema.fields.values() {
+            self.count_in(field);
         }
     }
-    if !docs.is_empty() {
-        schema["description"] = json!(docs.trim());
+
+    fn count_in(&mut self, field: &Field) {
+        match &field.kind {
+            Kind::Array(inside) | Kind::Map(inside) => self.count_in(inside),
+            Kind::Union(branches) => branches.iter().for_each(|branch| self.count_in(branch)),
+            Kind::Object(schema) => {
+                let uses = self.uses.entry(Arc::as_ptr(schema)).or_default();
+                *uses += 1;
+                if *uses == 1 {
+                    self.count(schema);
+                }
+            }
+            _ => {}
+        }
     }
-    if let Some(default) = &field.default {
-        schema["default"] = plain(default);
+
+    fn shared(&mut self, schema: &Arc<Schema>) -> Json {
+        let place = Arc::as_ptr(schema);
+        if self.uses.get(&place).is_none_or(|uses| *uses < 2) {
+            return self.object(schema);
+        }
+        if let Some(name) = self.defined.get(&place) {
+            return json!({"$ref": reference(name)});
+        }
+        let name = format!("resource:{}:{}", self.name, self.defined.len() + 1);
+        self.defined.insert(place, name.clone());
+        let object = self.object(schema);
+        self.definitions.insert(name.clone(), object);
+        json!({"$ref": reference(&name)})
     }
-    schema
+
+    /// The fields that a document may write.
+    fn object(&mut self, schema: &Schema) -> Json {
+        let written = || schema.fields.iter().filter(|(_, field)| field.is_settable());
+        let properties: Map<String, Json> = written().map(|(name, one)| (name.to_string(), self.field(one))).collect();
+        let required: Vec<&str> = written().filter(|(_, one)| one.required).map(|(name, _)| name.as_ref()).collect();
+        let mut object = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !required.is_empty() {
+            object["required"] = json!(required);
+        }
+        object
+    }
+
+    fn field(&mut self, field: &Field) -> Json {
+        let mut schema = or_substitution(self.bare(field));
+        if field.nullable && schema.get("anyOf").is_some() {
+            if let Some(branches) = schema["anyOf"].as_array_mut() {
+                branches.push(json!({"type": "null"}));
+            }
+        } else if field.nullable && schema.as_object().is_some_and(|schema| !schema.is_empty()) {
+            schema = json!({"anyOf": [schema, {"type": "null"}]});
+        }
+        let mut docs = field.docs.to_string();
+        for (word, is) in [
+            ("Filled in where nothing is written.", field.computed && field.optional),
+            ("Secret.", field.sensitive),
+            ("A change makes the thing anew.", field.must_recreate),
+        ] {
+            if is {
+                docs = format!("{docs} {word}");
+            }
+        }
+        if !docs.is_empty() {
+            schema["description"] = json!(docs.trim());
+        }
+        if let Some(default) = &field.default {
+            schema["default"] = plain(default);
+        }
+        schema
+    }
+
+    fn bare(&mut self, field: &Field) -> Json {
+        let limits = &field.constraint;
+        let mut schema = match &field.kind {
+            Kind::Any => json!({}),
+            Kind::String => json!({"type": "string"}),
+            Kind::Integer => json!({"type": "integer"}),
+            Kind::Float => json!({"type": "number"}),
+            Kind::Boolean => json!({"type": "boolean"}),
+            Kind::Array(item) => json!({"type": "array", "items": self.field(item)}),
+            Kind::Map(value) => json!({"type": "object", "additionalProperties": self.field(value)}),
+            Kind::Object(fields) => self.shared(fields),
+            Kind::Union(branches) => {
+                json!({"anyOf": branches.iter().map(|branch| self.bare(branch)).collect::<Vec<_>>()})
+            }
+        };
+        limit(&mut schema, &field.kind, limits);
+        if !field.allowed.is_empty() {
+            schema["enum"] = Json::Array(field.allowed.iter().map(plain).collect());
+        }
+        schema
+    }
 }
 
 /// The same, or a text with a substitution.
@@ -270,26 +349,6 @@ fn or_substitution(schema: Json) -> Json {
     let is_open = schema.as_object().is_none_or(Map::is_empty);
     let is_text = schema == json!({"type": "string"});
     if is_open || is_text { schema } else { json!({"anyOf": [schema, {"$ref": "#/$defs/substitution"}]}) }
-}
-
-fn bare(field: &Field) -> Json {
-    let limits = &field.constraint;
-    let mut schema = match &field.kind {
-        Kind::Any => json!({}),
-        Kind::String => json!({"type": "string"}),
-        Kind::Integer => json!({"type": "integer"}),
-        Kind::Float => json!({"type": "number"}),
-        Kind::Boolean => json!({"type": "boolean"}),
-        Kind::Array(item) => json!({"type": "array", "items": self::field(item)}),
-        Kind::Map(value) => json!({"type": "object", "additionalProperties": self::field(value)}),
-        Kind::Object(fields) => object(fields),
-        Kind::Union(branches) => json!({"anyOf": branches.iter().map(bare).collect::<Vec<_>>()}),
-    };
-    limit(&mut schema, &field.kind, limits);
-    if !field.allowed.is_empty() {
-        schema["enum"] = Json::Array(field.allowed.iter().map(plain).collect());
-    }
-    schema
 }
 
 fn limit(schema: &mut Json, kind: &Kind, limits: &Constraint) {

@@ -26,13 +26,16 @@ const STYLE: &str = "
     .datasource .box { fill: #eaf5e9; stroke: #4c8f4a; stroke-dasharray: 5 3 }
     .value .box { fill: #f4f4f1; stroke: #8a8f88 }
     .child .box { fill: #f1ebf8; stroke: #7a57a8 }
+    .link .box { fill: #fdf1e3; stroke: #b9772a }
     .child .inner { fill: none; stroke: #7a57a8; stroke-width: 0.8 }
     .arrow { fill: none; stroke: #6b8794; stroke-width: 1.3 }
     .head { fill: #6b8794 }
     .depends-on { stroke-dasharray: 7 4 }
     .condition { stroke-dasharray: 2 3 }
     .reads-metadata { stroke-dasharray: 9 3 2 3 }
-    .other { stroke-dasharray: 12 4 }
+    .by-link { stroke-dasharray: 12 4 }
+    .end { stroke-width: 0.9 }
+    .other { stroke-dasharray: 1 3 }
     @media (prefers-color-scheme: dark) {
       .back { fill: #0f1a20 }
       text { fill: #e2eef3 }
@@ -41,6 +44,7 @@ const STYLE: &str = "
       .datasource .box { fill: #17361c; stroke: #74bd72 }
       .value .box { fill: #2a2d2b; stroke: #9aa098 }
       .child .box { fill: #2e2143; stroke: #b394dd }
+      .link .box { fill: #3d2b14; stroke: #e0a458 }
       .child .inner { stroke: #b394dd }
       .arrow { stroke: #7f9daa }
       .head { fill: #7f9daa }
@@ -48,7 +52,15 @@ const STYLE: &str = "
 ";
 
 /// Why an arrow is there, in the order in which the legend says it, and the class that gives it its dashes.
-const REASONS: [&str; 4] = ["reads", "depends-on", "condition", "reads-metadata"];
+const REASONS: [(&str, &str); 7] = [
+    ("reads", "reads"),
+    ("depends-on", "depends-on"),
+    ("condition", "condition"),
+    ("reads-metadata", "reads-metadata"),
+    ("link", "by-link"),
+    ("from", "end"),
+    ("to", "end"),
+];
 
 /// The drawing. The same picture gives the same text.
 pub(crate) fn to_svg(picture: &Picture) -> String {
@@ -95,7 +107,7 @@ pub(crate) fn to_svg(picture: &Picture) -> String {
 }
 
 fn class(why: &str) -> &str {
-    if REASONS.contains(&why) { why } else { "other" }
+    REASONS.iter().find(|(reason, _)| *reason == why).map_or("other", |(_, class)| class)
 }
 
 fn size(element: &Element) -> Size {
@@ -163,7 +175,7 @@ fn path(points: &[Point]) -> String {
 
 /// A line and a word for each reason that occurs, and how wide all of it is.
 fn legend(arrows: &[(usize, usize, &str)]) -> (String, f64) {
-    let mut reasons: Vec<&str> = REASONS.to_vec();
+    let mut reasons: Vec<&str> = REASONS.iter().map(|(reason, _)| *reason).collect();
     for (_, _, why) in arrows {
         if !reasons.contains(why) {
             reasons.push(why);
