@@ -62,7 +62,7 @@ pub trait World: Send + Sync {
     /// The caller's working directory: absolute, without a trailing slash. None if it sent none.
     fn working_directory(&self) -> Option<Name>;
 
-    /// The bytes of a file, relative to the folder of the document; at most 16 MiB.
+    /// The bytes of a file, relative to the folder of the document, or to the address of one from afar; at most 16 MiB.
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
 
     /// The bytes at an http or https URL: up to 5 redirects, 2xx only, 30 s, 16 MiB.

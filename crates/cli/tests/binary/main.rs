@@ -10,5 +10,6 @@ mod life;
 mod output;
 mod place;
 mod rehearsal;
+mod remote;
 mod spec_examples;
 mod types;

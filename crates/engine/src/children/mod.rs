@@ -577,9 +577,10 @@ fn includes_of(number: u32, place: &Place) -> Vec<Include> {
     (0..place.children.len() as u32).map(|include| (number, include)).collect()
 }
 
-/// The folder of a file of this machine.
+/// What a document's paths are relative to: the folder of a file of this machine; for a document from afar its address, so
+/// that it reads what lies beside it and nothing of this machine (S70).
 fn folder_of(location: &Location) -> Option<Name> {
-    let path = location.as_disk()?;
+    let Some(path) = location.as_disk() else { return Some(location.identity().clone()) };
     Some(match path.rsplit_once('/') {
         Some(("", _)) => "/".into(),
         Some((folder, _)) => folder.into(),

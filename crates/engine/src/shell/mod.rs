@@ -161,7 +161,15 @@ impl World for Shell {
 
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         Box::pin(async move {
-            if path.starts_with("https://") || path.starts_with("http://") {
+            // A document from afar stands at an address; what it reads lies beside it, or at other addresses.
+            let from = self.sources.location(folder);
+            let is_web = path.starts_with("https://") || path.starts_with("http://");
+            if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
+                let limits = source::Limits::file(self.cancel.clone());
+                let read = self.sources.read(&source::Request::path(from, path), &limits).await;
+                return read.map(|read| read.bytes).map_err(|error| SourceError { message: error.to_string() });
+            }
+            if is_web {
                 return self.http(path).await;
             }
             if let Some((scheme, _)) = path.split_once("://") {

@@ -1,0 +1,96 @@
+//! Documents that come from a web server: included, read beside, pinned, refused.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+
+use crate::place::Place;
+
+/// What lies on a server: path, status, text.
+type Shelf = Vec<(&'static str, u16, String)>;
+
+/// Serves these until the test ends, and returns the address.
+fn serve(shelf: Shelf) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            lines.find(String::is_empty);
+            let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+            let found = shelf.iter().find(|(one, ..)| *one == path);
+            let (status, text) = found.map_or((404, ""), |(_, status, text)| (*status, text.as_str()));
+            let length = text.len();
+            let _ =
+                write!(stream, "HTTP/1.1 {status} Word\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{text}");
+        }
+    });
+    address
+}
+
+const PART: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: '${utf8(file(\"../note.txt\"))}'}}\n\
+                    exports:\n  note: {type: string, field: resources.a.spec.input}\n";
+
+fn including(path: &str, metadata: &str) -> String {
+    format!(
+        "version: 2023-04-20\ninclude:\n  part:\n    path: {path}\n{metadata}exports:\n  note: {{type: string, field: children.part.note}}\n"
+    )
+}
+
+#[test]
+fn a_document_from_afar_is_deployed_with_what_lies_beside_it() {
+    let address = serve(vec![
+        ("/a/main.yaml", 200, including("parts/part.yaml", "")),
+        ("/a/parts/part.yaml", 200, PART.to_owned()),
+        ("/a/note.txt", 200, "from afar".to_owned()),
+    ]);
+    let place = Place::with("blueprint.yaml", &including(&format!("{address}/a/main.yaml"), ""));
+    place.write("note.txt", "of this machine");
+    place.ends(0, &["deploy", "--yes"]);
+    assert_eq!(place.ends(0, &["exports", "note"]).out.trim_end(), "from afar");
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+}
+
+#[test]
+fn a_document_from_afar_reads_no_file_of_this_machine() {
+    let place = Place::new();
+    place.write("note.txt", "of this machine");
+    let file = place.path().join("note.txt");
+    let reading = |path: &str| PART.replace("../note.txt", path);
+    let address = serve(vec![
+        ("/absolute.yaml", 200, reading(file.to_str().unwrap())),
+        ("/beside.yaml", 200, reading("note.txt")),
+        ("/scheme.yaml", 200, reading(&format!("file://{}", file.display()))),
+    ]);
+    for name in ["absolute", "beside", "scheme"] {
+        place.write("blueprint.yaml", including(&format!("{address}/{name}.yaml"), ""));
+        let staged = place.ends(1, &["stage"]);
+        assert!(staged.err.contains("error[source-unreadable]"), "{name}: {}", staged.err);
+        assert!(!format!("{}{}", staged.out, staged.err).contains("of this machine"), "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_said_at_the_include() {
+    let address = serve(vec![
+        ("/page.yaml", 200, "<!doctype html><title>Sign in</title>".to_owned()),
+        ("/closed.yaml", 403, String::new()),
+        ("/part.yaml", 200, PART.to_owned()),
+    ]);
+    let place = Place::new();
+    let wrong = format!("    metadata: {{checksum: \"sha256:{}\"}}\n", "0".repeat(64));
+    for (name, metadata, code, words) in [
+        ("page", "", "source-unreadable", "an HTML page with the title `Sign in`"),
+        ("closed", "", "source-unreadable", "403 Forbidden"),
+        ("gone", "", "source-unreadable", "404 Not Found"),
+        ("part", wrong.as_str(), "checksum-mismatch", "pinned"),
+    ] {
+        place.write("blueprint.yaml", including(&format!("{address}/{name}.yaml"), metadata));
+        let validated = place.ends(1, &["validate"]);
+        assert!(validated.err.contains(&format!("error[{code}]")), "{name}: {}", validated.err);
+        assert!(validated.err.contains(words), "{name}: {}", validated.err);
+        assert!(validated.err.contains("blueprint.yaml:4:11"), "{name}: {}", validated.err);
+    }
+    place.write("blueprint.yaml", including("https://plain.example/../x.yaml", "").replace("https", "http"));
+    assert!(place.ends(1, &["validate"]).err.contains("over `https` only"));
+}
