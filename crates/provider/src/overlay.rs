@@ -2,7 +2,7 @@
 //!
 //! Not here: reading them (`catalog_file`); what all catalogues together contradict ([`combine`](crate::combine)).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use blueprint::Name;
@@ -73,15 +73,13 @@ fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], k
 /// What two of a person's own catalogues both name: neither can take the place of the other. The position of the later
 /// one, and the mistake at its place.
 pub fn twice(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
-    let mut owners: HashMap<String, usize> = HashMap::new();
+    let mut taken: HashSet<String> = HashSet::new();
     let mut wrong = Vec::new();
     for (number, catalog) in more.iter().enumerate() {
-        let mut claim = |place: String, what: String| {
-            if owners.contains_key(&place) {
+        let mut claim = |key: String, place: String, what: String| {
+            if !taken.insert(key) {
                 let message = format!("another catalogue has {what} too");
                 wrong.push((number, CatalogError { place, message, position: None }));
-            } else {
-                owners.insert(place, number);
             }
         };
         for (section, names) in [
@@ -92,17 +90,13 @@ pub fn twice(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
             ("functions", catalog.functions.iter().map(|function| &function.name).collect()),
         ] {
             for name in names {
-                claim(format!("$.{section}[{:?}]", name.as_ref()), format!("`{name}`"));
+                let place = format!("$.{section}[{:?}]", name.as_ref());
+                claim(place.clone(), place, format!("`{name}`"));
             }
         }
         for (at, kind) in catalog.link_kinds.iter().enumerate() {
-            let pair = format!("$.linkKinds {} {}", kind.a, kind.b);
-            if owners.contains_key(&pair) {
-                let message = format!("another catalogue has links from `{}` to `{}` too", kind.a, kind.b);
-                wrong.push((number, CatalogError { place: format!("$.linkKinds[{at}]"), message, position: None }));
-            } else {
-                owners.insert(pair, number);
-            }
+            let what = format!("links from `{}` to `{}`", kind.a, kind.b);
+            claim(what.clone(), format!("$.linkKinds[{at}]"), what);
         }
     }
     wrong

@@ -36,6 +36,7 @@ pub use self::script::{Fault, FaultKind, When};
 pub use self::world::{Refusal, SharedWorld, Thing, World, WorldError};
 
 use self::script::Script;
+use self::world::Wish;
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(
@@ -217,9 +218,10 @@ impl FakeProvider {
             None => Some(0),
         };
         let stable = unsettled == Some(0) && !self.late.contains(&resource_type.name);
+        let wish = Wish { token: &call.token, sent: &desired, secrets, unsettled };
         let mut world = lock(&self.world);
         let thing = if request.operation == Operation::Create {
-            world.create(resource_type, place, &call.token, &desired, secrets, unsettled).map_err(refused)?
+            world.create(resource_type, place, wish).map_err(refused)?
         } else {
             let Some(id) = request.id else {
                 return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
@@ -231,7 +233,7 @@ impl FakeProvider {
                 let message = format!("`{path}` cannot be changed in place: the thing must be made anew");
                 return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
             }
-            world.update(resource_type, id, place, &call.token, &desired, secrets, unsettled).map_err(refused)?
+            world.update(resource_type, id, place, wish).map_err(refused)?
         };
         Ok(Applied { id: thing.id, fields: thing.fields, private: Value::Null, stable, warnings: Vec::new() })
     }

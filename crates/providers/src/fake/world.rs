@@ -69,6 +69,18 @@ pub struct Thing {
     pub(super) unsettled: Option<u32>,
 }
 
+/// How a thing is to be.
+pub(super) struct Wish<'a> {
+    /// The token of the call.
+    pub(super) token: &'a Name,
+    /// The fields that were sent, in clear.
+    pub(super) sent: &'a Value,
+    /// Where secrets stand in them.
+    pub(super) secrets: Vec<Name>,
+    /// How many checks for stability say no; none if all do.
+    pub(super) unsettled: Option<u32>,
+}
+
 impl Thing {
     /// It, as it may be written to a file.
     fn veiled(&self) -> Box<Thing> {
@@ -210,11 +222,9 @@ impl World {
         &mut self,
         resource_type: &ResourceType,
         place: &str,
-        token: &Name,
-        sent: &Value,
-        secrets: Vec<Name>,
-        unsettled: Option<u32>,
+        wish: Wish<'_>,
     ) -> Result<Thing, Refusal> {
+        let Wish { token, sent, secrets, unsettled } = wish;
         if let Some(thing) = self.by_token(token)
             && thing.place.as_ref() == place
             && thing.type_name == resource_type.name
@@ -270,11 +280,9 @@ impl World {
         resource_type: &ResourceType,
         id: &str,
         place: &str,
-        token: &Name,
-        sent: &Value,
-        secrets: Vec<Name>,
-        unsettled: Option<u32>,
+        wish: Wish<'_>,
     ) -> Result<Thing, Refusal> {
+        let Wish { token, sent, secrets, unsettled } = wish;
         let thing = self.things.get(id).ok_or(Refusal::NotThere)?;
         if thing.update_token == *token {
             return Ok(thing.clone());
