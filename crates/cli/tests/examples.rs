@@ -278,27 +278,39 @@ fn every_example_can_be_rehearsed() {
         if !entry.path().is_dir() {
             continue;
         }
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let example = Example::new(&name);
-        let staged = example.cyan("stage --simulate").last(0).to_owned();
-        let deployed = example.cyan("deploy --simulate --yes");
-        let made = deployed.last(0).to_owned();
-        assert_eq!(
-            made,
-            staged
-                .replace(" to create", " created")
-                .replace(" to update", " updated")
-                .replace(" to delete", " deleted")
-        );
-        assert!(!made.starts_with('0'), "{name}: {made}");
-        let again = example.cyan("stage --simulate");
-        assert_eq!(again.last(0), "0 to create, 0 to update, 0 to delete", "{name}: {}", again.stdout);
-        assert_eq!(example.cyan("drift --simulate --exit-code").last(0), "0 drifted, 0 vanished", "{name}");
-        assert_eq!(example.cyan("list").last(0), "", "{name}: nothing real is there");
-        example.cyan("exports --simulate").last(0);
-        example.cyan("destroy --simulate --yes").last(0);
-        assert_eq!(listing(&example.folder), example.begun_with, "{name}");
-        rehearsed += 1;
+        let example = Example::new(&entry.file_name().to_string_lossy());
+        let documents: Vec<String> = example
+            .begun_with
+            .iter()
+            .filter(|name| name.contains(".blueprint.") && !name.contains('/'))
+            .cloned()
+            .collect();
+        for document in documents {
+            rehearse(&example, &document);
+            rehearsed += 1;
+        }
     }
-    assert!(rehearsed >= 3, "{rehearsed} were found");
+    assert!(rehearsed >= 8, "{rehearsed} were found");
+}
+
+#[track_caller]
+fn rehearse(example: &Example, document: &str) {
+    let run = |command: &str| example.cyan(&format!("{command} --simulate {document}"));
+    let staged = run("stage").last(0).to_owned();
+    let deployed = run("deploy --yes");
+    let made = deployed.last(0).to_owned();
+    let done = |line: &str| {
+        let line = line.replace(" to create", " created").replace(" to update", " updated");
+        line.replace(" to delete", " deleted")
+    };
+    assert_eq!(made, done(&staged), "{document}");
+    assert!(!made.starts_with('0'), "{document}: {made}");
+    let again = run("stage");
+    assert_eq!(again.last(0), "0 to create, 0 to update, 0 to delete", "{document}: {}", again.stdout);
+    assert_eq!(run("drift --exit-code").last(0), "0 drifted, 0 vanished", "{document}");
+    assert_eq!(example.cyan("list").last(0), "", "{document}: nothing real is there");
+    let instance = document.split(".blueprint.").next().unwrap_or_default();
+    example.cyan(&format!("exports --simulate --instance {instance}")).last(0);
+    run("destroy --yes").last(0);
+    assert_eq!(listing(&example.folder), example.begun_with, "{document}");
 }
