@@ -108,7 +108,8 @@ fn copy(from: &Path, to: &Path) {
         let entry = entry.expect("the folder can be read").path();
         let name = entry.file_name().expect("it is in a folder");
         // What a person tried in the example itself is not part of it.
-        if ["public", "private", "dev", "release", ".cyan", "site.tar.gz"].iter().any(|made| name == *made) {
+        if ["public", "private", "dev", "release", "services", ".cyan", "site.tar.gz"].iter().any(|made| name == *made)
+        {
             continue;
         }
         if entry.is_dir() {
@@ -157,6 +158,47 @@ fn a_static_site() {
     assert_eq!((site.read("private/certificate.pem"), site.read("private/passwords")), (certificate, passwords));
 
     site.goes(19);
+}
+
+#[test]
+fn services_with_certificates() {
+    let services = Example::new("certified-services");
+    let valid = services.cyan("validate");
+    assert_eq!(valid.exit, 0, "{}", valid.stderr);
+    services.deploys("", 16, 0, 0, 0);
+    assert!(services.read("services/orders/certificate.pem").starts_with("-----BEGIN CERTIFICATE-----"));
+    assert_eq!(services.read("services/api/service.conf").lines().next(), Some("listen 8443;"));
+    assert_eq!(services.read("services/orders/service.conf").lines().next(), Some("listen 9443;"));
+    assert_eq!(services.cyan("exports api").last(0), "https://api.shop.internal:8443");
+    let shown = services.cyan("show orders/certificate");
+    assert!(shown.stdout.contains("tls/signed-certificate"), "{}", shown.stdout);
+    let staged = services.cyan("stage --json");
+    assert!(!staged.stdout.contains("PRIVATE KEY"), "{}", staged.stdout);
+
+    // A file beside the child is read there, for both.
+    let conf = services.folder.join("parts/service.conf");
+    fs::write(&conf, "listen PORT;\n").expect("it can be written");
+    services.deploys("", 0, 2, 0, 0);
+    fs::write(&conf, fs::read(original("certified-services/parts/service.conf")).expect("it is there"))
+        .expect("it can be");
+    services.deploys("", 0, 2, 0, 0);
+
+    // A child that is no longer included takes exactly its things along.
+    let document = services.folder.join("services.blueprint.yaml");
+    let whole = fs::read_to_string(&document).expect("it is text");
+    let begin = whole.find("  orders:\n    path").expect("it is included");
+    let end = whole.find("resources:\n").expect("it has resources");
+    let without = format!("{}\n{}", &whole[..begin], &whole[end..])
+        .replace("list(children.api.endpoint, children.orders.endpoint)", "list(children.api.endpoint)")
+        .replace("  orders: { type: string, field: children.orders.endpoint }\n", "");
+    fs::write(&document, without).expect("it can be written");
+    services.deploys("", 0, 1, 6, 0);
+    assert!(!services.has("services/orders/key.pem") && services.has("services/api/key.pem"));
+    services.goes(10);
+}
+
+fn original(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(path)
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use blueprint::Blueprint;
-use engine::{EdgeKind, Graph as EngineGraph, Links, Node};
+use engine::{Documents, EdgeKind, Node};
 
 use crate::arguments::{Global, Graph, GraphFormat};
 use crate::exit::{CommandError, Exit};
@@ -18,11 +17,11 @@ pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) 
         Document::check(source, &setup.global.offer, &Known::of(&engine::Given::default()), |_| false).await;
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
-    let Some(checked) = document.checked.as_ref().filter(|_| !document.found.has_errors()) else {
+    let Some(documents) = document.documents.as_ref().filter(|_| !document.found.has_errors()) else {
         return Ok(Exit::Unusable);
     };
     let title = format!("what needs what in {}", document.source.shown);
-    let picture = picture(&checked.graph, checked.blueprint.as_ref(), &checked.links, title);
+    let picture = picture(documents, title);
     report.set_result(to_json(&picture));
     if !report.is_json() {
         let text = match arguments.format {
@@ -36,16 +35,19 @@ pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) 
     Ok(Exit::Done)
 }
 
-fn picture(graph: &EngineGraph, blueprint: &Blueprint, links: &Links, title: String) -> Picture {
-    let places: HashMap<Node, usize> = graph.nodes().iter().enumerate().map(|(at, node)| (*node, at)).collect();
+fn picture(documents: &Documents, title: String) -> Picture {
+    let (graph, links) = (documents.graph(), documents.links());
+    // What is handed to a child and waits for nothing is like a variable of the root, which is not shown either.
+    let idle = |node: &Node| matches!(node, Node::Input(_)) && graph.edges(*node).is_empty();
+    let nodes: Vec<Node> = graph.nodes().iter().copied().filter(|node| !idle(node)).collect();
+    let places: HashMap<Node, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
     let place = |node: Node| places.get(&node).copied().unwrap_or_default();
-    let elements = graph
-        .nodes()
+    let elements = nodes
         .iter()
         .map(|node| {
             // Each once with its reason, in the order of the text.
             let mut seen = HashSet::new();
-            let needs = graph.edges(*node).iter().map(|edge| (place(edge.to), word(edge.kind)));
+            let needs = graph.edges(*node).iter().filter_map(|edge| Some((*places.get(&edge.to)?, word(edge.kind))));
             let needs = needs.filter(|edge| seen.insert(*edge)).collect();
             if let Node::Link(at) = node
                 && let Some(pair) = links.pairs().get(*at as usize)
@@ -53,13 +55,14 @@ fn picture(graph: &EngineGraph, blueprint: &Blueprint, links: &Links, title: Str
                 // A link has two ends, whatever it waits for.
                 let [a, b] = [Node::Resource(pair.a), Node::Resource(pair.b)];
                 let ty = Some(format!("{}::{}", pair.kind.a, pair.kind.b));
-                let name = format!("{}::{}", name(a, blueprint), name(b, blueprint));
+                let name = documents.name_of(*node);
                 return Element { name, kind: Kind::Link, ty, needs: vec![(place(a), "from"), (place(b), "to")] };
             }
-            Element { name: name(*node, blueprint), kind: kind(*node), ty: type_of(*node, blueprint), needs }
+            let ty = documents.type_of(*node).map(|ty| ty.to_string());
+            Element { name: documents.name_of(*node), kind: kind(*node), ty, needs }
         })
         .collect();
-    Picture { title, elements, order: graph.order().map(place).collect() }
+    Picture { title, elements, order: graph.order().filter(|node| !idle(node)).map(place).collect() }
 }
 
 fn kind(node: Node) -> Kind {
@@ -70,29 +73,6 @@ fn kind(node: Node) -> Kind {
         Node::Child(_) | Node::Input(_) => Kind::Child,
         Node::Link(_) => Kind::Link,
     }
-}
-
-/// An element with its section where the name alone could be mistaken: `values.x`, `datasources.x`; a resource by name.
-fn name(node: Node, blueprint: &Blueprint) -> String {
-    let (section, name) = match node {
-        Node::Local(at) => ("values.", blueprint.locals.get_index(at as usize).map(|(name, _)| name)),
-        Node::DataSource(at) => ("datasources.", blueprint.data_sources.get_index(at as usize).map(|(name, _)| name)),
-        Node::Resource(at) => ("", blueprint.resources.get_index(at as usize).map(|(name, _)| name)),
-        Node::Child(at) => ("children.", blueprint.children.get_index(at as usize).map(|(name, _)| name)),
-        Node::Link(_) => ("", None),
-        Node::Input(_) => ("variables.", None),
-    };
-    format!("{section}{}", name.map_or("", |name| name.as_ref()))
-}
-
-/// The type, where it has one.
-fn type_of(node: Node, blueprint: &Blueprint) -> Option<String> {
-    let name = match node {
-        Node::Resource(at) => &blueprint.resources.get_index(at as usize)?.1.type_name.item,
-        Node::DataSource(at) => &blueprint.data_sources.get_index(at as usize)?.1.type_name.item,
-        Node::Local(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => return None,
-    };
-    Some(name.to_string())
 }
 
 fn word(kind: EdgeKind) -> &'static str {

@@ -57,6 +57,7 @@ async fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bo
             "variables": blueprint.inputs.keys().collect::<Vec<_>>(),
             "datasources": blueprint.data_sources.keys().collect::<Vec<_>>(),
             "resources": blueprint.resources.keys().collect::<Vec<_>>(),
+            "children": blueprint.children.keys().collect::<Vec<_>>(),
             "exports": blueprint.exports.keys().collect::<Vec<_>>(),
         })
     });
@@ -88,6 +89,12 @@ fn contents(document: &Document) -> String {
         if count > 0 {
             parts.push(number(count, word));
         }
+    }
+    let below = document.documents.as_ref().map_or(&[][..], |documents| &documents.units()[1..]);
+    if !below.is_empty() {
+        let resources = below.iter().map(|unit| unit.blueprint().resources.len()).sum();
+        let word = if below.len() == 1 { "child document" } else { "child documents" };
+        parts.push(format!("{} {word} with {}", below.len(), number(resources, "resource")));
     }
     parts.join(", ")
 }

@@ -373,7 +373,7 @@ impl Documents {
     }
 
     /// The links of all documents, between the resources by number.
-    pub(crate) fn links(&self) -> &Arc<Links> {
+    pub fn links(&self) -> &Arc<Links> {
         &self.links
     }
 
@@ -490,6 +490,15 @@ impl Documents {
                 blueprint.inputs.get_index(at).map(|(name, _)| format!("variables.{name}")).unwrap_or_default()
             }
         })
+    }
+
+    /// The type of a resource or data source, as it is written.
+    pub fn type_of(&self, node: Node) -> Option<&Name> {
+        match node {
+            Node::Resource(number) => self.resource(number).map(|(.., resource)| &resource.type_name.item),
+            Node::DataSource(number) => self.data_source(number).map(|(.., source)| &source.type_name.item),
+            _ => None,
+        }
     }
 
     /// The number of the resource that an address names, in whichever document it stands.
