@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use blueprint::Address;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::{Adoption, Options};
 use state::InstanceName;
 
 use crate::exit::CommandError;
@@ -86,6 +87,8 @@ pub(crate) enum Command {
     Destroy(Destroy),
     Reconcile(Reconcile),
     Drift(Drift),
+    Import(Import),
+    State(State),
     List(List),
     Show(Show),
     Exports(Exports),
@@ -115,6 +118,8 @@ impl Command {
             Command::Destroy(_) => "destroy",
             Command::Reconcile(_) => "reconcile",
             Command::Drift(_) => "drift",
+            Command::Import(_) => "import",
+            Command::State(_) => "state",
             Command::List(_) => "list",
             Command::Show(_) => "show",
             Command::Exports(_) => "exports",
@@ -152,7 +157,12 @@ impl Command {
 
     /// Whether it changes an instance: then machine output is a line per event.
     pub(crate) fn is_operation(&self) -> bool {
-        matches!(self, Command::Deploy(_) | Command::Destroy(_) | Command::Reconcile(_))
+        match self {
+            Command::Deploy(_) | Command::Destroy(_) | Command::Reconcile(_) | Command::Import(_) => true,
+            Command::Drift(drift) => drift.accept,
+            Command::State(state) => !matches!(state.command, StateCommand::Export { .. }),
+            _ => false,
+        }
     }
 }
 
@@ -177,25 +187,63 @@ pub(crate) struct Planning {
     /// Do not look at what is there; compare with the state alone.
     #[arg(long)]
     pub(crate) no_refresh: bool,
-    #[arg(long, value_name = "ADDRESS", hide = true)]
-    target: Vec<Address>,
-    #[arg(long, value_name = "ADDRESS", hide = true)]
-    replace: Vec<Address>,
-    #[arg(long, value_name = "ADDRESS", hide = true)]
-    renew: Vec<Address>,
-    #[arg(long, value_name = "POLICY", hide = true)]
-    drift: Option<String>,
+    /// Change only this, with everything it depends on; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<Address>,
+    /// Make this anew, even if nothing about it differs; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) replace: Vec<Address>,
+    /// Draw the remembered values of this anew, those of `uuid()` and `datetime()`; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) renew: Vec<Address>,
+    /// What becomes of what somebody else has changed [default: revert].
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) drift: Option<DriftPolicy>,
 }
 
 impl Planning {
-    /// Refuses what this version does not have.
-    pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
-        refuse(&[
-            ("--target", !self.target.is_empty()),
-            ("--replace", !self.replace.is_empty()),
-            ("--renew", !self.renew.is_empty()),
-            ("--drift", self.drift.is_some()),
-        ])
+    /// What the flags say, for a plan.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            refresh: !self.no_refresh,
+            targets: self.target.clone(),
+            replace: self.replace.clone(),
+            renew: self.renew.clone(),
+            drift: self.drift.unwrap_or_default().policy(),
+            ..Options::default()
+        }
+    }
+
+    /// Whether any of the flags is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.no_refresh
+            || self.drift.is_some()
+            || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
+    }
+}
+
+/// What becomes of what somebody else has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DriftPolicy {
+    /// It is set back.
+    #[default]
+    Revert,
+    /// The state takes it where the document says nothing; elsewhere the document has to be changed.
+    Accept,
+    /// It is left as it is.
+    Ignore,
+    /// There is no plan.
+    Refuse,
+}
+
+impl DriftPolicy {
+    pub(crate) fn policy(self) -> engine::DriftPolicy {
+        match self {
+            DriftPolicy::Revert => engine::DriftPolicy::Revert,
+            DriftPolicy::Accept => engine::DriftPolicy::Accept,
+            DriftPolicy::Ignore => engine::DriftPolicy::Ignore,
+            DriftPolicy::Refuse => engine::DriftPolicy::Refuse,
+        }
     }
 }
 
@@ -287,18 +335,12 @@ pub(crate) struct Deploy {
     pub(crate) planning: Planning,
     #[command(flatten)]
     pub(crate) running: Running,
-    #[arg(long, value_name = "ADDRESS", hide = true)]
-    until: Option<Address>,
-    #[arg(long, hide = true)]
-    keep_vars: bool,
-}
-
-impl Deploy {
-    /// Refuses what this version does not have.
-    pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
-        refuse(&[("--until", self.until.is_some()), ("--keep-vars", self.keep_vars)])?;
-        self.planning.refuse_missing()
-    }
+    /// Stop once this is done; the next deploy goes on.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) until: Option<Address>,
+    /// Keep the inputs of the last deploy that are not given now.
+    #[arg(long)]
+    pub(crate) keep_vars: bool,
 }
 
 /// Take everything of an instance away.
@@ -311,26 +353,23 @@ pub(crate) struct Destroy {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) which: Which,
-    #[command(flatten)]
-    pub(crate) planning: Planning,
+    /// Delete without looking at what is there.
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
+    /// Delete only this; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<Address>,
+    /// Forget what cannot be deleted, and say what may still exist.
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) running: Running,
-    #[arg(long, hide = true)]
-    force: bool,
 }
 
-impl Destroy {
-    /// Refuses what this version does not have.
-    pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
-        refuse(&[("--force", self.force)])?;
-        self.planning.refuse_missing()
-    }
-}
-
-/// Settle what was cut off, without changing what is desired.
+/// Settle what was cut off and what has drifted, without changing what is desired.
 ///
-/// Looks what became of calls whose outcome is unknown, and records it. Where nobody can tell, a person must: look
-/// whether it was done, and if it was not, say so with `--retry`.
+/// Looks what became of calls whose outcome is unknown, and sets back what somebody else has changed. Where nobody can
+/// tell what became of a call, a person must: look whether it was done, and say so with one of the flags.
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
     /// The document whose instance is meant; without it, the one in the current folder, else the only instance.
@@ -341,18 +380,39 @@ pub(crate) struct Reconcile {
     /// The call that was cut off at this address was not done, or has been undone; repeatable.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) retry: Vec<Address>,
+    /// The call that was cut off at this address was done; of a thing that was made, the provider's id; repeatable.
+    #[arg(long, value_name = "ADDRESS[=ID]")]
+    pub(crate) adopt: Vec<Adopted>,
+    /// Forget what is at this address, whatever became of the call that was cut off; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) forget: Vec<Address>,
+    /// Set only this right; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<Address>,
+    /// Settle only what was cut off; do not look at anything else.
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
+    /// What becomes of what somebody else has changed [default: revert].
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) drift: Option<DriftPolicy>,
     #[command(flatten)]
     pub(crate) running: Running,
-    #[arg(long, value_name = "ADDRESS", hide = true)]
-    adopt: Vec<Address>,
-    #[arg(long, value_name = "ADDRESS", hide = true)]
-    forget: Vec<Address>,
 }
 
-impl Reconcile {
-    /// Refuses what this version does not have.
-    pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
-        refuse(&[("--adopt", !self.adopt.is_empty()), ("--forget", !self.forget.is_empty())])
+/// `ADDRESS` or `ADDRESS=ID`.
+#[derive(Clone, Debug)]
+pub(crate) struct Adopted(pub(crate) Adoption);
+
+impl std::str::FromStr for Adopted {
+    type Err = blueprint::AddressError;
+
+    fn from_str(text: &str) -> Result<Adopted, blueprint::AddressError> {
+        // An id may hold any character, an address has `=` in a key alone.
+        let cut = text.match_indices('=').map(|(at, _)| at).find_map(|at| Some((text[..at].parse().ok()?, at)));
+        Ok(Adopted(match cut {
+            Some((address, at)) => Adoption { address, id: Some(text[at + 1..].into()) },
+            None => Adoption { address: text.parse()?, id: None },
+        }))
     }
 }
 
@@ -367,15 +427,97 @@ pub(crate) struct Drift {
     /// Exit with 3 if anything differs.
     #[arg(long)]
     pub(crate) exit_code: bool,
-    #[arg(long, hide = true)]
-    accept: bool,
+    /// Take what was seen into the state; the document then differs from it.
+    #[arg(long)]
+    pub(crate) accept: bool,
+    /// Look only at this; repeatable.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<Address>,
+    /// Do not ask.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
 }
 
-impl Drift {
-    /// Refuses what this version does not have.
-    pub(crate) fn refuse_missing(&self) -> Result<(), CommandError> {
-        refuse(&[("--accept", self.accept)])
-    }
+/// Take a thing that is there under management.
+///
+/// Reads it by the provider's id and remembers it under the address; the thing itself is not touched. The next `stage`
+/// shows how it differs from the document.
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Its type, as in `local/file`.
+    #[arg(value_name = "TYPE")]
+    pub(crate) type_name: String,
+    /// The provider's id of it.
+    pub(crate) id: String,
+    /// The address it gets, as in `disks[0]`.
+    pub(crate) address: Address,
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Do not ask.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// Change what is remembered, and nothing else.
+///
+/// Each change is shown first, and asked for. Nothing in the world is touched.
+#[derive(Debug, Args)]
+pub(crate) struct State {
+    #[command(subcommand)]
+    pub(crate) command: StateCommand,
+}
+
+/// What to do with the state.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StateCommand {
+    /// Give a thing another address; a template or a child document moves with everything in it.
+    Move {
+        /// The address it has.
+        from: Address,
+        /// The address it gets.
+        to: Address,
+        #[command(flatten)]
+        which: Which,
+        /// Do not ask.
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Forget things; they stay in the world.
+    Remove {
+        /// Their addresses.
+        #[arg(required = true, value_name = "ADDRESS")]
+        addresses: Vec<Address>,
+        #[command(flatten)]
+        which: Which,
+        /// Do not ask.
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Write the state as a text; secrets in it are sealed.
+    Export {
+        /// The file to write; without it, standard output.
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        which: Which,
+        /// A foreign form.
+        #[arg(long = "as", value_name = "FORM", hide = true)]
+        form: Option<String>,
+    },
+    /// Read back what `export` wrote, into a new instance or beside what is there.
+    Import {
+        /// The file; `-` is standard input.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        which: Which,
+        /// Do not ask.
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Seal secrets with another key.
+    #[command(hide = true)]
+    Rekey {},
 }
 
 /// List the instances.

@@ -118,6 +118,14 @@ pub(crate) enum CommandError {
         /// Why.
         source: engine::plan_file::PlanFileError,
     },
+    /// A state that was exported cannot be used.
+    #[error("`{name}` cannot be used")]
+    Exported {
+        /// The file.
+        name: String,
+        /// Why.
+        source: state::ExportedError,
+    },
     /// The simulated cloud cannot be used.
     #[error("the simulated cloud cannot be used")]
     World(#[source] Box<dyn std::error::Error + Send + Sync>),

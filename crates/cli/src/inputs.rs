@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use diag::{Diagnostics, Files};
 use engine::{Checked, Given};
 use provider::CustomType;
+use state::{InstanceName, Store, StoreError};
 use syntax::{Content, Format, Node, Scalar};
 
 use crate::arguments::Inputs;
@@ -26,6 +27,39 @@ pub(crate) enum Written {
     Text(Name, Name),
     /// `--vars FILE`.
     File(PathBuf),
+}
+
+/// Adds the inputs of the last operation with a document that are not given now and still declared (`--keep-vars`).
+pub(crate) async fn keep(
+    blueprint: &Blueprint,
+    given: &mut Given,
+    store: &dyn Store,
+    instance: &InstanceName,
+) -> Result<(), CommandError> {
+    let past = match store.history(instance, usize::MAX).await {
+        Ok(past) => past,
+        // Nothing was deployed yet, so there is nothing to keep.
+        Err(StoreError::Unknown { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(desired) = past.iter().map(|one| &one.operation.desired).find(|desired| !desired.is_null()) else {
+        return Ok(());
+    };
+    let desired = desired.bare();
+    let is_open = |name: &Name, given: &Given| {
+        blueprint.inputs.contains_key(name) && !given.typed.contains_key(name) && !given.text.contains_key(name)
+    };
+    for (name, value) in desired.get("typed").and_then(Value::as_map).into_iter().flatten() {
+        if is_open(name, given) {
+            given.typed.insert(name.clone(), value.clone());
+        }
+    }
+    for (name, value) in desired.get("text").and_then(Value::as_map).into_iter().flatten() {
+        if let (true, Value::Text(text)) = (is_open(name, given), value.bare()) {
+            given.text.insert(name.clone(), text.clone());
+        }
+    }
+    Ok(())
 }
 
 fn one(text: &str) -> Result<(String, String), String> {

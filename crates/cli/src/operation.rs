@@ -7,7 +7,7 @@ use engine::apply::{OnFailure as EngineOnFailure, Settings};
 use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate};
 use engine::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use serde_json::json;
-use state::{InstanceName, OperationOutcome, Snapshot};
+use state::{InstanceName, OperationKind, OperationOutcome, Snapshot};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -201,8 +201,16 @@ pub(crate) async fn carry_out(
             for address in &outcome.left_in_flight {
                 report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
             }
+            for (address, type_name, id) in &outcome.left_behind {
+                report.terminal.say(format!("{address}: forgotten; it may still exist ({type_name} `{id}`)"));
+            }
             match outcome.outcome {
                 Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
+                Some(OperationOutcome::Interrupted) if !outcome.waiting.is_empty() => {
+                    let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
+                    report.terminal.say(format!("Stopped as asked. What waits: {}.", names.join(", ")));
+                    Exit::Done
+                }
                 Some(OperationOutcome::Interrupted) => Exit::Interrupted,
                 Some(OperationOutcome::Failed) | None => {
                     report.terminal.say("Not everything was done. What was done is recorded: mend the cause, and run the same command again.");
@@ -242,8 +250,11 @@ fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<
             help: "say `--yes` if that is what you want".to_owned(),
         });
     }
+    let everything = staged.plan.options.targets.is_empty();
     let question = match staged.plan.purpose {
+        _ if staged.plan.kind == OperationKind::State => format!("{instance}: only the state changes. Do it?"),
         engine::Purpose::Deploy | engine::Purpose::Reconcile => format!("{instance}: {summary}. Do it?"),
+        engine::Purpose::Destroy if !everything => format!("{instance}: {summary}. Do it?"),
         engine::Purpose::Destroy => format!("{instance}: everything goes ({summary}). Do it?"),
     };
     if report.terminal.confirm(&question) { Ok(()) } else { Err(CommandError::Refused) }

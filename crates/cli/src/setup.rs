@@ -153,6 +153,11 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
     text_of(file, name)
 }
 
+/// The whole text of standard input.
+pub(crate) fn text_of_standard_input() -> Result<String, CommandError> {
+    text_of(io::stdin().lock(), "standard input".to_owned())
+}
+
 fn too_large(name: String, length: Option<u64>) -> CommandError {
     let has = length.map_or_else(|| "has more".to_owned(), |length| format!("has {length} bytes"));
     CommandError::Unfit {
@@ -270,7 +275,7 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
 }
 
 /// The name that a document gives its instance: its own, or its folder's.
-fn name_of(path: Option<&Path>, folder: &Path) -> InstanceName {
+pub(crate) fn name_of(path: Option<&Path>, folder: &Path) -> InstanceName {
     let own = path.and_then(Path::file_name).and_then(|name| name.to_str()).and_then(|name| {
         let stem = name.strip_suffix(".blueprint").or_else(|| name.rsplit_once('.')?.0.strip_suffix(".blueprint"))?;
         Some(stem.to_owned()).filter(|stem| !stem.is_empty())

@@ -9,8 +9,8 @@ use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 
 use crate::answers::{Answers, FrozenSeen};
-use crate::plan::Change;
 use crate::plan::diff::{differences, mark_like, same_field};
+use crate::plan::{Change, Named};
 use crate::refresh;
 use crate::world::World;
 
@@ -66,6 +66,21 @@ pub async fn drift(
         all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), how });
     }
     all
+}
+
+/// Keeps what lies within these addresses, if there are any; `unknown-address` for one that the state does not know.
+pub fn only(all: &mut Vec<Drifted>, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
+    if addresses.is_empty() {
+        return;
+    }
+    for address in addresses {
+        let one = Named::new(std::slice::from_ref(address));
+        if !snapshot.records.keys().any(|known| one.covers(known)) {
+            found.push(crate::plan::unknown_in_state(address, snapshot));
+        }
+    }
+    let named = Named::new(addresses);
+    all.retain(|drifted| named.covers(&drifted.address));
 }
 
 /// What differs, leaf by leaf: before as recorded, after as seen.

@@ -2,7 +2,7 @@
 
 use diag::{Diagnostic, Diagnostics, Files};
 use engine::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
-use engine::{Plan, codes};
+use engine::{Options, Plan, codes};
 use state::InstanceName;
 use state::seal::SealError;
 
@@ -14,13 +14,15 @@ use crate::setup::{Document, Known, Setup, Source, folder_of, read_text, whole};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    arguments.refuse_missing()?;
     let source = Source::find(arguments.file.as_deref())?;
     if plan_file::looks_like_one(&source.text) {
         return kept(source, arguments, global, report).await;
     }
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
-    let ready = ready(setup, source, &arguments.which, &arguments.inputs, &arguments.planning, report).await?;
+    let ready = {
+        let options = Options { until: arguments.until.clone(), ..arguments.planning.options() };
+        ready(setup, source, &arguments.which, &arguments.inputs, options, arguments.keep_vars, report).await?
+    };
     let Ready { mut setup, document, instance, shell, staged } = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
@@ -31,7 +33,8 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
 
 /// Carries a kept plan out: as it is, or not at all.
 async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    if !arguments.inputs.written.is_empty() || arguments.planning.no_refresh {
+    let given = !arguments.inputs.written.is_empty() || arguments.keep_vars || arguments.until.is_some();
+    if given || arguments.planning.is_given() {
         return Err(CommandError::usage(
             "a kept plan has its inputs and was made already; only a document takes these flags",
         ));

@@ -13,8 +13,12 @@ use crate::setup::chosen;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    arguments.refuse_missing()?;
-    let options = Options { refresh: !arguments.planning.no_refresh, ..Options::default() };
+    let options = Options {
+        refresh: !arguments.no_refresh,
+        targets: arguments.target,
+        force: arguments.force,
+        ..Options::default()
+    };
     from_state(arguments.file.as_deref(), &arguments.which, options, &arguments.running, global, report).await
 }
 

@@ -2,10 +2,11 @@
 
 use diag::{Diagnostics, Files};
 use engine::plan_file::hidden;
-use engine::{Change, Drift as How, Drifted};
+use engine::{Change, Drift as How, Drifted, Options, Surgery};
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{Drift, Global};
+use crate::arguments::{Drift, Global, Running};
+use crate::commands::destroy::from_state;
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
 use crate::setup::{chosen, raise_warnings};
@@ -14,7 +15,9 @@ use crate::view::changes;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    arguments.refuse_missing()?;
+    if arguments.accept {
+        return accept(arguments, global, report).await;
+    }
     let (setup, instance) = chosen(arguments.file.as_deref(), &arguments.which, global, &mut report.terminal).await?;
     let snapshot = setup.store(false).load(&instance).await?;
     described(&setup, &snapshot)?;
@@ -23,7 +26,8 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
     let mut found = Diagnostics::new();
-    let all = engine::drift(&snapshot, &registry.catalogs, &shell, &mut found).await;
+    let mut all = engine::drift(&snapshot, &registry.catalogs, &shell, &mut found).await;
+    engine::only(&mut all, &arguments.target, &snapshot, &mut found);
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, &Files::new());
     let vanished = all.iter().filter(|drifted| drifted.how == How::Vanished).count();
@@ -49,6 +53,13 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         (false, true) => Exit::Differences,
         (false, false) => Exit::Done,
     })
+}
+
+/// Takes what was seen into the state: shown, asked for, recorded.
+async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let options = Options { surgery: Some(Surgery::AcceptDrift), targets: arguments.target, ..Options::default() };
+    let running = Running { yes: arguments.yes, parallelism: None, on_failure: None };
+    from_state(arguments.file.as_deref(), &arguments.which, options, &running, global, report).await
 }
 
 fn show(text: &mut String, drifted: &Drifted, paint: Paint) {

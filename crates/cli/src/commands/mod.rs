@@ -12,6 +12,7 @@ mod fmt;
 mod functions;
 mod graph;
 mod history;
+mod import;
 mod init;
 mod key;
 mod list;
@@ -20,6 +21,7 @@ mod reconcile;
 mod schema;
 mod show;
 mod stage;
+mod state;
 mod types;
 mod unlock;
 mod validate;
@@ -80,6 +82,8 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             Command::Destroy(arguments) => destroy::run(arguments, global, report).await,
             Command::Reconcile(arguments) => reconcile::run(arguments, global, report).await,
             Command::Drift(arguments) => drift::run(arguments, global, report).await,
+            Command::Import(arguments) => import::run(arguments, global, report).await,
+            Command::State(arguments) => state::run(arguments, global, report).await,
             Command::List(arguments) => list::run(arguments, global, report).await,
             Command::Show(arguments) => show::run(arguments, global, report).await,
             Command::Exports(arguments) => exports::run(arguments, global, report).await,

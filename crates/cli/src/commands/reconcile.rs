@@ -8,7 +8,15 @@ use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Reconcile, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    arguments.refuse_missing()?;
-    let options = Options { reconcile: true, undone: arguments.retry, ..Options::default() };
+    let options = Options {
+        reconcile: true,
+        refresh: !arguments.no_refresh,
+        undone: arguments.retry,
+        adopted: arguments.adopt.into_iter().map(|adopted| adopted.0).collect(),
+        forgotten: arguments.forget,
+        targets: arguments.target,
+        drift: arguments.drift.unwrap_or_default().policy(),
+        ..Options::default()
+    };
     from_state(arguments.file.as_deref(), &arguments.which, options, &arguments.running, global, report).await
 }

@@ -10,7 +10,7 @@ use provider::Catalogs;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 
-use crate::arguments::{Global, Inputs, Planning, Stage, Which};
+use crate::arguments::{Global, Inputs, Stage, Which};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
 use crate::registry::Offer;
@@ -19,10 +19,10 @@ use crate::view::report::Report;
 use crate::{inputs, json, key};
 
 pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    arguments.planning.refuse_missing()?;
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
-    let ready = ready(setup, source, &arguments.which, &arguments.inputs, &arguments.planning, report).await?;
+    let ready =
+        ready(setup, source, &arguments.which, &arguments.inputs, arguments.planning.options(), false, report).await?;
     let Ready { mut setup, staged, .. } = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
@@ -53,10 +53,11 @@ pub(crate) async fn ready(
     source: Source,
     which: &Which,
     given: &Inputs,
-    planning: &Planning,
+    options: Options,
+    keeps_inputs: bool,
     report: &mut Report,
 ) -> Result<Result<Ready, Exit>, CommandError> {
-    ready_with(setup, source, which, given, Some(planning), report, |_| Diagnostics::new()).await
+    ready_with(setup, source, which, given, Some((options, keeps_inputs)), report, |_| Diagnostics::new()).await
 }
 
 /// Like [`ready`], with one more look at the checked document before it is staged.
@@ -65,7 +66,7 @@ pub(crate) async fn ready_with(
     source: Source,
     which: &Which,
     given: &Inputs,
-    planning: Option<&Planning>,
+    planning: Option<(Options, bool)>,
     report: &mut Report,
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
@@ -90,11 +91,15 @@ pub(crate) async fn ready_with(
     let mut document = with_recorded(document, &snapshot, &Known::NOTHING).await;
     let Some(checked) = document.checked.clone() else { return Ok(Err(Exit::Unusable)) };
     let mut found = look(&mut document);
+    let (options, keeps_inputs) = planning.unwrap_or_default();
     let mut values = inputs::gather(&checked.blueprint, &setup.config.vars, given, &mut document.files, &mut found)?;
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, &document.files);
     if found.has_errors() {
         return Ok(Err(Exit::Unusable));
+    }
+    if keeps_inputs {
+        inputs::keep(&checked.blueprint, &mut values, setup.store(false).as_ref(), &instance).await?;
     }
     inputs::ask(&checked, &mut values, &report.terminal)?;
     let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
@@ -108,8 +113,8 @@ pub(crate) async fn ready_with(
     document.registry.open_world(&setup.place)?;
     let folder = document.source.folder.clone();
     let shell = setup.shell(&document.registry, &instance, folder)?;
-    let refresh = !planning.is_some_and(|planning| planning.no_refresh) && !setup.config.no_refresh;
-    let options = Options { refresh, simulated: setup.global.simulate, ..Options::default() };
+    let refresh = options.refresh && !setup.config.no_refresh;
+    let options = Options { refresh, simulated: setup.global.simulate, ..options };
     let wanted = Wanted { document: Some((documents, frozen)), given: values, options, snapshot, answers: None };
     let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
     Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }).ok_or(Exit::Unusable))
@@ -190,6 +195,12 @@ fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> 
     }
     let text = plan_file::write(&staged.plan, &setup.sealer)
         .map_err(|source| CommandError::Plan { name: out.display().to_string(), source })?;
+    write_private(out, &text)?;
+    Ok(true)
+}
+
+/// Writes a file that only its owner can read: whole or not at all.
+pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
     let mut beside = out.as_os_str().to_owned();
     beside.push(".part");
@@ -207,5 +218,5 @@ fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> 
         let _ = std::fs::remove_file(&beside);
         return Err(unwritable(source));
     }
-    Ok(true)
+    Ok(())
 }

@@ -14,7 +14,9 @@ const MANY: usize = 100;
 /// The plan, without its last line.
 pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let mut text = String::new();
-    let shown: Vec<&Step> = plan.steps.iter().filter(|step| step.action != Action::None || verbose).collect();
+    // Of a change of the state alone, what is remembered is what a person wants to see.
+    let all = verbose || plan.kind == state::OperationKind::State;
+    let shown: Vec<&Step> = plan.steps.iter().filter(|step| step.action != Action::None || all).collect();
     let fields = verbose || shown.len() <= MANY;
     let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
     for step in shown {
@@ -41,6 +43,13 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         }
         text.push('\n');
     }
+    let (out, waiting) = (&plan.left_alone.out_of_target, &plan.left_alone.waiting);
+    if !out.is_empty() {
+        let listed = if verbose { out } else { waiting };
+        let names: Vec<String> = listed.iter().take(MANY).map(ToString::to_string).collect();
+        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        text.push_str(&format!("out of target: {}, of which {} would change{names}\n", out.len(), waiting.len()));
+    }
     if !plan.left_alone.absent.is_empty() && verbose {
         let names: Vec<String> = plan.left_alone.absent.iter().map(ToString::to_string).collect();
         text.push_str(&format!("left out by their conditions: {}\n", names.join(", ")));
@@ -62,6 +71,8 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
     let action = match step.action {
         Action::None => "only remembered",
         Action::Detach => "stays in the world, no longer managed",
+        Action::Import => "taken under management",
+        Action::Move => "has a new address",
         Action::Replace if step.may_replace => "may replace",
         other => other.word(),
     };
@@ -76,6 +87,9 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));
+    if let Some(former) = &step.moved_from {
+        text.push_str(&format!("    it was {former}\n"));
+    }
     if let Some(expired) = &step.expired {
         text.push_str(&format!("    {expired}\n"));
     }

@@ -76,7 +76,8 @@ impl Apply {
 
     fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
         let tries = self.running[task as usize].tries;
-        if error.kind.is_retryable() && tries < RETRIES && !self.stopping && error.partial.is_none() {
+        let late = self.running[task as usize].late;
+        if error.kind.is_retryable() && tries < RETRIES && !self.stopping && !late && error.partial.is_none() {
             let token = self.running[task as usize].request.as_ref().map_or("", |request| request.token.as_ref());
             let after = pause(tries, token);
             self.running[task as usize].tries += 1;
@@ -94,7 +95,11 @@ impl Apply {
         let Some(request) = self.running[task as usize].request.clone() else { return };
         let verb = request.operation.word();
         let exhausted = error.kind.is_retryable() && tries >= RETRIES;
-        let diagnostic = if exhausted {
+        let diagnostic = if late {
+            let limit = self.running[task as usize].limit.unwrap_or_default();
+            let limit = blueprint::format_duration(limit);
+            codes::NOT_STABLE.new(format!("the {verb} of `{}` was not done within {limit}", decided.address))
+        } else if exhausted {
             codes::RETRIES_EXHAUSTED
                 .new(format!("the provider could not {verb} `{}` after {RETRIES} more tries", decided.address))
         } else if error.kind == ErrorKind::Cancelled {
@@ -104,6 +109,10 @@ impl Apply {
         };
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
             return self.phase_refused(task, decided, phase, diagnostic.note(error.message), effects);
+        }
+        if self.plan.options.force && request.operation == Verb::Delete && !self.stopping {
+            self.forget(task, decided, &request, diagnostic.note(error.message));
+            return;
         }
         let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.stopping;
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
@@ -116,6 +125,18 @@ impl Apply {
             Arc::make_mut(failed).token = Some(request.token.clone());
         }
         self.fail(task, decided, record, diagnostic.note(error.message), effects);
+    }
+
+    /// What could not be deleted is forgotten, because a person said so: a note tells what may still be there.
+    fn forget(&mut self, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
+        diagnostic.severity = diag::Severity::Note;
+        let message: Name = diagnostic.message.as_str().into();
+        self.found.push(diagnostic);
+        let id = request.id.clone().unwrap_or_default();
+        self.left_behind.push((decided.address.clone(), request.type_name.clone(), id));
+        self.forced.insert(task);
+        let left = self.deleted_record(decided, request);
+        self.record(task, decided, left, Some(message), Durable::Done(task));
     }
 
     /// A call that waits to be tried again will not be.
@@ -194,7 +215,10 @@ impl Apply {
             self.set_outputs(&decided, &record);
         }
         self.running[task as usize].progress = Progress::Done;
-        if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
+        if self.forced.contains(&task) {
+            let reason = "it could not be deleted, and is forgotten".into();
+            effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason }));
+        } else if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
             let slot = match (kind, request.operation) {
                 (TaskKind::DeleteOld(_), _) if decided.action != Action::None => None,
                 (TaskKind::Phase, _) => None,
@@ -217,6 +241,7 @@ impl Apply {
             self.counts[1] += 1;
         }
         self.release(task, None);
+        self.count_down(task, effects);
     }
 
     /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
@@ -235,7 +260,7 @@ impl Apply {
     /// Goes on looking whether a thing is stable that was accepted by an operation that did not see it ready.
     pub(super) fn look_on(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
         let Some(prior) = decided.prior.clone() else {
-            self.complete(task);
+            self.complete(task, effects);
             return;
         };
         let running = &mut self.running[task as usize];
@@ -289,7 +314,7 @@ impl Apply {
             }
             Ok(Stability::NotYet) => {
                 let after = growing(running.looks);
-                if running.waited + after > self.settings.stable_within {
+                if running.waited + after > running.limit.unwrap_or(self.settings.stable_within) {
                     self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
                     return;
                 }
@@ -325,6 +350,19 @@ impl Apply {
             }
             Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => {
                 self.look(task, effects)
+            }
+            Some(Wake::Deadline(task)) => {
+                let running = &mut self.running[task as usize];
+                running.late = true;
+                let (progress, record) = (running.progress, running.record.clone());
+                match (progress, record, self.decided(task)) {
+                    (Progress::Calling, ..) => effects.push(Effect::CancelOne(task)),
+                    (Progress::Resting, ..) => self.give_up(task, effects),
+                    (Progress::Configured, Some(record), Some(decided)) => {
+                        self.unstable(task, &decided, &record, "its time is over".to_owned(), effects);
+                    }
+                    _ => {}
+                }
             }
             Some(Wake::Drain) => {
                 self.cancelled = true;

@@ -37,7 +37,7 @@ impl Apply {
     pub(super) fn start_phase(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
         let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
             effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }));
-            apply.complete(task);
+            apply.complete(task, effects);
         };
         if phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link))) {
             return unneeded(self, effects, "an end of the link is not there");
@@ -53,7 +53,7 @@ impl Apply {
         if same(&spec, &record.inputs) && !phase.insist {
             self.record_link(task, phase, &of_link, overlays, None, StatusWord::Running);
             // The answer is known; only the link's record changes.
-            self.complete(task);
+            self.complete(task, effects);
             return;
         }
         let mut open: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
@@ -358,13 +358,13 @@ impl Apply {
     /// A link is made: what is remembered of it, and what it exposes, are known now.
     pub(super) fn finish_link(&mut self, task: u32, decided: &Arc<Decided>, link: LinkAt, effects: &mut Vec<Effect>) {
         let mut mistakes = Diagnostics::new();
-        let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task) };
+        let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task, effects) };
         if evaluation.is_gone(link) {
             effects.push(Effect::Tell(Event::Unneeded {
                 address: decided.address.clone(),
                 reason: "an end of the link is not there".into(),
             }));
-            return self.complete(task);
+            return self.complete(task, effects);
         }
         let outcome = evaluation.link_data(link, &mut mistakes);
         let notes = evaluation.notes(link, &mut mistakes);

@@ -30,7 +30,7 @@ use state::{Entry, EntryKind, Finished, Operation, OperationKind, OperationOutco
 
 use crate::event::Event;
 use crate::links::FixedMap;
-use crate::plan::{Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
+use crate::plan::{Named, Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
 use crate::resolve::{Evaluation, Need};
 pub use ask::Asking;
 
@@ -83,6 +83,8 @@ pub enum Effect {
     Wake(u64, Duration),
     /// End the calls that are in flight; they still answer.
     Cancel,
+    /// End the call of this number; it still answers.
+    CancelOne(u32),
     /// Tell people.
     Tell(Event),
     /// The operation is over. Nothing follows.
@@ -144,6 +146,10 @@ pub struct Outcome {
     pub diagnostics: Diagnostics,
     /// Calls that were still in flight when it ended.
     pub left_in_flight: Vec<Address>,
+    /// What waits because the operation was to stop before it ([`Options::until`](crate::Options)); nothing if it was not.
+    pub waiting: Vec<Address>,
+    /// Things that could not be deleted and were forgotten all the same: address, type and the provider's id.
+    pub left_behind: Vec<(Address, Name, Name)>,
 }
 
 /// How far a task is.
@@ -177,6 +183,10 @@ struct Running {
     /// How often it has asked.
     rounds: u32,
     waited: Duration,
+    /// How long it may take, if not as long as everything else.
+    limit: Option<Duration>,
+    /// That time is over.
+    late: bool,
     request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
     record: Option<Arc<Record>>,
@@ -241,10 +251,18 @@ pub struct Apply {
     /// Questions of the exported values are under way.
     asks_at_the_end: bool,
     rounds_at_the_end: u32,
+    /// Tasks that are left before the operation is to stop.
+    before_stop: Option<u32>,
+    /// It has stopped because it was to.
+    held: bool,
+    /// Tasks whose things could not be deleted and were forgotten.
+    forced: std::collections::HashSet<u32, foldhash::fast::FixedState>,
+    left_behind: Vec<(Address, Name, Name)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Wake {
+    Deadline(u32),
     Retry(u32),
     Look(u32),
     Drain,
@@ -278,16 +296,29 @@ impl Apply {
                 looks: 0,
                 rounds: 0,
                 waited: Duration::ZERO,
+                limit: None,
+                late: false,
                 request: None,
                 record: None,
             });
         }
+        let before_stop = plan.options.until.as_ref().map(|until| {
+            let named = Named::new(std::slice::from_ref(until));
+            let of = |task: &&crate::plan::Task| {
+                task.decision.as_ref().is_some_and(|decided| named.covers(&decided.address))
+            };
+            plan.tasks.iter().filter(of).count() as u32
+        });
         let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
         let wholes =
             wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32))).collect();
         let mut apply = Apply {
             written: FixedMap::default(),
             wholes,
+            before_stop,
+            held: false,
+            forced: std::collections::HashSet::default(),
+            left_behind: Vec::new(),
             plan: Arc::new(plan),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
@@ -383,6 +414,7 @@ impl Apply {
                 state::Outcome { address: settled.address.clone(), record: settled.record.clone(), error: None };
             self.gathering.push((Entry { step: 0, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
         }
+        self.stop_if_there(effects);
     }
 
     /// Sends what has gathered, unless a commit is under way.
@@ -412,6 +444,8 @@ impl Apply {
                 counts: self.counts,
                 diagnostics: std::mem::take(&mut self.found),
                 left_in_flight: self.left_in_flight(),
+                waiting: self.waiting(),
+                left_behind: std::mem::take(&mut self.left_behind),
             }));
             return;
         }
@@ -460,7 +494,41 @@ impl Apply {
             counts: self.counts,
             diagnostics: std::mem::take(&mut self.found),
             left_in_flight: self.left_in_flight(),
+            waiting: Vec::new(),
+            left_behind: std::mem::take(&mut self.left_behind),
         }));
+    }
+
+    /// What has not been begun because the operation was to stop.
+    fn waiting(&self) -> Vec<Address> {
+        let begun = |running: &Running| matches!(running.progress, Progress::Waiting(_) | Progress::Ready);
+        let left = self.running.iter().zip(&self.plan.tasks).filter(|(running, task)| {
+            let acts = matches!(
+                task.kind,
+                TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::Record
+            );
+            self.held && acts && begun(running)
+        });
+        let addresses = left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone()));
+        addresses.collect::<indexmap::IndexSet<Address, foldhash::fast::FixedState>>().into_iter().collect()
+    }
+
+    /// A task is done: if it was the last one before the operation is to stop, it stops.
+    fn count_down(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let (Some(left), Some(until)) = (self.before_stop, &self.plan.options.until) else { return };
+        let decided = self.plan.tasks.get(task as usize).and_then(|task| task.decision.as_ref());
+        if !decided.is_some_and(|decided| Named::new(std::slice::from_ref(until)).covers(&decided.address)) {
+            return;
+        }
+        self.before_stop = Some(left.saturating_sub(1));
+        self.stop_if_there(effects);
+    }
+
+    fn stop_if_there(&mut self, effects: &mut Vec<Effect>) {
+        if self.before_stop == Some(0) && !self.stopping {
+            self.held = true;
+            self.stop(effects);
+        }
     }
 
     /// Calls that nobody waits for any more. Their intents stay open in the state.
@@ -486,8 +554,10 @@ impl Apply {
         if self.in_flight > 0 {
             effects.push(Effect::Tell(Event::Draining { running: self.in_flight as u64 }));
         }
-        let number = self.wake(Wake::Drain);
-        effects.push(Effect::Wake(number, self.settings.drain));
+        if !self.held {
+            let number = self.wake(Wake::Drain);
+            effects.push(Effect::Wake(number, self.settings.drain));
+        }
     }
 
     fn wake(&mut self, wake: Wake) -> u64 {
@@ -497,10 +567,11 @@ impl Apply {
     }
 
     fn outcome(&self) -> OperationOutcome {
-        match (self.failed, self.interrupted && self.unfinished(), self.plan.purpose) {
-            (_, true, _) => OperationOutcome::Interrupted,
+        match (self.failed, (self.interrupted || self.held) && self.unfinished(), self.plan.purpose) {
+            (false, true, _) if self.held => OperationOutcome::Interrupted,
+            (_, true, _) if self.interrupted => OperationOutcome::Interrupted,
             (true, ..) => OperationOutcome::Failed,
-            (.., Purpose::Destroy) => OperationOutcome::Gone,
+            (.., Purpose::Destroy) if self.plan.options.targets.is_empty() => OperationOutcome::Gone,
             _ => OperationOutcome::Ready,
         }
     }
@@ -577,7 +648,13 @@ impl Apply {
             return (None, self.snapshot.metadata.clone());
         }
         match &mut self.evaluation {
-            None if self.plan.purpose == Purpose::Reconcile => (None, self.snapshot.metadata.clone()),
+            // A state that was read back brings its exports along; a destroy of a part leaves them.
+            None if self.plan.kind == OperationKind::State => {
+                (Some(self.snapshot.exports.clone()), self.snapshot.metadata.clone())
+            }
+            None if self.plan.purpose == Purpose::Reconcile || !self.plan.options.targets.is_empty() => {
+                (None, self.snapshot.metadata.clone())
+            }
             None => (Some(blueprint::IndexMap::default()), Value::Null),
             Some(evaluation) => {
                 let mut mistakes = Diagnostics::new();

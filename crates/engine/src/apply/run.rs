@@ -8,7 +8,7 @@ use provider::{Catalogs, Operation as Verb};
 use state::{Entry, EntryKind, Intent, Record, StatusOp};
 
 use super::ask::reopen;
-use super::{Apply, CallRequest, Durable, Effect, Progress};
+use super::{Apply, CallRequest, Durable, Effect, Progress, Wake};
 use crate::Node;
 use crate::codes;
 use crate::event::Event;
@@ -84,12 +84,12 @@ impl Apply {
         let plan = self.plan.clone();
         let of = &plan.tasks[task as usize];
         let Some(decided) = &of.decision else {
-            self.complete(task);
+            self.complete(task, effects);
             return;
         };
         if of.kind == TaskKind::Settled {
             self.came(decided, effects);
-            self.complete(task);
+            self.complete(task, effects);
             return;
         }
         if of.kind == TaskKind::Look {
@@ -123,7 +123,7 @@ impl Apply {
             }
             Turn::Unneeded(reason) => {
                 effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }));
-                self.complete(task);
+                self.complete(task, effects);
             }
             Turn::Failed => {
                 self.failed = true;
@@ -479,8 +479,31 @@ impl Apply {
         self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
     }
 
+    /// How long the action of a task may take, where its resource says so.
+    fn limit(&self, decided: &Decided, verb: Verb) -> Option<std::time::Duration> {
+        let declared = decided.element.and_then(|(number, _)| {
+            let (_, _, resource) = self.evaluation.as_ref()?.documents.resource(number)?;
+            Some(resource.lifecycle.timeouts)
+        });
+        match (verb, declared) {
+            (Verb::Create, Some(limits)) => limits.create,
+            (Verb::Update, Some(limits)) => limits.update,
+            (Verb::Delete, Some(limits)) => limits.delete,
+            (Verb::Delete, None) => decided.prior.as_deref().and_then(crate::hints::delete_within),
+            (_, None) => None,
+        }
+    }
+
     pub(super) fn call(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(request) = self.running[task as usize].request.clone() else { return };
+        if self.running[task as usize].tries == 0
+            && let Some(decided) = self.plan.tasks[task as usize].decision.clone()
+            && let Some(limit) = self.limit(&decided, request.operation)
+        {
+            self.running[task as usize].limit = Some(limit);
+            let number = self.wake(Wake::Deadline(task));
+            effects.push(Effect::Wake(number, limit));
+        }
         self.running[task as usize].progress = Progress::Calling;
         if self.running[task as usize].tries == 0 {
             let decided = self.plan.tasks[task as usize].decision.as_ref();
@@ -518,9 +541,10 @@ impl Apply {
     }
 
     /// A task is done without anything to record.
-    pub(super) fn complete(&mut self, task: u32) {
+    pub(super) fn complete(&mut self, task: u32, effects: &mut Vec<Effect>) {
         self.running[task as usize].progress = Progress::Done;
         self.release(task, None);
+        self.count_down(task, effects);
     }
 
     /// Lets those go on that waited for a task: all of them, or only those for whom this is far enough.

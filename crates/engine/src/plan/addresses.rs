@@ -9,12 +9,12 @@ use crate::codes;
 use crate::documents::Documents;
 
 /// Named addresses. A template covers all its members, a child document everything in it, a link all its parts.
-pub(super) struct Named {
+pub(crate) struct Named {
     all: AddressSet,
 }
 
 impl Named {
-    pub(super) fn new(addresses: &[Address]) -> Named {
+    pub(crate) fn new(addresses: &[Address]) -> Named {
         Named { all: addresses.iter().cloned().collect() }
     }
 
@@ -23,7 +23,7 @@ impl Named {
     }
 
     /// Whether an address is named, or lies within something that is.
-    pub(super) fn covers(&self, address: &Address) -> bool {
+    pub(crate) fn covers(&self, address: &Address) -> bool {
         if self.all.is_empty() {
             return false;
         }
@@ -85,7 +85,7 @@ pub(super) fn element_of(address: &Address) -> Address {
 }
 
 /// `unknown-address` for something that the state does not know.
-pub(super) fn unknown_in_state(address: &Address, snapshot: &Snapshot) -> Diagnostic {
+pub(crate) fn unknown_in_state(address: &Address, snapshot: &Snapshot) -> Diagnostic {
     let shown = address.to_string();
     let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
     codes::UNKNOWN_ADDRESS

@@ -38,6 +38,7 @@ use provider::Catalogs;
 use serde::{Deserialize, Serialize};
 use state::{OperationKind, Revision, Snapshot};
 
+pub(crate) use addresses::{Named, unknown_in_state};
 pub use diff::Change;
 pub(crate) use draft::live_locals;
 pub use exports::{ExportAction, ExportChange};
@@ -51,7 +52,6 @@ pub use surgery::Surgery;
 pub(crate) use targets::Untouched;
 pub(crate) use tasks::{Decided, Task, TaskKind, Until};
 
-use self::addresses::Named;
 use self::draft::AddressSet;
 use self::ledger::Ledger;
 use self::moves::Moves;
@@ -492,6 +492,8 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     for asked in [&named, &replace] {
         asked.refuse_unknown(&draft, &snapshot, documents.as_deref(), &[], &mut mistakes);
     }
+    let until = Named::new(options.until.as_slice());
+    until.refuse_unknown(&draft, &snapshot, documents.as_deref(), &[], &mut mistakes);
     renew.refuse_unknown(&draft, &snapshot, documents.as_deref(), &owners, &mut mistakes);
     moves.refuse_declared(&draft, &mut mistakes);
     draft.say_what_came(&moves);

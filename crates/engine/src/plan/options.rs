@@ -66,6 +66,9 @@ pub struct Options {
     /// What becomes of drift.
     #[serde(default, skip_serializing_if = "DriftPolicy::is_usual")]
     pub drift: DriftPolicy,
+    /// Stop once this is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Address>,
     /// What cannot be deleted is forgotten all the same; a destroy alone heeds it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
@@ -89,6 +92,7 @@ impl Default for Options {
             replace: Vec::new(),
             renew: Vec::new(),
             drift: DriftPolicy::Revert,
+            until: None,
             force: false,
             simulated: false,
             surgery: None,

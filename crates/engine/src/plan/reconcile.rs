@@ -4,29 +4,44 @@
 
 use std::sync::Arc;
 
-use blueprint::Address;
+use blueprint::{Address, IndexMap};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot};
 
-use super::diff::{Change, differences, mark_fields};
+use super::diff::{Change, differences, mark_fields, with_path_of};
 use super::draft::{Decision, Draft, of_record, prior_spec};
 use super::{Action, Reason};
 use crate::answers::{Answers, FrozenSeen};
+use crate::links::{Contribution, is_link, overlays_of};
 
 /// Decides about everything that was seen to differ from its record; the rest stays.
 pub(super) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
+    // What links have written is no drift.
+    let mut written: IndexMap<Address, Vec<Contribution>> = IndexMap::default();
+    for (_, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+        for overlay in overlays_of(record) {
+            written.entry(overlay.target).or_default().push(overlay.contribution);
+        }
+    }
     for (address, record) in &snapshot.records {
         if record.id.is_empty() {
             continue;
         }
         let Some(seen) = answers.seen.get(address) else { continue };
-        draft.decisions.extend(decide(address, record, seen, catalogs));
+        let written = written.get(address).map_or(&[][..], Vec::as_slice);
+        draft.decisions.extend(decide(address, record, seen, written, catalogs));
     }
     draft
 }
 
-fn decide(address: &Address, record: &Arc<Record>, seen: &FrozenSeen, catalogs: &Catalogs) -> Option<Decision> {
+fn decide(
+    address: &Address,
+    record: &Arc<Record>,
+    seen: &FrozenSeen,
+    written: &[Contribution],
+    catalogs: &Catalogs,
+) -> Option<Decision> {
     let mut decision = of_record(address, record, catalogs);
     let ty: Arc<ResourceType> = decision.ty.clone()?;
     decision.desired = record.inputs.clone();
@@ -40,7 +55,11 @@ fn decide(address: &Address, record: &Arc<Record>, seen: &FrozenSeen, catalogs: 
             decision.changes.iter_mut().for_each(|change: &mut Change| change.forces = false);
         }
         FrozenSeen::There { fields, private, expired, .. } => {
-            let (prior, drifted) = prior_spec(&ty, record, Some(fields), &[], &[]);
+            let ignored = crate::hints::ignored_changes(record);
+            let (prior, drifted) = prior_spec(&ty, record, Some(fields), &ignored, written);
+            for path in &ignored {
+                decision.desired = with_path_of(&decision.desired, &prior, path);
+            }
             differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
             let forced = decision.changes.iter().any(|change| change.forces) || expired.is_some();
             decision.action = match (forced, drifted) {

@@ -1,6 +1,5 @@
 //! Parts of documents that this version checks but cannot carry out: each gets one diagnostic, and no plan is made.
 
-use blueprint::Timeouts;
 use diag::{Diagnostics, Span};
 
 use crate::check::Checked;
@@ -22,12 +21,6 @@ pub(super) fn refuse(checked: &Checked, found: &mut Diagnostics) {
         }
         if child.expansion.is_some() {
             refuse(child.span, format!("the members of the child document `{name}`"));
-        }
-    }
-    for (name, resource) in &blueprint.resources {
-        let lifecycle = &resource.lifecycle;
-        if lifecycle.timeouts != Timeouts::default() {
-            refuse(resource.span, format!("the time limits of `{name}`"));
         }
     }
 }

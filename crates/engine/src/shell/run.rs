@@ -8,6 +8,7 @@ use futures::{FutureExt as _, StreamExt as _};
 use provider::{Applied, ApplyRequest, BoxFuture, ProviderError, ReadRequest, Stability};
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::Shell;
 use crate::apply::{Apply, Asking, CallRequest, Effect, Happened, Outcome};
@@ -61,6 +62,7 @@ pub async fn run(
     let (progress, mut told) = mpsc::unbounded_channel::<Event>();
     let mut alive = tokio::time::interval(LEASE / 3);
     alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut cancels: std::collections::HashMap<u32, CancellationToken> = std::collections::HashMap::new();
     let mut effects = Vec::new();
     let mut refused: Option<StoreError> = None;
     let mut may_interrupt = true;
@@ -76,8 +78,11 @@ pub async fn run(
                 }
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
-                    under_way
-                        .push(Box::pin(async move { Answer::Applied(task, call(shell, request, progress).await) }));
+                    let cancel = shell.cancel.child_token();
+                    cancels.insert(task, cancel.clone());
+                    under_way.push(Box::pin(async move {
+                        Answer::Applied(task, call(shell, request, cancel, progress).await)
+                    }));
                 }
                 Effect::Look(task, request) => {
                     under_way.push(Box::pin(async move { Answer::Looked(task, look(shell, request).await) }));
@@ -88,6 +93,11 @@ pub async fn run(
                     Answer::Woke(number)
                 })),
                 Effect::Cancel => shell.cancel.cancel(),
+                Effect::CancelOne(task) => {
+                    if let Some(cancel) = cancels.get(&task) {
+                        cancel.cancel();
+                    }
+                }
                 Effect::Tell(event) => tell(event),
                 Effect::Finish(outcome) => {
                     return if outcome.outcome.is_some() { Ok(outcome) } else { Err(Lost { store: refused }) };
@@ -205,6 +215,7 @@ fn words(error: &dyn std::error::Error) -> String {
 async fn call(
     shell: &Shell,
     request: CallRequest,
+    cancel: CancellationToken,
     progress: mpsc::UnboundedSender<Event>,
 ) -> Result<Applied, ProviderError> {
     let address = request.address.clone();
@@ -212,7 +223,8 @@ async fn call(
         // Nobody listens any more only when the run is over.
         let _ = progress.send(Event::Progress { address: address.clone(), text: text.into() });
     });
-    let call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told);
+    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told);
+    call.cancel = cancel;
     let provider = shell.provider_of(&request.type_name)?;
     let asked = ApplyRequest {
         operation: request.operation,

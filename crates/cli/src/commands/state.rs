@@ -1,0 +1,163 @@
+//! `cyan state`, and what it shares with `cyan import`: changes of the state alone, each a plan that is shown first.
+
+use std::path::Path;
+
+use diag::{Diagnostics, Files};
+use engine::{Given, Options, Surgery};
+use provider::Catalogs;
+use serde_json::json;
+use state::seal::SealError;
+use state::{Exported, ExportedError, InstanceName, StoreError};
+
+use crate::arguments::{Global, Running, State, StateCommand, Which};
+use crate::commands::stage::{described, recorded_namespaces};
+use crate::exit::{CommandError, Exit};
+use crate::operation::{self, Wanted};
+use crate::setup::{Setup, Source, chosen, folder_of, read_text, text_of_standard_input};
+use crate::view::report::Report;
+
+pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let running = |yes| Running { yes, parallelism: None, on_failure: None };
+    let alone = |surgery| Options { refresh: false, surgery: Some(surgery), ..Options::default() };
+    match arguments.command {
+        StateCommand::Move { from, to, which, yes } => {
+            let options = alone(Surgery::Move(vec![(from, to)]));
+            change(Place::of(which), options, &running(yes), global, report).await
+        }
+        StateCommand::Remove { addresses, which, yes } => {
+            let options = alone(Surgery::Remove(addresses));
+            change(Place::of(which), options, &running(yes), global, report).await
+        }
+        StateCommand::Export { form: Some(form), .. } => {
+            Err(CommandError::NotYet { flag: format!("state export --as {form}") })
+        }
+        StateCommand::Export { file, which, form: None } => export(file.as_deref(), &which, global, report).await,
+        StateCommand::Import { file, which, yes } => {
+            let text = match file == Path::new("-") {
+                true => text_of_standard_input()?,
+                false => read_text(&file)?,
+            };
+            let sealer = crate::key::sealer()?;
+            let exported =
+                Exported::read(&text, &sealer).map_err(|error| unusable(&file.display().to_string(), error))?;
+            let name: InstanceName = exported
+                .instance
+                .parse()
+                .map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?;
+            let mut namespaces: Vec<String> = Vec::new();
+            for record in exported.records.values() {
+                let namespace = Catalogs::namespace_of(&record.type_name);
+                if !namespaces.iter().any(|known| known == namespace) {
+                    namespaces.push(namespace.to_owned());
+                }
+            }
+            let place = Place { which, may_be_new: Some(name), namespaces };
+            change(place, alone(Surgery::Load(exported.into())), &running(yes), global, report).await
+        }
+        StateCommand::Rekey {} => Err(CommandError::NotYet { flag: "state rekey".to_owned() }),
+    }
+}
+
+/// Which instance is changed, and which providers must be at hand beside those of its records.
+pub(crate) struct Place {
+    pub(crate) which: Which,
+    /// The name of an instance that need not be there yet.
+    pub(crate) may_be_new: Option<InstanceName>,
+    pub(crate) namespaces: Vec<String>,
+}
+
+impl Place {
+    fn of(which: Which) -> Place {
+        Place { which, may_be_new: None, namespaces: Vec::new() }
+    }
+}
+
+/// The instance that is meant: by the flag, by the document here, or the only one. An import may make a new one.
+async fn meant(place: &Place, global: &Global, report: &mut Report) -> Result<(Setup, InstanceName), CommandError> {
+    if place.namespaces.is_empty() {
+        return chosen(None, &place.which, global, &mut report.terminal).await;
+    }
+    let here = Source::here().ok().flatten();
+    let setup = Setup::here(global, here.as_deref(), &mut report.terminal)?;
+    if let Some(name) = place.which.instance.as_ref().or(setup.config.instance.as_ref()).or(place.may_be_new.as_ref()) {
+        let name = name.clone();
+        return Ok((setup, name));
+    }
+    match here {
+        Some(document) => {
+            let path = Path::new(&document);
+            let name = crate::setup::name_of(Some(path), &folder_of(path));
+            Ok((setup, name))
+        }
+        None => chosen(None, &place.which, global, &mut report.terminal).await,
+    }
+}
+
+/// Makes a plan that changes the state alone, shows it, asks, and carries it out.
+pub(crate) async fn change(
+    place: Place,
+    options: Options,
+    running: &Running,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (mut setup, instance) = meant(&place, global, report).await?;
+    if operation::is_busy(&setup, &instance, report).await? {
+        return Ok(Exit::Busy);
+    }
+    let snapshot = setup.store(false).load(&instance).await?;
+    described(&setup, &snapshot)?;
+    let mut recorded = recorded_namespaces(&setup.global.offer, &snapshot);
+    recorded.extend(place.namespaces);
+    let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
+    registry.open_world(&setup.place)?;
+    let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
+    let options = Options { simulated: setup.global.simulate, ..options };
+    let wanted = Wanted { document: None, given: Given::default(), options, snapshot, answers: None };
+    let files = Files::new();
+    let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
+        return Ok(Exit::Unusable);
+    };
+    operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await
+}
+
+async fn export(
+    file: Option<&Path>,
+    which: &Which,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (setup, instance) = chosen(None, which, global, &mut report.terminal).await?;
+    let snapshot = setup.store(false).load(&instance).await?;
+    if let Some(address) = snapshot.open.keys().next() {
+        let diagnostic = engine::codes::NEEDS_ATTENTION
+            .new(format!("what became of a call of `{address}` is not settled, so the state is not whole"))
+            .help("settle it first: `cyan reconcile`");
+        report.diagnostics(&[diagnostic].into_iter().collect::<Diagnostics>(), &Files::new());
+        return Ok(Exit::Unusable);
+    }
+    let exported = Exported::of(&instance, &snapshot);
+    let shown = file.map_or_else(|| "the state".to_owned(), |file| file.display().to_string());
+    let text = exported.write(&setup.sealer).map_err(|error| unusable(&shown, error))?;
+    match file {
+        Some(file) => {
+            crate::commands::stage::write_private(file, &text)?;
+            report.set_result(json!({"instance": instance, "file": shown, "records": exported.records.len()}));
+            report.terminal.say(format!("The state of `{instance}` is in `{shown}`."));
+        }
+        None if report.is_json() => {
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+            report.set_result(value);
+        }
+        None => report.terminal.data(&text),
+    }
+    Ok(Exit::Done)
+}
+
+fn unusable(name: &str, error: ExportedError) -> CommandError {
+    match error {
+        ExportedError::Sealed { source: SealError::NoKey, .. } => CommandError::State(StoreError::NoKey),
+        ExportedError::Sealed { source: SealError::WrongKey, .. } => CommandError::State(StoreError::WrongKey),
+        source => CommandError::Exported { name: name.to_owned(), source },
+    }
+}
