@@ -83,6 +83,6 @@ pub(crate) fn plan(plan: &engine::Plan) -> Map<String, Json> {
     map.insert("steps".into(), plan.steps.iter().map(|step| json!(hidden_step(step))).collect());
     map.insert("links".into(), plan.links.iter().map(|link| json!(hidden_link(link))).collect());
     map.insert("exports".into(), exports.into());
-    map.insert("left_alone".into(), json!(plan.left_alone));
+    map.insert("left_alone".into(), json!(engine::plan_file::hidden_left_alone(&plan.left_alone)));
     map
 }

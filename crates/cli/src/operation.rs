@@ -243,7 +243,10 @@ pub(crate) async fn carry_out(
 }
 
 fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<(), CommandError> {
-    let summary = plan_view::summary(staged.plan.counts());
+    let summary = match staged.plan.kind {
+        OperationKind::State => "in the state alone".to_owned(),
+        _ => plan_view::summary(staged.plan.counts()),
+    };
     if !report.terminal.can_ask() {
         return Err(CommandError::NobodyToAsk {
             question: format!("`{instance}` would be changed ({summary})"),

@@ -9,7 +9,7 @@ use state::Revision;
 use state::seal::{Place, SealError, Sealer};
 
 use crate::answers::Answers;
-use crate::plan::{ExportChange, FrozenDocument, LinkChange, Options, Plan, Purpose, Step};
+use crate::plan::{ExportChange, FrozenDocument, LeftAlone, LinkChange, Options, Plan, Purpose, Step};
 use crate::resolve::Given;
 
 /// The version of the form.
@@ -189,6 +189,16 @@ pub fn hidden_link(link: &LinkChange) -> LinkChange {
         effect.change.after = effect.change.after.as_ref().map(hidden);
     }
     link
+}
+
+/// What is left alone, for people and files: secrets as the text `(secret)`.
+pub fn hidden_left_alone(left: &LeftAlone) -> LeftAlone {
+    let mut left = left.clone();
+    for change in left.document_differs.values_mut().flatten() {
+        change.before = change.before.as_ref().map(hidden);
+        change.after = change.after.as_ref().map(hidden);
+    }
+    left
 }
 
 /// An export for people and files: secrets as the text `(secret)`.

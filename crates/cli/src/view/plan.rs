@@ -43,6 +43,11 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         }
         text.push('\n');
     }
+    for (address, differs) in &plan.left_alone.document_differs {
+        text.push_str(&format!("{} left as it is; change the document to keep it so\n", paint.bold(address)));
+        differs.iter().for_each(|change| changes::change(&mut text, change, "    ", paint));
+        text.push('\n');
+    }
     let (out, waiting) = (&plan.left_alone.out_of_target, &plan.left_alone.waiting);
     if !out.is_empty() {
         let listed = if verbose { out } else { waiting };

@@ -172,7 +172,8 @@ pub(super) fn record_of(ty: &ResourceType, seen: &FrozenSeen, desired: &Value, i
         } else if field.computed && (!field.optional || wanted.is_none()) {
             None
         } else {
-            outputs.get(name)
+            // What is only sent, and never read back, is as it would be if nobody set it.
+            outputs.get(name).filter(|value| !value.is_null()).or(field.default.as_ref())
         };
         if let Some(value) = value.filter(|value| !value.is_null() && !value.has_unknown()) {
             inputs.insert(name.clone(), value.clone());

@@ -253,6 +253,9 @@ pub struct LeftAlone {
     /// Conditioned out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Address>,
+    /// Accepted drift of what the document sets: it will be set back one day unless the document is changed.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub document_differs: IndexMap<Address, Vec<Change>>,
     /// Out of target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_of_target: Vec<Address>,
@@ -423,6 +426,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let mut owners = Vec::new();
     let mut ledger = Ledger::default();
     let mut moves = Moves::default();
+    let mut differs = IndexMap::default();
     let mut frozen = None;
     let mut evaluation = None;
     let mut draft = match document {
@@ -449,7 +453,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             if !is_kept {
                 policies::renew(&mut answers, &renew);
             }
-            policies::heed_drift(options.drift, within, &mut snapshot, &mut answers, &catalogs, &mut ledger);
+            differs = policies::heed_drift(options.drift, within, &mut snapshot, &mut answers, &catalogs, &mut ledger);
             if mistakes.has_errors() || found.has_errors() {
                 found.append(mistakes);
                 return None;
@@ -482,7 +486,8 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             }
             None if purpose == Purpose::Reconcile => {
                 let every = |_: &Address| true;
-                policies::heed_drift(options.drift, every, &mut snapshot, &mut answers, &catalogs, &mut ledger);
+                differs =
+                    policies::heed_drift(options.drift, every, &mut snapshot, &mut answers, &catalogs, &mut ledger);
                 reconcile::draft(&snapshot, &answers, &catalogs)
             }
             None => draft::draft_destroy(&snapshot, &answers, &catalogs),
@@ -559,6 +564,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         .filter(|decision| decision.action != Action::None)
         .map(|decision| decision.address.clone())
         .collect();
+    ordered.left_alone.document_differs = differs;
     ordered.left_alone.out_of_target = left_out.into_iter().map(|decision| decision.address).collect();
     let secret = ordered.secret
         || exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))

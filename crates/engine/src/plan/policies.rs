@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Map, Name, Value};
+use blueprint::{Address, IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 
 use super::addresses::Named;
-use super::diff::mark_fields;
+use super::diff::{Change, mark_fields};
 use super::draft::{Decision, Draft};
 use super::ledger::Ledger;
 use super::{Action, DriftPolicy, Reason};
@@ -18,6 +18,7 @@ use crate::codes;
 use crate::drift::drifted_fields;
 
 /// Makes of what was seen what the policy wants the planner to see. A thing that has vanished stays vanished under all.
+/// Gives what was accepted although the document says otherwise.
 pub(super) fn heed_drift(
     policy: DriftPolicy,
     reaches: impl Fn(&Address) -> bool,
@@ -25,7 +26,8 @@ pub(super) fn heed_drift(
     answers: &mut Answers,
     catalogs: &Catalogs,
     ledger: &mut Ledger,
-) {
+) -> IndexMap<Address, Vec<Change>> {
+    let mut differs = IndexMap::default();
     match policy {
         DriftPolicy::Revert | DriftPolicy::Refuse => {}
         DriftPolicy::Ignore => answers.seen.retain(|_, seen| !matches!(seen, FrozenSeen::There { .. })),
@@ -45,6 +47,12 @@ pub(super) fn heed_drift(
                     continue;
                 };
                 if let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) {
+                    let ignored = crate::hints::ignored_changes(&record);
+                    let mut set = crate::drift::changes(&ty, &record, &fields);
+                    set.retain(|change| is_set(&record, &change.path) && !is_ignored(&change.path, &ignored));
+                    if !set.is_empty() {
+                        differs.insert(address.clone(), set);
+                    }
                     let mut taken = Record::clone(&record);
                     taken.outputs = accepted(&ty, &record, &fields);
                     taken.private = private;
@@ -53,6 +61,28 @@ pub(super) fn heed_drift(
             }
         }
     }
+    differs
+}
+
+/// Whether the document sets the leaf at a path, or something around it.
+fn is_set(record: &Record, path: &str) -> bool {
+    let mut here = &record.inputs;
+    for name in path.strip_prefix("spec.").unwrap_or(path).split('.') {
+        let name = name.split_once('[').map_or(name, |(name, _)| name);
+        match here.get(name) {
+            Some(value) => here = value,
+            // A list or a scalar is set as a whole.
+            None => return here.as_map().is_none(),
+        }
+    }
+    true
+}
+
+fn is_ignored(path: &str, ignored: &[Name]) -> bool {
+    let path = path.strip_prefix("spec.").unwrap_or(path);
+    ignored
+        .iter()
+        .any(|one| path.strip_prefix(one.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
 /// The fields of a thing with what was seen of those that the document does not set.
