@@ -21,7 +21,7 @@ fn what_is_no_document_is_refused_at_the_path() {
         ("missing.yaml", "there is nothing at this place"),
         ("folder", "it is a folder, not a document"),
         ("big.yaml", "it has more than 33554432 bytes"),
-        ("bad.yaml", "no UTF-8 text, byte 2"),
+        ("bad.yaml", "no UTF-8 text (byte 2 cannot be read)"),
         ("page.html", "it is an HTML page, not a document"),
         ("ftp://example.com/a.yaml", "ftp://"),
     ] {

@@ -358,7 +358,7 @@ impl Reader<'_> {
             return Ok(known);
         }
         let text = std::str::from_utf8(&document.bytes)
-            .map_err(|error| source::SourceError::broken(refused::no_text(error.valid_up_to())))?;
+            .map_err(|error| source::SourceError::not_document(refused::no_text(error.valid_up_to())))?;
         if refused::is_html(text) {
             return Err(source::SourceError::not_document("an HTML page"));
         }

@@ -93,5 +93,5 @@ pub(super) fn is_html(text: &str) -> bool {
 }
 
 pub(super) fn no_text(valid: usize) -> String {
-    format!("it is no UTF-8 text, byte {} cannot be read", valid + 1)
+    format!("no UTF-8 text (byte {} cannot be read)", valid + 1)
 }
