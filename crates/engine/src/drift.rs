@@ -1,7 +1,8 @@
 //! What differs between the state and the world, by itself: for a person who wants to know, not for a plan.
 //!
 //! Which fields count is the same for both (reference 5.5): ignored ones never, computed ones only where the catalogue
-//! tracks them or the document has set them.
+//! tracks them or the document has set them. What a link has written is drift of the link, not of its target (reference
+//! 3.2).
 
 use blueprint::{Address, Field, Map, Name, Value};
 use diag::Diagnostics;
@@ -9,6 +10,7 @@ use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 
 use crate::answers::{Answers, FrozenSeen};
+use crate::links::{Contribution, FixedMap, Overlay, is_link, overlays_of, without};
 use crate::plan::diff::{differences, mark_like, same_field};
 use crate::plan::{Change, Named};
 use crate::refresh;
@@ -47,12 +49,20 @@ pub async fn drift(
     let mut answers = Answers::default();
     refresh::refresh(snapshot, false, &[], catalogs, world, &mut answers, found).await;
     let mut all = Vec::new();
+    let written = written_by_links(snapshot);
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
         let how = match answers.seen.get(address) {
             Some(FrozenSeen::Gone) => Drift::Vanished,
             Some(FrozenSeen::There { fields, expired, .. }) => {
                 let changes = match catalogs.resource_type(&record.type_name) {
-                    TypeRef::Known(ty) => changes(&ty, record, fields),
+                    TypeRef::Known(ty) => match written.get(address) {
+                        Some(written) => {
+                            all.extend(of_links(snapshot, written, fields));
+                            let theirs: Vec<&Contribution> = written.iter().map(|(_, it)| it).collect();
+                            changes_beside(&ty, record, fields, &theirs)
+                        }
+                        None => changes(&ty, record, fields),
+                    },
                     _ => Vec::new(),
                 };
                 match expired {
@@ -83,8 +93,44 @@ pub fn only(all: &mut Vec<Drifted>, addresses: &[Address], snapshot: &Snapshot, 
     all.retain(|drifted| named.covers(&drifted.address));
 }
 
+/// What links have written, by target.
+fn written_by_links(snapshot: &Snapshot) -> FixedMap<Address, Vec<(Address, Contribution)>> {
+    let mut written: FixedMap<Address, Vec<(Address, Contribution)>> = FixedMap::default();
+    for (link, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+        let with = record.inputs.get("with").and_then(Value::as_list);
+        let with = with.into_iter().flatten().filter_map(Overlay::from_value);
+        for overlay in overlays_of(record).into_iter().chain(with) {
+            written.entry(overlay.target).or_default().push((link.clone(), overlay.contribution));
+        }
+    }
+    written
+}
+
+/// The links whose contributions to one thing are not there as they wrote them.
+fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
+    let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
+    for (link, contribution) in written.iter().filter(|(_, contribution)| !contribution.stands_in(seen)) {
+        by_link.entry(link).or_default().push(Change {
+            path: format!("spec.{}", contribution.place()),
+            before: Some(contribution.value.clone()),
+            after: contribution.found_in(seen).map(|now| mark_like(&now, Some(&contribution.value), None)),
+            forces: false,
+        });
+    }
+    let drifted = |(link, changes): (&Address, Vec<Change>)| {
+        let type_name = snapshot.records.get(link)?.type_name.clone();
+        Some(Drifted { address: link.clone(), type_name, how: Drift::Differs(changes) })
+    };
+    by_link.into_iter().filter_map(drifted).collect()
+}
+
 /// What differs, leaf by leaf: before as recorded, after as seen.
 pub(crate) fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<Change> {
+    changes_beside(ty, record, seen, &[])
+}
+
+/// The same, what links have written left out.
+fn changes_beside(ty: &ResourceType, record: &Record, seen: &Value, written: &[&Contribution]) -> Vec<Change> {
     let (mut before, mut after) = (Map::default(), Map::default());
     for field in drifted_fields(ty, record, seen) {
         if let Some(then) = field.then {
@@ -95,7 +141,11 @@ pub(crate) fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<C
         }
     }
     let mut changes = Vec::new();
-    differences(&ty.schema, &Value::Map(before.into()), &Value::Map(after.into()), &mut changes);
+    let (mut before, mut after) = (Value::Map(before.into()), Value::Map(after.into()));
+    if !written.is_empty() {
+        [&mut before, &mut after].into_iter().for_each(|it| *it = without(it, written.iter().copied(), &Value::Null));
+    }
+    differences(&ty.schema, &before, &after, &mut changes);
     // Nothing is made anew here, whatever the field would do in a plan.
     changes.iter_mut().for_each(|change| change.forces = false);
     changes

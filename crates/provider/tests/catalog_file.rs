@@ -118,6 +118,16 @@ fn link_kinds_are_held_against_their_types() {
             "each other's computed fields",
         ),
         (r#""effects": [{"into": "a", "set": "f", "value": "${a.spec.id}"}]"#, "a computed field of a itself"),
+        (
+            r#""parts": {"p": {"type": "x/b", "spec": {"f": "${a.spec.id}"}}}, "effects": [{"into": "a", "set": "f", "value": "${part.p.spec.id}"}]"#,
+            "a part that reads a computed field of a",
+        ),
+        (
+            r#""parts": {"p": {"type": "x/b", "spec": {"f": "${part.q.spec.id}"}}, "q": {"type": "x/b", "spec": {"f": "${part.p.spec.id}"}}}"#,
+            "the part `p` needs itself",
+        ),
+        (r#""parts": {"a": {"type": "x/b", "spec": {}}}"#, "may not be called `a` or `b`"),
+        (r#""handler": "provider""#, "linkKinds[0].handler"),
     ] {
         let found = kind(text);
         assert!(found.contains(part), "{text}: {found}");

@@ -16,7 +16,7 @@ use super::{Apply, CallRequest, Durable, Effect, Progress};
 use crate::check::spec::conform_resource;
 use crate::codes;
 use crate::event::Event;
-use crate::links::{Contribution, Merger, Overlay, link_of, overlays_of, private_of, without};
+use crate::links::{Contribution, Merger, Overlay, Written, link_of, overlays_of, private_of, without};
 use crate::plan::diff::{mark_fields, same};
 use crate::plan::{Action, Decided, Linked, Phase};
 use crate::resolve::{LinkAt, Outputs, conflict, part_resource};
@@ -50,6 +50,8 @@ impl Apply {
             return self.phase_undone(task, decided, phase, effects);
         };
         let of_link = self.snapshot.records.get(&phase.link).cloned();
+        let places = overlays.iter().filter_map(|it| Some((phase.target.clone(), it.contribution.identity()?)));
+        self.rewritten.extend(places);
         if same(&spec, &record.inputs) && !phase.insist {
             self.record_link(task, phase, &of_link, overlays, None, StatusWord::Running);
             // The answer is known; only the link's record changes.
@@ -126,13 +128,17 @@ impl Apply {
         let document = member.as_ref().map_or(Value::Null, |(spec, _)| spec.clone());
         let recorded = self.snapshot.records.get(&phase.link).map(|record| overlays_of(record)).unwrap_or_default();
         let mine = recorded.iter().filter(|it| it.target == phase.target && it.phase == phase.name);
-        let taken: Vec<&Contribution> = phase
-            .undo
-            .iter()
-            .chain(mine)
-            .map(|it| &it.contribution)
-            .filter(|it| !self.is_held_by_another(&phase.link, &phase.target, it))
-            .collect();
+        let left = phase.undo.iter().chain(mine).map(|it| &it.contribution).filter(|it| {
+            let in_document = !matches!(it.how, Written::Set) && it.found_in(&document).is_some();
+            !in_document && !self.is_held_by_another(&phase.link, &phase.target, it)
+        });
+        // What links wrote in earlier runs gives way; the plan has seen to it that all of them want the same now.
+        let stale = contributions.iter().filter(|it| {
+            let key = it.identity().map(|identity| (phase.target.clone(), identity));
+            let written = |key: &(Address, String)| self.written.get(key).is_some_and(|holders| !holders.is_empty());
+            key.is_some_and(|key| written(&key) && !self.rewritten.contains(&key))
+        });
+        let taken: Vec<&Contribution> = left.chain(stale).collect();
         let spec = without(&record.inputs, taken.into_iter(), &document);
         let mut merger = Merger::new(spec);
         for contribution in &contributions {

@@ -240,6 +240,8 @@ pub struct Apply {
     absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     /// Which links have written what: by target and identity.
     written: FixedMap<(Address, String), Vec<Address>>,
+    /// What links have written in this run: by target and identity.
+    rewritten: std::collections::HashSet<(Address, String), foldhash::fast::FixedState>,
     /// The tasks that make links, by address.
     wholes: FixedMap<Address, u32>,
     failed: bool,
@@ -314,6 +316,7 @@ impl Apply {
             wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32))).collect();
         let mut apply = Apply {
             written: FixedMap::default(),
+            rewritten: std::collections::HashSet::default(),
             wholes,
             before_stop,
             held: false,

@@ -765,7 +765,12 @@ fn decide(
     }
     if decision.action != Action::None {
         let mut by_document = Vec::new();
-        differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
+        if written.is_empty() {
+            differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
+        } else {
+            let said = carried(&anew, written.iter(), &record.inputs);
+            differences(&ty.schema, &record.inputs, &said, &mut by_document);
+        }
         if !by_document.is_empty() && decision.action == Action::Update {
             reasons.push(Reason::Changed);
         }

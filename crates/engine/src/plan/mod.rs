@@ -325,6 +325,14 @@ impl Plan {
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
+    /// The phases of links, each with what it writes into: its calls are updates of that.
+    pub fn phases(&self) -> impl Iterator<Item = (&Address, &Address)> {
+        self.tasks.iter().filter_map(|task| match task.decision.as_ref()?.linked.as_deref()? {
+            Linked::Phase(phase) => Some((&task.decision.as_ref()?.address, &phase.target)),
+            _ => None,
+        })
+    }
+
     /// How many steps create, update, delete and replace.
     pub fn counts(&self) -> [u64; 4] {
         let of = |action| self.steps.iter().filter(|step| step.action == action).count() as u64;

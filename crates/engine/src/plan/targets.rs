@@ -9,7 +9,7 @@ use state::Snapshot;
 
 use super::addresses::Named;
 use super::draft::{AddressSet, Decision, Draft};
-use super::{Action, Purpose};
+use super::{Action, Linked, Purpose};
 use crate::codes;
 use crate::documents::{Documents, group_key};
 use crate::graph::Node;
@@ -85,6 +85,13 @@ pub(super) fn restrict(
 ) -> Vec<Decision> {
     let position: IndexMap<Address, usize> =
         draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
+    // The phases of a link are steps of its own.
+    let mut phases: IndexMap<&Address, Vec<usize>> = IndexMap::default();
+    for (at, decision) in draft.decisions.iter().enumerate() {
+        if let Some(Linked::Phase(phase)) = decision.linked.as_deref() {
+            phases.entry(&phase.link).or_default().push(at);
+        }
+    }
     let mut within = vec![false; draft.decisions.len()];
     let mut stack: Vec<usize> =
         (0..draft.decisions.len()).filter(|at| named.covers(&draft.decisions[*at].address)).collect();
@@ -95,8 +102,12 @@ pub(super) fn restrict(
         }
         let decision = &draft.decisions[at];
         // What goes does not take along what it used.
-        if decision.element.is_none() || purpose != Purpose::Deploy {
+        if decision.element.is_none() && decision.linked.is_none() || purpose != Purpose::Deploy {
             continue;
+        }
+        stack.extend(phases.get(&decision.address).into_iter().flatten());
+        if let Some(Linked::Phase(phase)) = decision.linked.as_deref() {
+            stack.extend(position.get(&phase.target).copied());
         }
         let mut uses: Vec<&Address> = decision.dependencies.iter().collect();
         while let Some(used) = uses.pop() {

@@ -194,12 +194,16 @@ impl<'a> Machine<'a> {
     }
 
     fn guarded(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        // A link with an absent end is absent as a reference may be.
+        let is_link = |expr: &Expr| matches!(&expr.kind, ExprKind::Call(call) if call.function.as_ref() == "link");
         let result = match &expr.kind {
             ExprKind::Ref(_) => self.eval(expr),
+            ExprKind::Access(inner, path) if is_link(inner) => self.eval(inner).and_then(|value| access(value, path)),
             ExprKind::Access(inner, path) => {
                 let value = self.eval(inner)?;
                 access(value, path)
             }
+            _ if is_link(expr) => self.eval(expr),
             _ => return self.eval(expr),
         };
         match result {

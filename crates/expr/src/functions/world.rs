@@ -138,7 +138,14 @@ fn link<'a>(
         }
     }
     match ends.as_slice() {
-        [a, b] => machine.link(a, b),
+        [a, b] => machine.link(a, b).map_err(|stop| match stop {
+            // Placed where the link is read; why it is absent follows.
+            Stop::Absent(mut diagnostic) => {
+                diagnostic.labels.insert(0, diag::Label { span: site.call, text: "read here".into() });
+                Stop::Absent(diagnostic)
+            }
+            stop => stop,
+        }),
         _ => Err(Stop::Reported),
     }
 }

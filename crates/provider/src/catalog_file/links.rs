@@ -24,6 +24,7 @@ pub(super) fn link_kinds(
     for (at, item) in object.items("linkKinds")?.iter().enumerate() {
         let place = all.index(at);
         let kind = link_kind(item, &place, catalog, functions)?;
+        parts_in_a_circle(&kind, &place)?;
         circle(&kind, catalog, &place)?;
         let pair = (kind.a.clone(), kind.b.clone());
         if kinds.contains_key(&pair) {
@@ -380,8 +381,49 @@ fn circle(kind: &LinkKind, catalog: &Catalog, place: &Place<'_>) -> Result<(), C
                 "an effect on {side} reads a computed field of {side} itself; it must be `when: after`"
             )));
         }
+        let Some(schema) = schema_of(own, catalog) else { continue };
+        let with = kind.effects.iter().filter(|effect| effect.into.as_ref() == side && !effect.after);
+        let behind = with.flat_map(|effect| parts_behind(kind, &effect.value));
+        if behind.flat_map(part_texts).any(|expr| reads_computed(expr, side, schema)) {
+            return Err(place.error(format!(
+                "an effect on {side} reads a part that reads a computed field of {side}; it must be `when: after`"
+            )));
+        }
     }
     Ok(())
+}
+
+/// Parts that read each other, so that none can be first.
+fn parts_in_a_circle(kind: &LinkKind, place: &Place<'_>) -> Result<(), CatalogError> {
+    for (name, part) in &kind.parts {
+        let itself = |other: &LinkPart| std::ptr::eq(other, part);
+        if part_texts(part).any(|expr| parts_behind(kind, expr).into_iter().any(itself)) {
+            return Err(place.error(format!("the part `{name}` needs itself")));
+        }
+    }
+    Ok(())
+}
+
+/// The parts that an expression reads, however indirectly.
+fn parts_behind<'k>(kind: &'k LinkKind, expr: &'k Expr) -> Vec<&'k LinkPart> {
+    let mut behind: IndexMap<Name, &LinkPart> = IndexMap::default();
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        expr.references(&mut |reference: &Ref| {
+            if matches!(&reference.head, Head::Scoped(head) if head.as_ref() == "part")
+                && let Some(name) = reference.path.first().and_then(name_of)
+                && let Some(part) = kind.parts.get(name)
+                && behind.insert(name.clone(), part).is_none()
+            {
+                stack.extend(part_texts(part));
+            }
+        });
+    }
+    behind.into_values().collect()
+}
+
+fn part_texts(part: &LinkPart) -> impl Iterator<Item = &Expr> {
+    [&part.spec].into_iter().chain(&part.condition)
 }
 
 fn reads_computed(expr: &Expr, head: &str, schema: &Schema) -> bool {

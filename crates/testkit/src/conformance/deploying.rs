@@ -121,7 +121,7 @@ fn compare_codes(got: &[&str], wanted: &[Json], wrong: &mut Vec<String>) {
 async fn operate(lab: &mut Lab, pack: &Path, step: &Json, wrong: &mut Vec<String>) -> Result<(), String> {
     let options: Options = options(&step["options"])?;
     lab.key = step["options"]["key"] != false;
-    let faults: Vec<Fault> = match step.get("faults") {
+    let mut faults: Vec<Fault> = match step.get("faults") {
         Some(faults) => serde_json::from_value(faults.clone()).map_err(|error| format!("faults: {error}"))?,
         None => Vec::new(),
     };
@@ -142,6 +142,12 @@ async fn operate(lab: &mut Lab, pack: &Path, step: &Json, wrong: &mut Vec<String
     let Some(staged) = stage.staged else {
         return judge(lab, step, codes, None, "refused", wrong).await;
     };
+    // A call of a link's phase is one on what it writes into; a case may name either.
+    for fault in &mut faults {
+        if let Some((_, target)) = staged.plan.phases().find(|(phase, _)| phase.to_string() == *fault.at) {
+            fault.at = target.to_string().into();
+        }
+    }
     let parallel = step["options"]["parallel"].as_u64().map(|count| count as usize);
     let run = lab.run(staged, false, faults, settings(parallel, step["options"]["onFailure"] == "keep-going")).await;
     finish(lab, step, codes, run, wrong).await

@@ -4,6 +4,7 @@
 mod commits;
 mod crashes;
 mod linear;
+mod links;
 mod order;
 mod plans;
 mod secrets;

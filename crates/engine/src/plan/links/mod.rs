@@ -133,7 +133,8 @@ pub(super) async fn decide_links(
     found: &mut Diagnostics,
 ) {
     let declared = evaluation.declared_links.clone();
-    if declared.is_empty() && !snapshot.records.keys().any(|address| address.link.is_some()) {
+    let demanded = catalogs.link_kinds().any(|kind| kind.per_a.0 > 0 || kind.per_b.0 > 0);
+    if declared.is_empty() && !demanded {
         return;
     }
     for number in 0..declared.pairs().len() as u32 {

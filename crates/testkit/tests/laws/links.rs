@@ -1,0 +1,115 @@
+//! Links keep the laws of plans: whatever is linked, unlinked, renamed or cut off, the next plan leads to the same end.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use provider::Operation;
+use providers::fake::{Fault, FaultKind, When};
+
+use crate::{apply, apply_well, cases, cloud, lab, lately, stage};
+
+/// A document of functions, buckets and queues around one role.
+#[derive(Clone, Debug)]
+struct Linked {
+    /// Which functions are there, what each selects, how it reads, and whether it is a template.
+    functions: Vec<Option<(u8, bool, bool)>>,
+    /// Which buckets are there; a bucket selects the queues.
+    buckets: Vec<Option<(u8, bool)>>,
+    queues: usize,
+}
+
+fn linked() -> impl Strategy<Value = Linked> {
+    let function = prop::option::weighted(0.8, (0..3_u8, any::<bool>(), prop::bool::weighted(0.2)));
+    let bucket = prop::option::weighted(0.8, (0..2_u8, any::<bool>()));
+    (prop::collection::vec(function, 3), prop::collection::vec(bucket, 2), 0..3_usize)
+        .prop_map(|(functions, buckets, queues)| Linked { functions, buckets, queues })
+}
+
+impl Linked {
+    fn text(&self) -> String {
+        let mut text =
+            String::from("version: 2023-04-20\nresources:\n  role: { type: test/role, spec: { name: r } }\n");
+        for (at, function) in self.functions.iter().enumerate() {
+            let Some((selects, writes, many)) = function else { continue };
+            let selector = match selects {
+                0 => "",
+                1 => "    linkSelector: { byLabel: { kind: bucket } }\n",
+                _ => "    linkSelector: { byLabel: { app: all } }\n",
+            };
+            // All that share the role say the same of a bucket, or they would be in conflict.
+            let access = if *writes { "    metadata: { annotations: { test.function.batch: 3 } }\n" } else { "" };
+            let each = if *many { "    each: ${list(\"x\", \"y\")}\n" } else { "" };
+            let role = "${role.spec.id}";
+            let _ = write!(
+                text,
+                "  f{at}:\n    type: test/function\n{each}{selector}{access}    spec: {{ name: f, role: \"{role}\" }}\n"
+            );
+        }
+        for (at, bucket) in self.buckets.iter().enumerate() {
+            let Some((name, selects)) = bucket else { continue };
+            let selector = if *selects { "    linkSelector: { byLabel: { kind: queue } }\n" } else { "" };
+            let _ = write!(
+                text,
+                "  b{at}:\n    type: test/bucket\n{selector}    metadata: {{ labels: {{ kind: bucket, app: all }} }}\n    spec: {{ name: n{name}-{at} }}\n"
+            );
+        }
+        for at in 0..self.queues {
+            let _ = write!(
+                text,
+                "  q{at}: {{ type: test/queue, metadata: {{ labels: {{ kind: queue, app: all }} }}, spec: {{ name: q{at} }} }}\n"
+            );
+        }
+        text
+    }
+}
+
+/// Linked things that no sketch can be without: what is in the cloud when the document is deployed at once.
+async fn at_once(text: &str) -> BTreeSet<String> {
+    let lab = lab();
+    apply_well(&lab, Some(text), 1).await;
+    cloud(&lab).into_values().collect()
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn after_a_full_apply_with_links_there_is_nothing_to_do(documents in prop::collection::vec(linked(), 1..4), parallel in 1..4_usize) {
+        lately(async {
+            let lab = lab();
+            let mut before = String::new();
+            for document in documents {
+                let text = document.text();
+                apply_well(&lab, Some(&text), parallel).await;
+                let again = stage(&lab, &text).await;
+                let staged = again.staged.expect("what has been applied can be planned");
+                let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes)).collect();
+                assert!(staged.plan.is_empty(), "{steps:?} after\n{text}\nafter\n{before}");
+                before = text;
+            }
+            apply_well(&lab, None, parallel).await;
+            assert!(cloud(&lab).is_empty(), "{:?} is left after a destroy of\n{before}", cloud(&lab));
+            assert!(lab.snapshot().await.records.is_empty());
+        });
+    }
+
+    #[test]
+    fn a_run_with_links_that_was_cut_off_ends_where_it_would_have(first in linked(), second in linked(), role in any::<bool>(), skip in 0..3_u32, after in any::<bool>()) {
+        lately(async {
+            let lab = lab();
+            apply_well(&lab, Some(&first.text()), 2).await;
+            let text = second.text();
+            let at = if role { "role" } else { "b0" };
+            let kind = FaultKind::Crash { when: if after { When::After } else { When::Before }, untraceable: false };
+            let fault = Fault { on: Some(Operation::Update), at: at.into(), skip, times: 1, kind };
+            apply(&lab, Some(&text), 2, vec![fault]).await;
+            apply_well(&lab, Some(&text), 2).await;
+            let staged = stage(&lab, &text).await.staged.expect("a plan");
+            let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes)).collect();
+            assert!(staged.plan.is_empty(), "{steps:?} after\n{text}");
+            let there: BTreeSet<String> = cloud(&lab).into_values().collect();
+            assert_eq!(there.len(), at_once(&text).await.len(), "{there:?} after\n{text}");
+        });
+    }
+}
