@@ -325,6 +325,15 @@ fn types_that_no_resource_stands_behind_are_left_out() {
 }
 
 #[test]
+fn sizes_of_all_regions_smaller_ones_first() {
+    let sizes = generate::sizes(&json!({
+        "one": {"enum": ["t3.2xlarge", "t3.micro", "m5.metal", "no size"]},
+        "two": {"enum": ["t3.12xlarge", "t3.micro", "m5.large"]}
+    }));
+    assert_eq!(sizes, ["m5.large", "m5.metal", "t3.micro", "t3.2xlarge", "t3.12xlarge"]);
+}
+
+#[test]
 fn a_damaged_file_is_no_panic() {
     let (types, _) = generate::types([
         json!({"typeName": "AWS::S3::Bucket", "properties": {"A": {"type": "array", "items": {"type": "string"}}}}),

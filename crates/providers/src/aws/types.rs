@@ -117,7 +117,7 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
 enum Stage {
     New,
     Begun,
-    Done(Field),
+    Done(Box<Field>),
 }
 
 /// Makes the fields of one type. Shapes that several fields share are made once.
@@ -135,7 +135,7 @@ impl<'b> Making<'b> {
     /// A field of this shape that nothing else is said of.
     fn shape(&mut self, number: usize) -> Result<Field, Malformed> {
         match &self.shapes[number] {
-            Stage::Done(field) => return Ok(field.clone()),
+            Stage::Done(field) => return Ok(Field::clone(field)),
             Stage::Begun => return Ok(Field::of(Kind::Any)),
             Stage::New => self.shapes[number] = Stage::Begun,
         }
@@ -180,7 +180,7 @@ impl<'b> Making<'b> {
             },
             ..Field::of(kind)
         };
-        self.shapes[number] = Stage::Done(field.clone());
+        self.shapes[number] = Stage::Done(Box::new(field.clone()));
         Ok(field)
     }
 
