@@ -23,6 +23,7 @@ use crate::setup::StatePlace;
 pub(crate) const SIMULATED: &str = "test";
 
 type Make = fn() -> Arc<dyn Provider>;
+type MakeCatalog = fn() -> Arc<Catalog>;
 
 /// Namespaces in the order in which they are shown, and how their providers are made.
 const PROVIDERS: &[(&str, Make)] = &[
@@ -35,7 +36,7 @@ const PROVIDERS: &[(&str, Make)] = &[
 ];
 
 /// Catalogues that nobody manages things of yet: documents are checked and planned with them, and rehearsed with `--simulate`.
-const OFFLINE: &[(&str, fn() -> Arc<Catalog>)] = &[("aws", providers::aws::catalog)];
+const OFFLINE: &[(&str, MakeCatalog)] = &[("aws", providers::aws::catalog)];
 
 /// All namespaces that somebody here knows.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
