@@ -13,4 +13,5 @@ mod place;
 mod rehearsal;
 mod remote;
 mod spec_examples;
+mod surgery;
 mod types;
