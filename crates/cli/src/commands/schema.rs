@@ -1,7 +1,7 @@
 //! `cyan schema`.
 
 use provider::Catalogs;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::arguments::{Global, Schema};
 use crate::exit::{CommandError, Exit};
@@ -47,8 +47,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
     if report.is_json() {
         report.set_result(json!({"dialect": dialect.name(), "schema": schema}));
     } else {
-        // Large as it is, it is read by programs; a line for each definition is for those who look all the same.
-        report.terminal.data(&format!("{schema:#}\n"));
+        report.terminal.data(&written(&schema));
     }
     Ok(Exit::Done)
 }
@@ -56,4 +55,24 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
 /// Whether a type is that one, or of that namespace or group: whole segments count.
 fn begins(name: &str, begin: &str) -> bool {
     name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A line for each definition: indented throughout, a schema with many types would be blanks for the greater part.
+fn written(schema: &Json) -> String {
+    let mut text = String::from("{");
+    let mut comma = "";
+    for (key, value) in schema.as_object().into_iter().flatten() {
+        text.push_str(&format!("{comma}\n  {}: ", json!(key)));
+        comma = ",";
+        match value {
+            Json::Object(entries) if key == "$defs" => {
+                let lines: Vec<String> =
+                    entries.iter().map(|(name, one)| format!("    {}: {one}", json!(name))).collect();
+                text.push_str(&format!("{{\n{}\n  }}", lines.join(",\n")));
+            }
+            other => text.push_str(&other.to_string()),
+        }
+    }
+    text.push_str("\n}\n");
+    text
 }
