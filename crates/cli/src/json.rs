@@ -82,6 +82,14 @@ pub(crate) fn plan(plan: &engine::Plan) -> Map<String, Json> {
     map.insert("counts".into(), json!({"create": create, "update": update, "delete": delete, "replace": replace}));
     map.insert("steps".into(), plan.steps.iter().map(|step| json!(hidden_step(step))).collect());
     map.insert("links".into(), plan.links.iter().map(|link| json!(hidden_link(link))).collect());
+    let mut made: Map<String, Json> = Map::new();
+    for step in &plan.steps {
+        if let Some(source) = &step.made_from {
+            let steps = made.entry(source.to_string()).or_insert_with(|| json!([]));
+            steps.as_array_mut().into_iter().for_each(|steps| steps.push(json!(step.id)));
+        }
+    }
+    map.insert("made_from".into(), made.into());
     map.insert("exports".into(), exports.into());
     map.insert("left_alone".into(), json!(engine::plan_file::hidden_left_alone(&plan.left_alone)));
     map

@@ -321,7 +321,8 @@ impl Document {
             let kept = read.children();
             read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
         }
-        if read.found.has_errors() {
+        // What transforms make may be of types that no text names.
+        if read.found.has_errors() || read.has_transforms() {
             let all = |namespace: &str| namespace != registry::SIMULATED || mentioned(&read, registry::SIMULATED);
             let (registry, kept) = (offer.registry(all), read.children());
             read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
@@ -349,6 +350,30 @@ impl Document {
         let files = &document.files;
         document.found.retain(|it| !said.contains(&place(files, it)));
         document
+    }
+
+    /// What its transforms make of it, as staging would see it: `None` where it has none, or is in error. What is wrong goes
+    /// to `found`.
+    pub(crate) async fn transformed(&mut self) -> Option<Arc<Checked>> {
+        let checked = self.checked.clone().filter(|checked| !checked.blueprint.transforms.is_empty())?;
+        if self.found.has_errors() {
+            return None;
+        }
+        let registry = &self.registry;
+        // Transforms touch nothing, so that no settings, no state and no instance are needed.
+        let shell = Shell {
+            providers: registry.providers.clone(),
+            catalogs: registry.catalogs.clone(),
+            settings: Default::default(),
+            instance: "".into(),
+            root: self.source.folder.clone(),
+            working_directory: None,
+            clock: Clock::System,
+            chance: Chance::System,
+            http: None,
+            cancel: tokio_util::sync::CancellationToken::new(),
+        };
+        engine::transform(checked, &registry.catalogs, &registry.functions, &shell, &mut self.found).await
     }
 
     /// The document for a plan: its path relative to the state, its text.
@@ -392,6 +417,11 @@ struct Read {
 impl Read {
     fn has_children(&self) -> bool {
         self.documents.as_ref().is_some_and(|documents| documents.units().len() > 1)
+    }
+
+    fn has_transforms(&self) -> bool {
+        let units = self.documents.iter().flat_map(|documents| documents.units());
+        units.into_iter().any(|unit| !unit.checked.blueprint.transforms.is_empty())
     }
 
     fn children(&self) -> IndexMap<Name, FrozenChild> {

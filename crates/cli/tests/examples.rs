@@ -202,6 +202,40 @@ fn original(path: &str) -> PathBuf {
 }
 
 #[test]
+fn services_that_a_transform_makes_files_of() {
+    let services = Example::new("services");
+    assert_eq!(services.cyan("validate").exit, 0);
+    let staged = services.cyan("stage");
+    assert!(staged.stdout.contains("notes becomes\n"), "{}", staged.stdout);
+    services.deploys("", 5, 0, 0, 0);
+    let unit = services.read("services/notes.service");
+    assert!(unit.contains("ExecStart=/usr/bin/python3 -m http.server 8080\n"), "{unit}");
+    assert!(unit.contains("Environment=\"NOTES_PORT=8080\"\n"), "{unit}");
+    assert!(unit.contains("notes.data\n"), "{unit}");
+    assert!(services.read("services/mirror-south.service").contains("--to south"));
+    let shown = services.cyan("show notes_unit");
+    assert!(shown.stdout.contains("made from: notes"), "{}", shown.stdout);
+    let graph = services.cyan("graph");
+    assert!(graph.stdout.contains("made from mirror"), "{}", graph.stdout);
+    services.deploys("--var port=9090", 0, 1, 0, 0);
+    services.goes(5);
+}
+
+#[test]
+fn a_service_that_cannot_be_made_is_shown_where_it_is_written() {
+    let services = Example::new("services");
+    let path = services.folder.join("services.blueprint.yaml");
+    let text = services.read("services.blueprint.yaml");
+    fs::write(path, text.replace("    each: ${values.mirrors}\n", "    each: ${values.mirrors}\n    description: many\n").replace("--to ${elem}\n", "--to ${elem}\n      data: true\n"))
+        .expect("the file can be written");
+    for command in ["validate", "stage", "graph"] {
+        let said = services.cyan(command);
+        assert_eq!(said.exit, 1, "{command}: {}{}", said.stdout, said.stderr);
+        assert!(said.stderr.contains("transform-failed") && said.stderr.contains("mirror:"), "{}", said.stderr);
+    }
+}
+
+#[test]
 fn secrets_of_the_site_lie_open_nowhere_but_where_they_were_asked_for() {
     let site = Example::new("static-site");
     let staged = site.cyan("stage");

@@ -296,6 +296,8 @@ pub struct TransformDef {
 /// A type that a transform turns into real ones.
 #[derive(Clone, Debug)]
 pub struct AbstractType {
+    /// One sentence for people.
+    pub docs: Name,
     /// The fields of its spec.
     pub schema: Arc<Schema>,
 }
@@ -461,6 +463,12 @@ impl Catalogs {
     /// The transform of that name.
     pub fn transform(&self, name: &str) -> Option<&Arc<TransformDef>> {
         self.iter().find_map(|catalog| catalog.transforms.get(name))
+    }
+
+    /// The abstract type of that name, and the transform that knows it.
+    pub fn abstract_type(&self, name: &str) -> Option<(&Arc<TransformDef>, &AbstractType)> {
+        let transforms = self.iter().flat_map(|catalog| catalog.transforms.values());
+        transforms.filter_map(|transform| Some((transform, transform.abstract_types.get(name)?))).next()
     }
 
     /// All transform names, for suggestions.

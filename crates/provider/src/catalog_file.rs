@@ -491,7 +491,8 @@ fn transforms(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogE
                 return Err(place.error("is a resource type already"));
             }
             let object = Object::new(value, &place, &["fields", "about", "docs"])?;
-            abstract_types.insert(name.clone(), AbstractType { schema: fields::schema(&object, "fields")? });
+            let schema = fields::schema(&object, "fields")?;
+            abstract_types.insert(name.clone(), AbstractType { docs: object.docs()?, schema });
         }
         let docs = match object.docs()? {
             docs if docs.is_empty() => object.text("rule")?.unwrap_or(docs),

@@ -14,6 +14,8 @@
 //!
 //! Not here: what is particular to a type (the implementation's own tests), data sources and functions.
 
+mod transforms;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +26,8 @@ use crate::{
     Applied, ApplyRequest, Call, Catalog, Catalogs, CheckRequest, Direction, ErrorKind, Fit, Operation, PlanRequest,
     Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
 };
+
+pub use transforms::transforms;
 
 /// What the calls of the suite come with.
 #[derive(Clone, Debug)]

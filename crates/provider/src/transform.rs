@@ -43,7 +43,7 @@ impl TransformError {
     }
 }
 
-/// One blueprint to another. Every implementation passes [`conformance::transform`](crate::conformance::transform).
+/// One blueprint to another. Every implementation passes [`conformance::transforms`](crate::conformance::transforms).
 pub trait Transform: Send + Sync {
     /// The blueprint with abstract resources of this transform's types turned into others; what it does not know it
     /// gives back as it is, in its order.

@@ -507,3 +507,9 @@ async fn the_suite_notices_what_is_wrong() {
             && failures.contains(&"test/topic: there is no case".into())
     );
 }
+
+#[tokio::test]
+async fn every_transform_keeps_the_contract() {
+    let failures = provider::conformance::transforms(&provider(FakeOptions::default())).await;
+    assert!(failures.is_empty(), "{failures:#?}");
+}

@@ -81,6 +81,12 @@ async fn every_type_keeps_the_contract() {
 }
 
 #[tokio::test]
+async fn every_transform_keeps_the_contract() {
+    let failures = provider::conformance::transforms(&providers::std::provider()).await;
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[tokio::test]
 async fn a_value_comes_out_as_it_went_in() {
     let input = Value::map([("open", Value::Int(1)), ("hidden", Value::from("s").secret())]);
     let made = create(Path::new("/"), "std/value", &spec([("input", input.clone())])).await.unwrap();

@@ -74,3 +74,72 @@ impl Document {
         Ok(document)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Accessor, AccessorKind, Expr, ExprKind, Head, Part, Ref, Type, Value};
+    use diag::{FileId, Span, Spanned};
+
+    fn at(start: u32) -> Span {
+        Span::new(FileId::new(0), start, start + 3)
+    }
+
+    fn document() -> Document {
+        let reference = Ref {
+            head: Head::Resource { name: "other".into(), bare: true },
+            head_span: at(40),
+            path: vec![Accessor { kind: AccessorKind::Name("spec".into()), span: at(46) }, Accessor { kind: AccessorKind::Index(2), span: at(50) }],
+        };
+        let parts = vec![Part::Text("a-".into()), Part::Expr(Expr::new(ExprKind::Ref(Box::new(reference)), at(40)), at(38))];
+        let entries = vec![
+            (Spanned::new("name".into(), at(30)), Expr::new(ExprKind::Text(parts), at(36))),
+            (Spanned::new("$secret".into(), at(60)), Expr::literal(Value::Null, at(70))),
+        ];
+        let resource = Resource {
+            span: at(1),
+            type_name: Spanned::new("made/thing".into(), at(10)),
+            spec: Expr::new(ExprKind::Map(entries), at(30)),
+            spec_key: at(20),
+            each: None,
+            condition: Some(Expr::literal(Value::Bool(true), at(5))),
+            depends_on: vec![Spanned::new("x".into(), at(7))],
+            link_selector: None,
+            metadata: Default::default(),
+            lifecycle: crate::Lifecycle { retain: true, ..Default::default() },
+            description: None,
+            made_from: None,
+        };
+        let mut blueprint = Blueprint { version: "2023-04-20".into(), ..Blueprint::default() };
+        let list = Type::list(Type::Text);
+        blueprint.exports.insert("e".into(), crate::Export { span: at(80), ty: list, field: Expr::error(at(90)), description: None });
+        blueprint.resources.insert("r".into(), resource);
+        Document::of(blueprint)
+    }
+
+    #[test]
+    fn a_blueprint_reads_back_as_it_was() {
+        let text = document().to_json().unwrap();
+        let read = Document::from_json(&text).unwrap();
+        assert_eq!(read.to_json().unwrap(), text);
+        let (name, resource) = &read.resources[0];
+        assert_eq!((name.as_ref(), resource.span, resource.lifecycle.retain), ("r", at(1), true));
+        assert_eq!(resource.spec, document().resources[0].1.spec);
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        let text = document().to_json().unwrap().replacen("\"format\":1", "\"format\":2", 1);
+        assert!(Document::from_json(&text).is_err());
+        assert!(Document::from_json("{}").is_err());
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_told() {
+        let mut document = document();
+        let again = document.resources[0].clone();
+        document.resources.push(again);
+        let (blueprint, twice) = document.into_blueprint();
+        assert_eq!((blueprint.resources.len(), twice), (1, vec![(1, "r".into())]));
+    }
+}

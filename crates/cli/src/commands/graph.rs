@@ -15,9 +15,11 @@ pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) 
     let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
     let mut document =
         Document::check(source, &setup.global.offer, &Known::of(&engine::Given::default()), |_| false).await;
+    let transformed = document.transformed().await;
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
-    let Some(documents) = document.documents.as_ref().filter(|_| !document.found.has_errors()) else {
+    let made = transformed.as_ref().or(document.documents.as_ref());
+    let Some(documents) = made.filter(|_| !document.found.has_errors()) else {
         return Ok(Exit::Unusable);
     };
     let title = format!("what needs what in {}", document.source.shown);

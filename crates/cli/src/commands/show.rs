@@ -66,6 +66,7 @@ async fn whole(
             "resources": records,
             "exports": json::value(&Value::Map(exports.into()), reveal),
             "exports_old": snapshot.exports_old,
+            "metadata": json::value(&snapshot.metadata, reveal),
         }));
         return Ok(Exit::Done);
     }
@@ -118,6 +119,12 @@ async fn whole(
         let old = if snapshot.exports_old { " (of before the last operation, which failed)" } else { "" };
         text.push_str(&format!("\n{}{old}\n", paint.bold("exports")));
         for (name, value) in &snapshot.exports {
+            text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
+        }
+    }
+    if let Some(metadata) = snapshot.metadata.as_map().filter(|metadata| !metadata.is_empty()) {
+        text.push_str(&format!("\n{}\n", paint.bold("metadata")));
+        for (name, value) in metadata {
             text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
         }
     }
@@ -191,6 +198,7 @@ fn record_json(address: &Address, record: &Record, error: Option<&str>, reveal: 
         "spec": json::value(&record.inputs, reveal),
         "computed": json::value(&Value::Map(computed(record).into()), reveal),
         "metadata": json::value(&record.metadata, reveal),
+        "made_from": Some(&record.origin.made_from).filter(|name| !name.is_empty()),
         "dependencies": record.dependencies,
         "retain": record.retain,
         "protect": record.protect,
@@ -209,6 +217,9 @@ fn record_text(address: &Address, record: &Record, error: Option<&str>, reveal: 
     }
     if !record.id.is_empty() && address.link.as_ref().is_none_or(|link| link.part.is_some()) {
         text.push_str(&format!("id: {}\n", record.id));
+    }
+    if !record.origin.made_from.is_empty() {
+        text.push_str(&format!("made from: {}, by a transform\n", record.origin.made_from));
     }
     let mut section = |name: &str, map: &Map| {
         if !map.is_empty() {

@@ -1,7 +1,7 @@
 //! `cyan types`.
 
 use blueprint::{Field, IndexMap, Kind, Name, Schema};
-use provider::{Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TypeRef, plain_name};
+use provider::{Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TransformDef, TypeRef, plain_name};
 use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Global, Types};
@@ -17,9 +17,10 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
     let catalogs = &registry.catalogs;
     match arguments.name.as_deref() {
         None => list(catalogs.iter().map(AsRef::as_ref), "", report),
-        Some(name) if !name.contains('/') => match catalogs.of(name) {
-            Some(catalog) => list(std::iter::once(catalog.as_ref()), name, report),
-            None => return Err(unknown(name, catalogs.namespaces())),
+        Some(name) if !name.contains('/') => match (catalogs.of(name), catalogs.transform(name)) {
+            (Some(catalog), _) => list(std::iter::once(catalog.as_ref()), name, report),
+            (None, Some(transform)) => transform_text(transform, report),
+            (None, None) => return Err(unknown(name, catalogs.namespaces().chain(catalogs.transform_names()))),
         },
         Some(name) => match group(catalogs, name) {
             Some(catalog) => list(std::iter::once(catalog), name, report),
@@ -75,6 +76,11 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
         let variables = catalog
             .variable_type_names()
             .map(|name| (name, "variable", catalog.variable_types.get(name).map_or(&none, |ty| &ty.docs)));
+        let abstract_types = catalog.transforms.values().flat_map(|transform| {
+            let types = transform.abstract_types.iter().map(|(name, ty)| (name.as_ref(), "abstract", &ty.docs));
+            types.chain([(transform.name.as_ref(), "transform", &transform.docs)])
+        });
+        let variables = variables.chain(abstract_types);
         let entries: Vec<(&str, &str, &Name)> =
             resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
@@ -114,7 +120,9 @@ fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), Comma
     let catalogs = &registry.catalogs;
     let (resource, source) = (catalogs.resource_type(name), catalogs.data_source_type(name));
     let variable = catalogs.variable_type(name);
-    let known = matches!(resource, TypeRef::Known(_))
+    let abstract_type = catalogs.abstract_type(name);
+    let known = abstract_type.is_some()
+        || matches!(resource, TypeRef::Known(_))
         || matches!(source, TypeRef::Known(_))
         || matches!(variable, TypeRef::Known(_));
     if !known {
@@ -147,6 +155,16 @@ fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), Comma
             json!({"name": ty.name, "docs": ty.docs, "filters": filters, "fields": schema_json(&ty.schema), "example": ty.example}),
         );
     }
+    if let Some((transform, ty)) = abstract_type {
+        text.push_str(&format!("{} (abstract)\n", paint.bold(name)));
+        docs(&mut text, &ty.docs, "");
+        text.push_str(&format!("needs `transform: {}`, which makes real resources of it\n", transform.name));
+        section(&mut text, "fields", ty.schema.fields.iter().collect(), paint);
+        result.insert(
+            "abstract".into(),
+            json!({"name": name, "docs": ty.docs, "transform": transform.name, "fields": schema_json(&ty.schema)}),
+        );
+    }
     if let TypeRef::Known(ty) = &variable {
         variable_text(&mut text, ty, paint);
         let options: Vec<Json> = ty
@@ -164,6 +182,24 @@ fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), Comma
         report.terminal.data(&text);
     }
     Ok(())
+}
+
+/// A transform, with the types that only it knows.
+fn transform_text(transform: &TransformDef, report: &mut Report) {
+    let paint = report.terminal.out;
+    let mut text = format!("{} (transform)\n{}\n", paint.bold(&transform.name), transform.docs);
+    if !transform.abstract_types.is_empty() {
+        text.push_str(&format!("\n{}\n", paint.bold("types that it knows")));
+    }
+    for (name, ty) in &transform.abstract_types {
+        text.push_str(&format!("  {}\n", paint.cyan(name)));
+        docs(&mut text, &ty.docs, "      ");
+    }
+    let types: Vec<&Name> = transform.abstract_types.keys().collect();
+    report.set_result(json!({"transform": {"name": transform.name, "docs": transform.docs, "types": types}}));
+    if !report.is_json() {
+        report.terminal.data(&text);
+    }
 }
 
 /// A type of variable: what a document writes, and what a reference gives.

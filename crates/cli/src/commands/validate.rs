@@ -36,6 +36,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
 async fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bool, serde_json::Value), CommandError> {
     let strict = global.strict || crate::config::Config::load(global.config.as_deref(), &source.folder)?.strict;
     let mut document = Document::check(source, &global.offer, &Known::of(&engine::Given::default()), |_| false).await;
+    document.transformed().await;
     raise_warnings(strict, &mut document.found);
     let before = report.counted();
     report.diagnostics(&document.found, &document.files);

@@ -19,10 +19,19 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let shown: Vec<&Step> = plan.steps.iter().filter(|step| step.action != Action::None || all).collect();
     let fields = verbose || shown.len() <= MANY;
     let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
-    for step in shown {
-        one(&mut text, step, fields, paint);
-        if let Some(link) = links.get(&step.address).filter(|_| fields) {
-            link_of(&mut text, link, paint);
+    for (source, steps) in grouped(&shown) {
+        let indent = match source {
+            Some(source) => {
+                text.push_str(&format!("{} {}\n", paint.bold(source), paint.dim("becomes")));
+                "  "
+            }
+            None => "",
+        };
+        for step in steps {
+            one(&mut text, step, fields, indent, paint);
+            if let Some(link) = links.get(&step.address).filter(|_| fields) {
+                link_of(&mut text, link, paint);
+            }
         }
     }
     let changed: Vec<_> = plan.exports.iter().filter(|export| export.action != ExportAction::Unchanged).collect();
@@ -62,7 +71,27 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     text
 }
 
-fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
+/// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of it
+/// stands.
+fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
+    let mut groups: Vec<(Option<&str>, Vec<&Step>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for step in steps {
+        match step.made_from.as_deref() {
+            None => groups.push((None, vec![step])),
+            Some(source) => {
+                let at = *places.entry(source).or_insert(groups.len());
+                match groups.get_mut(at) {
+                    Some((_, steps)) => steps.push(step),
+                    None => groups.push((Some(source), vec![step])),
+                }
+            }
+        }
+    }
+    groups
+}
+
+fn one(text: &mut String, step: &Step, fields: bool, indent: &str, paint: Paint) {
     let reasons: Vec<&str> = step.reasons.iter().map(|reason| words(*reason)).collect();
     let sign = match step.action {
         Action::Create | Action::Link => paint.green("+"),
@@ -88,7 +117,7 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
         _ => "",
     };
     text.push_str(&format!(
-        "{sign} {} {} {action}{why}{order}{maybe}\n",
+        "{indent}{sign} {} {} {action}{why}{order}{maybe}\n",
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));
@@ -96,11 +125,11 @@ fn one(text: &mut String, step: &Step, fields: bool, paint: Paint) {
         text.push_str(&format!("    it was {former}\n"));
     }
     if let Some(expired) = &step.expired {
-        text.push_str(&format!("    {expired}\n"));
+        text.push_str(&format!("{indent}    {expired}\n"));
     }
     if fields || step.action != Action::Create {
         for change in &step.changes {
-            changes::change(text, change, "    ", paint);
+            changes::change(text, change, &format!("{indent}    "), paint);
         }
         if !step.changes.is_empty() {
             text.push('\n');

@@ -1,7 +1,10 @@
 //! The provider `std`: things that are nothing but values, kept in the state.
 //!
+//! And the transform that makes files of services.
+//!
 //! Not here: writing them anywhere (`local`).
 
+mod services;
 mod template;
 
 use std::sync::{Arc, LazyLock};
@@ -9,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadRequest, Seen,
+    ProviderError, ReadRequest, Seen, Transform,
 };
 use sha2::{Digest, Sha256};
 
@@ -30,6 +33,10 @@ pub struct StdProvider {}
 impl Provider for StdProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &CATALOG
+    }
+
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        (name == services::NAME).then_some(&services::Services)
     }
 
     fn check<'a>(

@@ -1,0 +1,167 @@
+//! What every transform must do, as a suite that the tests of its provider run.
+//!
+//! For each transform of the catalogue it makes documents with its abstract types: one with what must be written, and one
+//! with everything that may be. What comes out is held against the contract: nothing abstract of its own is left, what is
+//! not its own is as it was and in its order, whatever it made has the places of what it made it from, the same in gives
+//! the same out, and all of it survives being written and read.
+//!
+//! Not here: what a transform makes (its own tests).
+
+use blueprint::wire::Document;
+use blueprint::{Blueprint, Expr, ExprKind, Field, Kind, Name, Resource, Schema, Value};
+use diag::{FileId, Span, Spanned};
+
+use crate::{Provider, Transform, TransformDef};
+
+/// Runs the suite over every transform of a provider; what comes back is what is wrong, in plain words.
+pub async fn transforms(provider: &dyn Provider) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, definition) in &provider.catalog().transforms {
+        match provider.transform(name) {
+            None => failures.push(format!("{name}: the provider does not carry it out")),
+            Some(transform) => one(name, definition, transform, &mut failures).await,
+        }
+    }
+    failures
+}
+
+async fn one(name: &Name, definition: &TransformDef, transform: &dyn Transform, failures: &mut Vec<String>) {
+    let mut fail = |what: String| failures.push(format!("{name}: {what}"));
+    let none = document(&[("first", None), ("second", None)]);
+    match transform.transform(none.clone()).await {
+        Ok(given) if json(&given) == json(&none) => {}
+        Ok(_) => fail("a document without abstract resources is not given back as it is".to_owned()),
+        Err(error) => fail(format!("a document without abstract resources is refused: {error}")),
+    }
+    for (type_name, abstract_type) in &definition.abstract_types {
+        for all in [false, true] {
+            let spec = spec(&abstract_type.schema, all);
+            let made_from = Some((type_name, spec));
+            let given = document(&[("first", None), ("middle", made_from), ("second", None)]);
+            let first = transform.transform(given.clone()).await;
+            let second = transform.transform(given.clone()).await;
+            let made = match (first, second) {
+                (Ok(first), Ok(second)) => {
+                    if json(&first) != json(&second) {
+                        fail(format!("{type_name}: the same document gives something else the second time"));
+                    }
+                    first
+                }
+                // Not everything that may be written goes together; then it says which resource it is about.
+                (Err(error), _) | (_, Err(error)) => {
+                    let known = error.resource.as_deref().is_none_or(|name| name == "middle");
+                    if !all || !known {
+                        fail(format!("{type_name}: {error} (of {:?})", error.resource));
+                    }
+                    continue;
+                }
+            };
+            held(type_name, definition, &given, &made, &mut fail);
+        }
+    }
+}
+
+fn held(
+    type_name: &Name,
+    definition: &TransformDef,
+    given: &Document,
+    made: &Document,
+    fail: &mut impl FnMut(String),
+) {
+    if made.resources.iter().any(|(_, it)| definition.abstract_types.contains_key(&it.type_name.item)) {
+        fail(format!("{type_name}: an abstract resource is left"));
+    }
+    let others: Vec<&str> =
+        made.resources.iter().filter(|(_, it)| it.span != span(1)).map(|(name, _)| name.as_ref()).collect();
+    if others != ["first", "second"] {
+        fail(format!("{type_name}: what is not abstract is not as it was: {others:?}"));
+    }
+    let places = [given.resources[1].1.span, given.resources[1].1.type_name.span];
+    for (name, resource) in made.resources.iter().filter(|(_, it)| it.span == span(1)) {
+        if !places.contains(&resource.type_name.span) {
+            fail(format!("{type_name}: the type of `{name}` has the place of something else"));
+        }
+        if resource.made_from.is_some() {
+            fail(format!("{type_name}: `{name}` says itself what it was made from"));
+        }
+    }
+    match Document::from_json(&json(made)) {
+        Ok(read) if json(&read) == json(made) => {}
+        Ok(_) => fail(format!("{type_name}: what it made reads back otherwise")),
+        Err(error) => fail(format!("{type_name}: what it made cannot be read back: {error}")),
+    }
+}
+
+fn json(document: &Document) -> String {
+    document.to_json().unwrap_or_else(|error| error.to_string())
+}
+
+/// The place of the name of the resource at that position.
+fn span(at: u32) -> Span {
+    Span::new(FileId::new(0), at * 100, at * 100 + 5)
+}
+
+/// A document of these resources: plain ones, or of an abstract type with a spec.
+fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> Document {
+    let mut blueprint = Blueprint::default();
+    for (at, (name, abstract_one)) in resources.iter().enumerate() {
+        let place = span(at as u32);
+        let inside = |offset: u32| Span::new(place.file, place.start + offset, place.start + offset + 5);
+        let plain = (Name::from("elsewhere/thing"), Value::map([("kept", Value::Bool(true))]));
+        let (type_name, spec) = match abstract_one {
+            Some((type_name, spec)) => ((*type_name).clone(), spec.clone()),
+            None => plain,
+        };
+        let resource = Resource {
+            span: place,
+            type_name: Spanned::new(type_name, inside(10)),
+            spec: written(&spec, inside(30)),
+            spec_key: inside(20),
+            each: None,
+            condition: None,
+            depends_on: Vec::new(),
+            link_selector: None,
+            metadata: Default::default(),
+            lifecycle: Default::default(),
+            description: None,
+            made_from: None,
+        };
+        blueprint.resources.insert((*name).into(), resource);
+    }
+    Document::of(blueprint)
+}
+
+/// A value as a document writes it.
+fn written(value: &Value, at: Span) -> Expr {
+    match value {
+        Value::Map(entries) => {
+            let entries = entries.iter().map(|(key, value)| (Spanned::new(key.clone(), at), written(value, at)));
+            Expr::new(ExprKind::Map(entries.collect()), at)
+        }
+        Value::List(items) => Expr::new(ExprKind::List(items.iter().map(|item| written(item, at)).collect()), at),
+        other => Expr::literal(other.clone(), at),
+    }
+}
+
+/// A spec with what must be written, or with all that may be.
+fn spec(schema: &Schema, all: bool) -> Value {
+    let fields = schema.fields.iter().filter(|(_, field)| field.is_settable() && (all || field.required));
+    Value::map(fields.map(|(name, field)| (name.clone(), sample(field))))
+}
+
+fn sample(field: &Field) -> Value {
+    if let Some(value) = field.allowed.first().or(field.default.as_ref().filter(|value| !value.is_null())) {
+        return value.clone();
+    }
+    match &field.kind {
+        Kind::String => Value::from("sample"),
+        Kind::Integer => Value::Int(1),
+        Kind::Float => Value::Float(1.5),
+        Kind::Boolean => Value::Bool(true),
+        Kind::Array(item) => Value::list([sample(item)]),
+        Kind::Map(value) => Value::map([("key", sample(value))]),
+        Kind::Object(schema) => spec(schema, true),
+        Kind::Union(branches) => branches.first().map(sample).unwrap_or_default(),
+        _ => Value::from("sample"),
+    }
+}

@@ -1,0 +1,89 @@
+//! The suite of transforms notices what breaks the contract.
+
+use std::sync::Arc;
+
+use blueprint::wire::Document;
+use provider::{
+    ApplyRequest, Applied, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadRequest, Seen, Transform,
+    TransformError,
+};
+
+const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made-1": {"abstractTypes": {
+    "made/thing": {"fields": {"name": {"kind": "string", "required": true}}}}}}}"#;
+
+/// A provider whose transform does this.
+struct Offers(Arc<Catalog>, Option<Does>);
+
+struct Does(fn(Document) -> Result<Document, TransformError>);
+
+impl Transform for Does {
+    fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>> {
+        let given = (self.0)(document);
+        Box::pin(async move { given })
+    }
+}
+
+impl Provider for Offers {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.0
+    }
+
+    fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async { Ok(Seen::Gone) })
+    }
+
+    fn apply<'a>(&'a self, _: &'a Call, _: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async { Err(ProviderError::new(ErrorKind::Permanent, "nothing is managed here")) })
+    }
+
+    fn transform(&self, _: &str) -> Option<&dyn Transform> {
+        self.1.as_ref().map(|does| does as &dyn Transform)
+    }
+}
+
+fn failures(does: Option<fn(Document) -> Result<Document, TransformError>>) -> Vec<String> {
+    let catalog = Arc::new(provider::read_catalog(CATALOG).unwrap());
+    let offers = Offers(catalog, does.map(Does));
+    futures::executor::block_on(provider::conformance::transforms(&offers))
+}
+
+/// Abstract resources become others by this.
+fn with(document: Document, make: impl Fn(&blueprint::Resource) -> blueprint::Resource) -> Result<Document, TransformError> {
+    provider::transform::each_resource(document, |name, resource| {
+        let is_abstract = resource.type_name.item.as_ref() == "made/thing";
+        Ok(is_abstract.then(|| vec![(name.clone(), make(resource))]))
+    })
+}
+
+#[test]
+fn a_sound_transform_passes() {
+    let sound = |document| with(document, |it| provider::transform::made_of(it, "made/real", Vec::new()));
+    assert_eq!(failures(Some(sound)), Vec::<String>::new());
+}
+
+#[test]
+fn what_breaks_the_contract_is_named() {
+    let said = |does: fn(Document) -> Result<Document, TransformError>, words: &str| {
+        let failures = failures(Some(does));
+        assert!(failures.iter().any(|failure| failure.contains(words)), "{failures:?}");
+    };
+    assert!(failures(None).iter().any(|failure| failure.contains("does not carry it out")));
+    said(Ok, "an abstract resource is left");
+    said(|_| Err(TransformError::whole("no")), "is refused");
+    said(
+        |document| {
+            with(document, |it| blueprint::Resource {
+                span: diag::Span::NONE,
+                ..provider::transform::made_of(it, "made/real", Vec::new())
+            })
+        },
+        "not as it was",
+    );
+    said(
+        |mut document| {
+            document.resources.reverse();
+            Ok(document)
+        },
+        "not given back as it is",
+    );
+}

@@ -1,0 +1,137 @@
+//! The transform `std-services-1`: a service, which nobody manages as such, becomes the files that systemd reads.
+//!
+//! Not here: starting anything; the files themselves (`local`).
+
+use blueprint::wire::Document;
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Lifecycle, Name, Part, Ref, Resource, Value};
+use diag::Span;
+use provider::transform::{each_resource, field, made_of};
+use provider::{BoxFuture, Transform, TransformError};
+
+/// Its name.
+pub(super) const NAME: &str = "std-services-1";
+
+/// The type that only it knows.
+const SERVICE: &str = "std/service";
+
+/// Where files go if a service does not say.
+const FOLDER: &str = "services";
+
+/// Services become unit files, and folders where they want one.
+pub(super) struct Services;
+
+impl Transform for Services {
+    fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>> {
+        Box::pin(async {
+            each_resource(document, |name, resource| {
+                if resource.type_name.item.as_ref() == SERVICE { service(name, resource).map(Some) } else { Ok(None) }
+            })
+        })
+    }
+}
+
+fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, TransformError> {
+    let data = match field(service, "data").map(|expr| &expr.kind) {
+        None | Some(ExprKind::Literal(Value::Bool(false) | Value::Null)) => false,
+        Some(ExprKind::Literal(Value::Bool(true))) => true,
+        Some(_) => return Err(TransformError::of(name, "`data` must be written as true or false")),
+    };
+    if data && service.each.is_some() {
+        let message = "a service with `each` has no folder of its own; write `data` only where there is one service";
+        return Err(TransformError::of(name, message));
+    }
+    let lifecycle =
+        Lifecycle { protect: service.lifecycle.protect, retain: service.lifecycle.retain, ..Lifecycle::default() };
+    let folder: Name = format!("{name}_data").into();
+    let mut made = Vec::new();
+    if data {
+        let path = text(service, path(service, ".data"));
+        let directory = Resource {
+            condition: service.condition.clone(),
+            depends_on: service.depends_on.clone(),
+            lifecycle: lifecycle.clone(),
+            ..made_of(service, "local/directory", vec![("path", path)])
+        };
+        made.push((folder.clone(), directory));
+    }
+    let content = unit(name, service, data.then_some(&folder))?;
+    let spec = vec![("path", text(service, path(service, ".service"))), ("content", text(service, content))];
+    let unit = Resource {
+        each: service.each.clone(),
+        condition: service.condition.clone(),
+        depends_on: service.depends_on.clone(),
+        link_selector: service.link_selector.clone(),
+        metadata: service.metadata.clone(),
+        description: service.description.clone(),
+        lifecycle,
+        ..made_of(service, "local/file", spec)
+    };
+    made.push((format!("{name}_unit").into(), unit));
+    Ok(made)
+}
+
+/// Text with expressions in it, at the place of the service's spec.
+fn text(service: &Resource, parts: Vec<Part>) -> Expr {
+    Expr::new(ExprKind::Text(parts), service.spec.span)
+}
+
+/// What is written in a field, as parts of a text.
+fn parts(expr: &Expr) -> Vec<Part> {
+    match &expr.kind {
+        ExprKind::Literal(value) => match expr::to_text(value) {
+            Some(Ok(Value::Text(text))) => vec![Part::Text(text)],
+            _ => Vec::new(),
+        },
+        ExprKind::Text(parts) => parts.clone(),
+        _ => vec![Part::Expr(expr.inner().clone(), expr.span)],
+    }
+}
+
+fn plain(text: impl Into<Name>) -> Part {
+    Part::Text(text.into())
+}
+
+/// `FOLDER/NAME` and an ending.
+fn path(service: &Resource, ending: &str) -> Vec<Part> {
+    let mut all = field(service, "folder").map_or_else(|| vec![plain(FOLDER)], parts);
+    all.push(plain("/"));
+    all.extend(field(service, "name").map(parts).unwrap_or_default());
+    all.push(plain(ending));
+    all
+}
+
+/// The text of the unit file; `folder` is the resource of the service's own folder.
+fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<Part>, TransformError> {
+    let mut all = vec![plain("[Unit]\nDescription=")];
+    let title = field(service, "title").or_else(|| field(service, "name"));
+    all.extend(title.map(parts).unwrap_or_default());
+    all.push(plain("\n\n[Service]\nExecStart="));
+    all.extend(field(service, "run").map(parts).unwrap_or_default());
+    let environment = match field(service, "environment").map(|expr| &expr.kind) {
+        None | Some(ExprKind::Literal(Value::Null)) => &[][..],
+        Some(ExprKind::Map(entries)) => entries.as_slice(),
+        Some(_) => {
+            let message = "`environment` must be written out as a map, because its names are lines of the unit";
+            return Err(TransformError::of(name, message));
+        }
+    };
+    for (key, value) in environment {
+        all.push(plain(format!("\nEnvironment=\"{}=", key.item)));
+        all.extend(parts(value));
+        all.push(plain("\""));
+    }
+    if let Some(folder) = folder {
+        all.push(plain("\nWorkingDirectory="));
+        all.push(Part::Expr(id_of(folder, service.span), service.span));
+    }
+    all.push(plain("\n\n[Install]\nWantedBy=default.target\n"));
+    Ok(all)
+}
+
+/// `resources.FOLDER.spec.id`: the absolute path, known once the folder is there.
+fn id_of(folder: &Name, at: Span) -> Expr {
+    let step = |name: &str| Accessor { kind: AccessorKind::Name(name.into()), span: at };
+    let head = Head::Resource { name: folder.clone(), bare: false };
+    let reference = Ref { head, head_span: at, path: vec![step("spec"), step("id")] };
+    Expr::new(ExprKind::Ref(Box::new(reference)), at)
+}
