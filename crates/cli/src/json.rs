@@ -91,6 +91,8 @@ pub(crate) fn plan(plan: &engine::Plan) -> Map<String, Json> {
     }
     map.insert("made_from".into(), made.into());
     map.insert("exports".into(), exports.into());
+    let metadata: Vec<Json> = plan.metadata_changes.iter().map(|entry| json!(hidden_export(entry))).collect();
+    map.insert("metadata".into(), metadata.into());
     map.insert("left_alone".into(), json!(engine::plan_file::hidden_left_alone(&plan.left_alone)));
     map
 }

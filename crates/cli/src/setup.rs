@@ -355,8 +355,9 @@ impl Document {
     /// What its transforms make of it, as staging would see it: `None` where it has none, or is in error. What is wrong goes
     /// to `found`.
     pub(crate) async fn transformed(&mut self) -> Option<Arc<Checked>> {
-        let checked = self.checked.clone().filter(|checked| !checked.blueprint.transforms.is_empty())?;
-        if self.found.has_errors() {
+        let documents = self.documents.clone()?;
+        let listed = documents.units().iter().any(|unit| !unit.checked.blueprint.transforms.is_empty());
+        if !listed || self.found.has_errors() {
             return None;
         }
         let registry = &self.registry;
@@ -373,7 +374,9 @@ impl Document {
             http: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };
-        engine::transform(checked, &registry.catalogs, &registry.functions, &shell, &mut self.found).await
+        let (catalogs, functions) = (&registry.catalogs, &registry.functions);
+        let made = engine::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await?;
+        Some(made.root().checked.clone())
     }
 
     /// The document for a plan: its path relative to the state, its text.

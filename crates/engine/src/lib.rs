@@ -54,7 +54,7 @@ pub use plan::{
     inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
-pub use transform::transform;
+pub use transform::{transform, transform_documents};
 pub use world::{PlanQuestion, ReadQuestion, SourceError, World};
 
 /// The part at which a link has failed, as its record tells; none for what is no link (reference 5.4).

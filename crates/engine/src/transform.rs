@@ -67,7 +67,7 @@ pub async fn transform(
 }
 
 /// All documents after their transforms; what is included many times is transformed once.
-pub(crate) async fn transform_documents(
+pub async fn transform_documents(
     documents: Arc<Documents>,
     catalogs: &Catalogs,
     functions: &FunctionTable,

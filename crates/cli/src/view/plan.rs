@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use blueprint::Address;
-use engine::{Action, ExportAction, LinkChange, Plan, Reason, Step};
+use engine::{Action, ExportAction, ExportChange, LinkChange, Plan, Reason, Step};
 
 use super::changes;
 use crate::terminal::Paint;
@@ -34,24 +34,8 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             }
         }
     }
-    let changed: Vec<_> = plan.exports.iter().filter(|export| export.action != ExportAction::Unchanged).collect();
-    if !changed.is_empty() {
-        text.push_str(&format!("{}\n", paint.bold("exports")));
-        for export in changed {
-            let after = export.after.as_ref().map(changes::short).unwrap_or_default();
-            let line = match export.action {
-                ExportAction::New => format!("{} {}: {after}", paint.green("+"), export.name),
-                ExportAction::Changed => {
-                    let before = export.before.as_ref().map(changes::short).unwrap_or_default();
-                    format!("{} {}: {before} -> {after}", paint.yellow("~"), export.name)
-                }
-                ExportAction::Removed => format!("{} {}", paint.red("-"), export.name),
-                ExportAction::Unchanged => continue,
-            };
-            text.push_str(&format!("  {line}\n"));
-        }
-        text.push('\n');
-    }
+    values(&mut text, "exports", &plan.exports, paint);
+    values(&mut text, "metadata", &plan.metadata_changes, paint);
     for (address, differs) in &plan.left_alone.document_differs {
         text.push_str(&format!("{} left as it is; change the document to keep it so\n", paint.bold(address)));
         differs.iter().for_each(|change| changes::change(&mut text, change, "    ", paint));
@@ -69,6 +53,28 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         text.push_str(&format!("left out by their conditions: {}\n", names.join(", ")));
     }
     text
+}
+
+/// Values by name that change.
+fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint) {
+    let changed: Vec<_> = changes.iter().filter(|export| export.action != ExportAction::Unchanged).collect();
+    if !changed.is_empty() {
+        text.push_str(&format!("{}\n", paint.bold(title)));
+        for export in changed {
+            let after = export.after.as_ref().map(changes::short).unwrap_or_default();
+            let line = match export.action {
+                ExportAction::New => format!("{} {}: {after}", paint.green("+"), export.name),
+                ExportAction::Changed => {
+                    let before = export.before.as_ref().map(changes::short).unwrap_or_default();
+                    format!("{} {}: {before} -> {after}", paint.yellow("~"), export.name)
+                }
+                ExportAction::Removed => format!("{} {}", paint.red("-"), export.name),
+                ExportAction::Unchanged => continue,
+            };
+            text.push_str(&format!("  {line}\n"));
+        }
+        text.push('\n');
+    }
 }
 
 /// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of it

@@ -140,25 +140,39 @@ pub(super) fn exports(
     found: &mut Diagnostics,
 ) -> (Vec<ExportChange>, Value) {
     let after = values(evaluation, untouched, &snapshot.exports, found);
-    let mut changes: Vec<ExportChange> = after
-        .into_iter()
-        .map(|(name, after)| {
-            let before = snapshot.exports.get(&name).cloned();
-            let action = match &before {
-                None => ExportAction::New,
-                Some(before) if same(before, &after) => ExportAction::Unchanged,
-                Some(_) => ExportAction::Changed,
-            };
-            ExportChange { name, action, before, after: Some(after) }
-        })
-        .collect();
-    let kept: std::collections::HashSet<Name, foldhash::fast::FixedState> =
-        changes.iter().map(|change| change.name.clone()).collect();
-    changes.extend(snapshot.exports.iter().filter(|(name, _)| !kept.contains(*name)).map(|(name, before)| {
-        ExportChange { name: name.clone(), action: ExportAction::Removed, before: Some(before.clone()), after: None }
-    }));
+    let changes = compared(&snapshot.exports, after);
     let metadata = if untouched.metadata { snapshot.metadata.clone() } else { metadata(evaluation, found) };
     (changes, metadata)
+}
+
+/// Values by name before and after, in the order of after, then those that go.
+fn compared(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
+    let gone = |(name, before): (&Name, &Value)| ExportChange {
+        name: name.clone(),
+        action: ExportAction::Removed,
+        before: Some(before.clone()),
+        after: None,
+    };
+    let removed: Vec<ExportChange> = before.iter().filter(|(name, _)| !after.contains_key(*name)).map(gone).collect();
+    let change = |(name, after): (Name, Value)| {
+        let before = before.get(&name).cloned();
+        let action = match &before {
+            None => ExportAction::New,
+            Some(before) if same(before, &after) => ExportAction::Unchanged,
+            Some(_) => ExportAction::Changed,
+        };
+        ExportChange { name, action, before, after: Some(after) }
+    };
+    after.into_iter().map(change).chain(removed).collect()
+}
+
+/// The entries of a document's metadata before and after (reference 5.1).
+pub(super) fn metadata_changes(before: &Value, after: &Value) -> Vec<ExportChange> {
+    let entries = |value: &Value| -> IndexMap<Name, Value> {
+        let map = value.as_map().into_iter().flatten();
+        map.map(|(name, entry)| (name.clone(), entry.clone().tainted(matches!(value, Value::Secret(_))))).collect()
+    };
+    compared(&entries(before), entries(after))
 }
 
 /// All exports gone.

@@ -300,6 +300,8 @@ pub struct Plan {
     pub exports: Vec<ExportChange>,
     /// Evaluated metadata of the document.
     pub metadata: Value,
+    /// Its entries before and after.
+    pub metadata_changes: Vec<ExportChange>,
     /// What is not touched.
     pub left_alone: LeftAlone,
     /// Whether anything secret will be stored.
@@ -321,7 +323,8 @@ impl Plan {
 
     /// Whether applying it would write anything at all: also state-only changes count.
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
-        let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty();
+        let same_metadata = self.metadata_changes.iter().all(|entry| entry.action == ExportAction::Unchanged);
+        let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
@@ -594,6 +597,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         steps: ordered.steps,
         links: ordered.links,
         exports,
+        metadata_changes: exports::metadata_changes(&snapshot.metadata, &metadata),
         metadata,
         left_alone: ordered.left_alone,
         secret,

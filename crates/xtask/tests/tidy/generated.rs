@@ -125,8 +125,26 @@ fn types() -> String {
             }
             example(&mut page, one);
         }
+        variables_and_transforms(&mut page, &catalog);
     }
     page
+}
+
+/// Types of variables with their options, and transforms with the types that only they know.
+fn variables_and_transforms(page: &mut String, catalog: &Value) {
+    for (name, one) in object(catalog, "variableTypes") {
+        page.push_str(&format!("\n### Variable `{name}`\n\n{}\n\n| label | value | |\n|---|---|---|\n", text(one, "docs")));
+        for option in one["options"].as_array().into_iter().flatten() {
+            page.push_str(&format!("| `{}` | {} | {} |\n", text(option, "label"), option["value"], text(option, "description")));
+        }
+    }
+    for (name, one) in object(catalog, "transforms") {
+        page.push_str(&format!("\n### Transform `{name}`\n\n{}\n", text(one, "docs")));
+        for (name, one) in object(one, "abstractTypes") {
+            page.push_str(&format!("\n### Abstract `{name}`\n\n{}\n", text(one, "docs")));
+            fields(page, one);
+        }
+    }
 }
 
 fn fields(page: &mut String, one: &Value) {

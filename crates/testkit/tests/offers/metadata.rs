@@ -1,0 +1,157 @@
+//! Metadata of documents and things, and exports of every type: evaluated, compared, stored, hidden where secret
+//! (reference 4.2, 5.1).
+
+use blueprint::{Address, Value};
+use engine::shell::Operated;
+use engine::{ExportAction, Given};
+use providers::fake::Fault;
+use testkit::lab::{Lab, Run, settings};
+
+use super::{codes, exports, given, lab, lately, stage};
+
+const DOCUMENT: &str = "version: 2025-11-02
+variables:
+  team: { type: string, default: core }
+  word: { type: string, default: hush, secret: true }
+metadata:
+  owner: \"${variables.team}\"
+  nested: { list: [1, \"${len(variables.team)}\"], none: ~ }
+  made: \"${r.spec.id}\"
+  word: \"${variables.word}\"
+resources:
+  r:
+    type: test/record
+    metadata:
+      displayName: \"the ${variables.team}\"
+      annotations: { acme.team: \"${variables.team}\", acme.count: 3 }
+      custom: { any: { thing: [\"${variables.team}\"] } }
+    spec: { title: r }
+";
+
+async fn deploy(lab: &Lab, text: &str, inputs: Given, faults: Vec<Fault>) -> Run {
+    let staged = stage(lab, text, inputs).await;
+    let told = codes(&staged);
+    let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
+    lab.run(staged, false, faults, settings(None, false)).await
+}
+
+#[test]
+fn metadata_is_evaluated_compared_and_stored() {
+    lately(async {
+        let lab = lab(&[]);
+        deploy(&lab, DOCUMENT, Given::default(), Vec::new()).await;
+        let snapshot = lab.snapshot().await;
+        let id = snapshot.records[&Address::root("r")].id.clone();
+        let metadata = snapshot.metadata.clone();
+        assert_eq!(metadata.get("owner"), Some(&Value::from("core")));
+        assert_eq!(metadata.get("made"), Some(&Value::Text(id)));
+        assert_eq!(metadata.get("word"), Some(&Value::from("hush").secret()));
+        let nested = metadata.get("nested").and_then(|nested| nested.get("list").cloned());
+        assert_eq!(nested, Some(Value::list([Value::Int(1), Value::Int(4)])));
+        let about = &snapshot.records[&Address::root("r")].metadata;
+        assert_eq!(about.get("displayName"), Some(&Value::from("the core")));
+        assert_eq!(about.get("annotations").and_then(|all| all.get("acme.count").cloned()), Some(Value::Int(3)));
+
+        let again = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan");
+        assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
+
+        let other = stage(&lab, DOCUMENT, given(&[("team", "edge")])).await.staged.expect("a plan");
+        let changed: Vec<&str> = other
+            .plan
+            .metadata_changes
+            .iter()
+            .filter(|entry| entry.action == ExportAction::Changed)
+            .map(|entry| entry.name.as_ref())
+            .collect();
+        assert_eq!(changed, ["owner"]);
+    });
+}
+
+#[test]
+fn a_change_of_metadata_alone_is_stored() {
+    lately(async {
+        let lab = lab(&[]);
+        let document = |owner: &str| {
+            format!("version: 2023-04-20\nmetadata: {{ owner: {owner} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: 1 }} }}\n")
+        };
+        deploy(&lab, &document("a"), Given::default(), Vec::new()).await;
+        let staged = stage(&lab, &document("b"), Given::default()).await.staged.expect("a plan");
+        assert!(staged.plan.is_empty(), "no thing and no export changes");
+        let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+        assert!(matches!(run.operated, Some(Operated::Done(_))));
+        let snapshot = lab.snapshot().await;
+        assert_eq!(snapshot.metadata.get("owner"), Some(&Value::from("b")));
+        assert_eq!(snapshot.generation.0, 2);
+    });
+}
+
+const EXPORTS: &str = "version: 2025-11-02
+variables:
+  word: { type: string, default: hush, secret: true }
+  text: { type: string, default: a }
+values:
+  object: { type: object, value: \"${object(a = 1, b = object(c = variables.word))}\" }
+  array: { type: array, value: \"${list(variables.text, 'z')}\" }
+resources:
+  r: { type: test/data, spec: { input: { text: \"${variables.text}\", list: [1, 2] } } }
+exports:
+  text: { type: string, field: r.spec.input.text }
+  integer: { type: integer, field: \"r.spec.input.list[1]\" }
+  float: { type: float, field: \"r.spec.input.list[0]\" }
+  boolean: { type: boolean, field: values.yes }
+  array: { type: array, field: values.array }
+  object: { type: object, field: values.object }
+  inner: { type: integer, field: values.object.a }
+  word: { type: string, field: values.object.b.c }
+  id: { type: string, field: resources.r }
+";
+
+#[test]
+fn exports_of_every_type_are_stored_and_the_former_ones_kept_on_failure() {
+    lately(async {
+        let lab = lab(&[]);
+        let text = EXPORTS.replace("values:\n", "values:\n  yes: { type: boolean, value: 'true' }\n");
+        deploy(&lab, &text, Given::default(), Vec::new()).await;
+        let snapshot = lab.snapshot().await;
+        let export = |name: &str| snapshot.exports.get(name).cloned().unwrap_or_default();
+        assert_eq!(export("text"), Value::from("a"));
+        assert_eq!(export("integer"), Value::Int(2));
+        assert_eq!(export("float"), Value::Float(1.0));
+        assert_eq!(export("boolean"), Value::Bool(true));
+        assert_eq!(export("array"), Value::list([Value::from("a"), Value::from("z")]));
+        assert_eq!(export("inner"), Value::Int(1));
+        assert_eq!(export("word"), Value::from("hush").secret());
+        assert!(export("object").has_secret());
+        assert_eq!(export("id"), Value::Text(snapshot.records[&Address::root("r")].id.clone()));
+        assert!(!snapshot.exports_old);
+
+        let fault = r#"[{"on": "update", "at": "r", "kind": "permanent"}]"#;
+        let faults: Vec<Fault> = serde_json::from_str(fault).expect("a fault");
+        deploy(&lab, &text, given(&[("text", "b")]), faults).await;
+        let after = lab.snapshot().await;
+        assert!(after.exports_old);
+        assert_eq!(after.exports, snapshot.exports);
+        // The next one that goes well puts new ones in their place.
+        deploy(&lab, &text, given(&[("text", "b")]), Vec::new()).await;
+        let after = lab.snapshot().await;
+        assert!(!after.exports_old);
+        assert_eq!(after.exports.get("text"), Some(&Value::from("b")));
+    });
+}
+
+#[test]
+fn what_an_export_declares_is_held_against_what_it_gives() {
+    lately(async {
+        let text = "version: 2025-11-02
+resources:
+  r: { type: test/data, spec: { input: { text: a } } }
+exports:
+  wrong: { type: integer, field: r.spec.input.text }
+";
+        let staged = stage(&lab(&[]), text, Given::default()).await;
+        assert_eq!(codes(&staged), ["type-mismatch 5"]);
+        assert!(staged.staged.is_none());
+        let fine = stage(&lab(&[]), &text.replace("integer", "string"), Given::default()).await;
+        assert_eq!(exports(&fine)["wrong"], Value::from("a"));
+    });
+}
