@@ -226,8 +226,12 @@ fn a_service_that_cannot_be_made_is_shown_where_it_is_written() {
     let services = Example::new("services");
     let path = services.folder.join("services.blueprint.yaml");
     let text = services.read("services.blueprint.yaml");
-    fs::write(path, text.replace("    each: ${values.mirrors}\n", "    each: ${values.mirrors}\n    description: many\n").replace("--to ${elem}\n", "--to ${elem}\n      data: true\n"))
-        .expect("the file can be written");
+    fs::write(
+        path,
+        text.replace("    each: ${values.mirrors}\n", "    each: ${values.mirrors}\n    description: many\n")
+            .replace("--to ${elem}\n", "--to ${elem}\n      data: true\n"),
+    )
+    .expect("the file can be written");
     for command in ["validate", "stage", "graph"] {
         let said = services.cyan(command);
         assert_eq!(said.exit, 1, "{command}: {}{}", said.stdout, said.stderr);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::wire::Document;
 use provider::{
-    ApplyRequest, Applied, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadRequest, Seen, Transform,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadRequest, Seen, Transform,
     TransformError,
 };
 
@@ -44,11 +44,15 @@ impl Provider for Offers {
 fn failures(does: Option<fn(Document) -> Result<Document, TransformError>>) -> Vec<String> {
     let catalog = Arc::new(provider::read_catalog(CATALOG).unwrap());
     let offers = Offers(catalog, does.map(Does));
-    futures::executor::block_on(provider::conformance::transforms(&offers))
+    use futures::FutureExt as _;
+    provider::conformance::transforms(&offers).now_or_never().expect("nothing waits")
 }
 
 /// Abstract resources become others by this.
-fn with(document: Document, make: impl Fn(&blueprint::Resource) -> blueprint::Resource) -> Result<Document, TransformError> {
+fn with(
+    document: Document,
+    make: impl Fn(&blueprint::Resource) -> blueprint::Resource,
+) -> Result<Document, TransformError> {
     provider::transform::each_resource(document, |name, resource| {
         let is_abstract = resource.type_name.item.as_ref() == "made/thing";
         Ok(is_abstract.then(|| vec![(name.clone(), make(resource))]))

@@ -89,9 +89,13 @@ mod tests {
         let reference = Ref {
             head: Head::Resource { name: "other".into(), bare: true },
             head_span: at(40),
-            path: vec![Accessor { kind: AccessorKind::Name("spec".into()), span: at(46) }, Accessor { kind: AccessorKind::Index(2), span: at(50) }],
+            path: vec![
+                Accessor { kind: AccessorKind::Name("spec".into()), span: at(46) },
+                Accessor { kind: AccessorKind::Index(2), span: at(50) },
+            ],
         };
-        let parts = vec![Part::Text("a-".into()), Part::Expr(Expr::new(ExprKind::Ref(Box::new(reference)), at(40)), at(38))];
+        let parts =
+            vec![Part::Text("a-".into()), Part::Expr(Expr::new(ExprKind::Ref(Box::new(reference)), at(40)), at(38))];
         let entries = vec![
             (Spanned::new("name".into(), at(30)), Expr::new(ExprKind::Text(parts), at(36))),
             (Spanned::new("$secret".into(), at(60)), Expr::literal(Value::Null, at(70))),
@@ -102,17 +106,20 @@ mod tests {
             spec: Expr::new(ExprKind::Map(entries), at(30)),
             spec_key: at(20),
             each: None,
-            condition: Some(Expr::literal(Value::Bool(true), at(5))),
+            condition: Some(Expr::literal(Value::Bool(true), at(5)).into()),
             depends_on: vec![Spanned::new("x".into(), at(7))],
             link_selector: None,
             metadata: Default::default(),
-            lifecycle: crate::Lifecycle { retain: true, ..Default::default() },
+            lifecycle: crate::Lifecycle { retain: true, ..Default::default() }.into(),
             description: None,
             made_from: None,
         };
         let mut blueprint = Blueprint { version: "2023-04-20".into(), ..Blueprint::default() };
         let list = Type::list(Type::Text);
-        blueprint.exports.insert("e".into(), crate::Export { span: at(80), ty: list, field: Expr::error(at(90)), description: None });
+        blueprint.exports.insert(
+            "e".into(),
+            crate::Export { span: at(80), ty: list, field: Expr::error(at(90)), description: None },
+        );
         blueprint.resources.insert("r".into(), resource);
         Document::of(blueprint)
     }

@@ -1,7 +1,9 @@
 //! `cyan types`.
 
 use blueprint::{Field, IndexMap, Kind, Name, Schema};
-use provider::{Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TransformDef, TypeRef, plain_name};
+use provider::{
+    Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TransformDef, TypeRef, plain_name,
+};
 use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Global, Types};

@@ -379,6 +379,11 @@ fn search(
             Err(_) => return Ok(Searched::Settled(Slot::Failed)),
         }
     }
+    for annotation in &ty.annotations {
+        if let Some(default) = &annotation.default {
+            annotations.entry(annotation.key.clone()).or_insert_with(|| default.clone());
+        }
+    }
     if unknown {
         return Ok(Searched::Settled(read_on_deploy(source, &ty, &waits_for)));
     }

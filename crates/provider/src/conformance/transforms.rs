@@ -61,13 +61,7 @@ async fn one(name: &Name, definition: &TransformDef, transform: &dyn Transform, 
     }
 }
 
-fn held(
-    type_name: &Name,
-    definition: &TransformDef,
-    given: &Document,
-    made: &Document,
-    fail: &mut impl FnMut(String),
-) {
+fn held(type_name: &Name, definition: &TransformDef, given: &Document, made: &Document, fail: &mut impl FnMut(String)) {
     if made.resources.iter().any(|(_, it)| definition.abstract_types.contains_key(&it.type_name.item)) {
         fail(format!("{type_name}: an abstract resource is left"));
     }

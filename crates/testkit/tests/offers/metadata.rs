@@ -72,7 +72,9 @@ fn a_change_of_metadata_alone_is_stored() {
     lately(async {
         let lab = lab(&[]);
         let document = |owner: &str| {
-            format!("version: 2023-04-20\nmetadata: {{ owner: {owner} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: 1 }} }}\n")
+            format!(
+                "version: 2023-04-20\nmetadata: {{ owner: {owner} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: 1 }} }}\n"
+            )
         };
         deploy(&lab, &document("a"), Given::default(), Vec::new()).await;
         let staged = stage(&lab, &document("b"), Given::default()).await.staged.expect("a plan");

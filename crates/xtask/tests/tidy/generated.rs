@@ -133,9 +133,17 @@ fn types() -> String {
 /// Types of variables with their options, and transforms with the types that only they know.
 fn variables_and_transforms(page: &mut String, catalog: &Value) {
     for (name, one) in object(catalog, "variableTypes") {
-        page.push_str(&format!("\n### Variable `{name}`\n\n{}\n\n| label | value | |\n|---|---|---|\n", text(one, "docs")));
+        page.push_str(&format!(
+            "\n### Variable `{name}`\n\n{}\n\n| label | value | |\n|---|---|---|\n",
+            text(one, "docs")
+        ));
         for option in one["options"].as_array().into_iter().flatten() {
-            page.push_str(&format!("| `{}` | {} | {} |\n", text(option, "label"), option["value"], text(option, "description")));
+            page.push_str(&format!(
+                "| `{}` | {} | {} |\n",
+                text(option, "label"),
+                option["value"],
+                text(option, "description")
+            ));
         }
     }
     for (name, one) in object(catalog, "transforms") {
