@@ -217,7 +217,7 @@ fn services_that_a_transform_makes_files_of() {
     assert!(shown.stdout.contains("made from: notes"), "{}", shown.stdout);
     let graph = services.cyan("graph");
     assert!(graph.stdout.contains("made from mirror"), "{}", graph.stdout);
-    services.deploys("--var port=9090", 0, 1, 0, 0);
+    services.deploys("--var port=99", 0, 2, 0, 0);
     services.goes(5);
 }
 
