@@ -371,6 +371,7 @@ impl Document {
             working_directory: None,
             clock: Clock::System,
             chance: Chance::System,
+            sources: registry::sources(),
             http: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };
