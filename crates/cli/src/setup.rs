@@ -354,7 +354,7 @@ impl Document {
 
     /// What its transforms make of it, as staging would see it: `None` where it has none, or is in error. What is wrong goes
     /// to `found`.
-    pub(crate) async fn transformed(&mut self) -> Option<Arc<Checked>> {
+    pub(crate) async fn transformed(&mut self) -> Option<Arc<Documents>> {
         let documents = self.documents.clone()?;
         let listed = documents.units().iter().any(|unit| !unit.checked.blueprint.transforms.is_empty());
         if !listed || self.found.has_errors() {
@@ -376,8 +376,7 @@ impl Document {
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         let (catalogs, functions) = (&registry.catalogs, &registry.functions);
-        let made = engine::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await?;
-        Some(made.root().checked.clone())
+        engine::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
     }
 
     /// The document for a plan: its path relative to the state, its text.

@@ -60,7 +60,10 @@ fn picture(documents: &Documents, title: String) -> Picture {
                 let name = documents.name_of(*node);
                 return Element { name, kind: Kind::Link, ty, needs: vec![(place(a), "from"), (place(b), "to")] };
             }
-            let ty = documents.type_of(*node).map(|ty| ty.to_string());
+            let ty = documents.type_of(*node).map(|ty| match documents.made_from(*node) {
+                Some(source) => format!("{ty}, made from {source}"),
+                None => ty.to_string(),
+            });
             Element { name: documents.name_of(*node), kind: kind(*node), ty, needs }
         })
         .collect();

@@ -501,6 +501,14 @@ impl Documents {
         }
     }
 
+    /// The abstract resource of its document that a transform made a resource from.
+    pub fn made_from(&self, node: Node) -> Option<&Name> {
+        match node {
+            Node::Resource(number) => self.resource(number).and_then(|(.., resource)| resource.made_from.as_ref()),
+            _ => None,
+        }
+    }
+
     /// The number of the resource that an address names, in whichever document it stands.
     pub(crate) fn declared(&self, address: &Address) -> Option<u32> {
         let mut unit = self.root();
