@@ -194,7 +194,9 @@ fn services_with_certificates() {
     fs::write(&document, without).expect("it can be written");
     services.deploys("", 0, 1, 6, 0);
     assert!(!services.has("services/orders/key.pem") && services.has("services/api/key.pem"));
-    services.goes(10);
+    let gone = services.cyan("destroy --yes");
+    assert_eq!(gone.last(0), "0 created, 0 updated, 10 deleted", "{}", gone.stdout);
+    assert!(!services.has("services/api/key.pem") && !services.has("services/endpoints.json"));
 }
 
 fn original(path: &str) -> PathBuf {
