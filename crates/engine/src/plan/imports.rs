@@ -150,12 +150,38 @@ pub(super) async fn read(
         token: None,
     };
     match world.read(question).await {
-        Ok(Seen::There { id, fields, private, expired }) => {
-            Ok(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
+        Ok(seen @ Seen::There { .. }) => {
+            let first = frozen(seen);
+            // What a provider sees may depend on what was sent, as it will be from now on.
+            let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
+                return Err(format!("there is no `{}` with the id `{id}`", ty.name));
+            };
+            let again = ReadQuestion {
+                address,
+                type_name: &ty.name,
+                id: Some(&record.id),
+                inputs: &record.inputs,
+                outputs: &record.outputs,
+                private: &record.private,
+                token: None,
+            };
+            match world.read(again).await {
+                Ok(seen) => frozen(seen).or(first).ok_or_else(|| "it has just gone".to_owned()),
+                Err(error) => Err(error.message),
+            }
         }
         Ok(Seen::Gone) => Err(format!("there is no `{}` with the id `{id}`", ty.name)),
         Ok(Seen::CannotTell) => Err(format!("the provider cannot tell whether there is a `{}` `{id}`", ty.name)),
         Err(error) => Err(error.message),
+    }
+}
+
+fn frozen(seen: Seen) -> Option<FrozenSeen> {
+    match seen {
+        Seen::There { id, fields, private, expired } => {
+            Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
+        }
+        Seen::Gone | Seen::CannotTell => None,
     }
 }
 
