@@ -9,7 +9,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::{Adoption, Options};
 use state::InstanceName;
 
-use crate::exit::CommandError;
 use crate::inputs::Written;
 use crate::registry::Offer;
 use crate::terminal::ColorChoice;
@@ -68,13 +67,6 @@ pub(crate) struct Global {
     /// What the two flags above put at hand.
     #[arg(skip)]
     pub(crate) offer: Offer,
-}
-
-fn refuse(flags: &[(&str, bool)]) -> Result<(), CommandError> {
-    match flags.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(CommandError::NotYet { flag: (*flag).to_owned() }),
-        None => Ok(()),
-    }
 }
 
 /// The commands.

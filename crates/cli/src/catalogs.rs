@@ -93,9 +93,7 @@ fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Di
 /// What catalogues contradict in each other, and in what this program has itself.
 fn contradictions(more: &[(FileId, Arc<Catalog>)], simulated: bool, files: &Files, found: &mut Diagnostics) {
     let mut say = |number: usize, error: &CatalogError| {
-        let Some(((file, _), text)) =
-            more.get(number).and_then(|one| Some((one, files.get(one.0)?))).map(|(one, file)| (one, file))
-        else {
+        let Some(((file, _), text)) = more.get(number).and_then(|one| Some((one, files.get(one.0)?))) else {
             return;
         };
         found.push(diagnostic(error, *file, text.name(), text.text()));

@@ -67,12 +67,15 @@ pub(crate) struct Registry {
     offered: IndexMap<Name, Offered>,
 }
 
+/// A catalogue, with the provider behind it where there is one.
+type Backed = (Arc<Catalog>, Option<Arc<dyn Provider>>);
+
 impl Offer {
     /// The providers of the namespaces that `wanted` names. Reading a catalogue takes time, so those that nobody needs stay
     /// closed; the person's own are always there. Things of simulated clouds are in memory until [`Registry::open_world`].
     pub(crate) fn registry(&self, wanted: impl Fn(&str) -> bool) -> Registry {
         let wanted = |namespace: &str| wanted(namespace) || self.extends(namespace);
-        let mut real: Vec<(Arc<Catalog>, Option<Arc<dyn Provider>>)> = Vec::new();
+        let mut real: Vec<Backed> = Vec::new();
         for (namespace, make) in PROVIDERS {
             if wanted(namespace) {
                 let provider = make();

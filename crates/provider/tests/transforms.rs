@@ -42,7 +42,7 @@ impl Provider for Offers {
 }
 
 fn failures(does: Option<fn(Document) -> Result<Document, TransformError>>) -> Vec<String> {
-    let catalog = Arc::new(provider::read_catalog(CATALOG).unwrap());
+    let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue is in order"));
     let offers = Offers(catalog, does.map(Does));
     use futures::FutureExt as _;
     provider::conformance::transforms(&offers).now_or_never().expect("nothing waits")

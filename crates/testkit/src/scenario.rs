@@ -266,13 +266,13 @@ impl Told {
             "destroy" => {
                 self.lab.name = words.instance()?;
                 let tail = words.tail()?;
-                self.from_state(tail).await;
+                self.plan_from_state(tail).await;
             }
             "reconcile" => {
                 self.lab.name = words.instance()?;
                 let mut tail = words.tail()?;
                 tail.refresh.reconcile = true;
-                self.from_state(tail).await;
+                self.plan_from_state(tail).await;
             }
             "import" => {
                 let (type_name, id) = (words.next("the type")?.into(), words.next("the id")?.into());
@@ -360,7 +360,7 @@ impl Told {
     }
 
     /// Makes a plan from the state alone, and carries it out.
-    async fn from_state(&mut self, tail: Tail) {
+    async fn plan_from_state(&mut self, tail: Tail) {
         let stage = self.lab.stage_destroy(tail.refresh.clone()).await;
         self.diagnostics(&stage.diagnostics, &stage.files);
         match stage.staged {

@@ -204,9 +204,9 @@ impl Apply {
     ) {
         // Of other targets nothing changes.
         if let Some(before) = before.as_deref() {
-            let others = overlays_of(before).into_iter().filter(|it| {
-                !(it.target == phase.target && it.phase == phase.name) && !overlays.iter().any(|new| new == it)
-            });
+            let others = overlays_of(before)
+                .into_iter()
+                .filter(|it| (it.target != phase.target || it.phase != phase.name) && !overlays.contains(it));
             let others: Vec<Overlay> = others.collect();
             overlays.splice(0..0, others);
         }
@@ -395,10 +395,10 @@ impl Apply {
         record.status.word = StatusWord::Ready;
         let mut inputs = decided.desired.as_map().cloned().unwrap_or_default();
         inputs.insert("notes".into(), notes);
-        if decided.desired.has_unknown() {
-            if let Some(with) = self.evaluation.as_mut().and_then(|it| it.with_overlays(link)) {
-                inputs.insert("with".into(), with);
-            }
+        if decided.desired.has_unknown()
+            && let Some(with) = self.evaluation.as_mut().and_then(|it| it.with_overlays(link))
+        {
+            inputs.insert("with".into(), with);
         }
         record.inputs = Value::Map(Arc::new(inputs));
         record.outputs = data;

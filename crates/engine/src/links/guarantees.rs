@@ -99,12 +99,14 @@ pub(crate) fn count<'a>(
     wrong
 }
 
+/// The numbers of links that give a guarantee, and of those that need it, with whether they must have it.
+type GiversAndNeeders = (Vec<u32>, Vec<(u32, bool)>);
+
 /// Which links give a guarantee at a member, and which need it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guarantees {
-    /// By member and guarantee: the numbers of links that give it, and of those that need it, with whether they must
-    /// have it.
-    at: IndexMap<(MemberKey, Name), (Vec<u32>, Vec<(u32, bool)>)>,
+    /// By member and guarantee.
+    at: IndexMap<(MemberKey, Name), GiversAndNeeders>,
     links: u32,
 }
 

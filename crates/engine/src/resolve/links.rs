@@ -38,13 +38,16 @@ pub(crate) enum LinkSlot {
     Ready(Vec<LinkInstance>),
 }
 
+/// A part that a member takes in a link: the link's number and position, and as what.
+type Part = (u32, u32, Target);
+
 /// All links of an evaluation.
 #[derive(Debug, Default)]
 pub(crate) struct LinkSlots {
     /// By number.
     pub(crate) slots: Vec<LinkSlot>,
     /// By resource and member: the links in which it takes part, as number and position, and as what.
-    by_member: FixedMap<(u32, Option<u32>), Vec<(u32, u32, Target)>>,
+    by_member: FixedMap<(u32, Option<u32>), Vec<Part>>,
     /// By number and the members of both ends: the position.
     by_ends: FixedMap<(u32, Option<u32>, Option<u32>), u32>,
     /// Links that are there and as they should be, so that what they expose is known.
@@ -337,7 +340,7 @@ impl Evaluation {
         match outcome {
             Ok(value) => Ok(value),
             Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(unit, owner.as_str().into(), ask.into()))),
+            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(unit, owner.as_str().into(), ask))),
             Err(Stop::Failed(diagnostic)) => {
                 found.push(placed(*diagnostic));
                 Err(Halt::Failed)

@@ -55,9 +55,9 @@ impl Linked {
             );
         }
         for at in 0..self.queues {
-            let _ = write!(
+            let _ = writeln!(
                 text,
-                "  q{at}: {{ type: test/queue, metadata: {{ labels: {{ kind: queue, app: all }} }}, spec: {{ name: q{at} }} }}\n"
+                "  q{at}: {{ type: test/queue, metadata: {{ labels: {{ kind: queue, app: all }} }}, spec: {{ name: q{at} }} }}"
             );
         }
         text

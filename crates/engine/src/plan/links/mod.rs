@@ -271,6 +271,9 @@ fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) 
     Ok(Some(Wanted { link, address, type_name, span: pair.span, notes, with, data, rank: 0, after: Vec::new() }))
 }
 
+/// What a link makes of its own accord, and what it writes once its ends are there.
+type Drafted = (Vec<Decision>, Vec<WrittenAfter>);
+
 /// The steps of one link; `None` if it is in error. With them what it writes after its targets are ready.
 fn decide_link(
     draft: &Draft,
@@ -279,7 +282,7 @@ fn decide_link(
     positions: &FixedMap<Address, usize>,
     one: &Wanted,
     found: &mut Diagnostics,
-) -> Result<Option<(Vec<Decision>, Vec<WrittenAfter>)>, Need> {
+) -> Result<Option<Drafted>, Need> {
     let Some(pair) = evaluation.pair(one.link.0) else { return Ok(None) };
     let kind = pair.kind.clone();
     let prior = snapshot.records.get(&one.address).cloned();

@@ -47,7 +47,7 @@ pub(super) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     if links.is_empty() {
         return;
     }
-    let mut parts: IndexMap<Address, Vec<(Option<u32>, Option<u32>)>> = IndexMap::default();
+    let mut parts: IndexMap<Address, Vec<ForthAndBack>> = IndexMap::default();
     for decision in &draft.decisions {
         if let Some(link) = link_of(&decision.address).filter(|_| decision.ty.is_some() && !is_phase(decision)) {
             let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
@@ -134,9 +134,15 @@ fn guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     }
 }
 
+/// The tasks of a part: what makes it, and what takes it away.
+type ForthAndBack = (Option<u32>, Option<u32>);
+
+/// A task on a target: whether it writes, its rank, its link, its place in that, and its number. Sorts as they stand in line.
+type InLine<'a> = (bool, u32, &'a Address, u32, u32);
+
 /// Steps on one target stand in line: first what is taken out, then the target's own step, then what is written.
 fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
-    let mut targets: IndexMap<&Address, Vec<(bool, u32, &Address, u32, u32)>> = IndexMap::default();
+    let mut targets: IndexMap<&Address, Vec<InLine<'_>>> = IndexMap::default();
     for (link, steps) in links {
         for (task, phase) in &steps.taking {
             let place = u32::MAX - phase.place;
