@@ -220,7 +220,10 @@ fn services_that_a_transform_makes_files_of() {
     let graph = services.cyan("graph");
     assert!(graph.stdout.contains("made from mirror"), "{}", graph.stdout);
     services.deploys("--var port=99", 0, 2, 0, 0);
-    services.goes(5);
+    // The folder itself was made on the way to a file and is nobody's resource.
+    let said = services.cyan("destroy --yes");
+    assert_eq!(said.last(0), "0 created, 0 updated, 5 deleted", "{}", said.stdout);
+    assert_eq!(listing(&services.folder.join("services")), Default::default());
 }
 
 #[test]

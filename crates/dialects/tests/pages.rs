@@ -8,8 +8,11 @@ use dialects::Dialect as _;
 use dialects::blueprint::BlueprintDialect;
 use syntax::Format;
 
+/// Line, severity and code.
+type Mark = (u32, String, String);
+
 /// `(line, severity, code)` of everything that reading and lowering a document reports.
-fn reported(text: &str) -> Vec<(u32, String, String)> {
+fn reported(text: &str) -> Vec<Mark> {
     let mut files = Files::new();
     let file = files.add("page.yaml", text);
     let (tree, mut found) = syntax::parse(file, text, Format::Yaml);
@@ -24,14 +27,22 @@ fn reported(text: &str) -> Vec<(u32, String, String)> {
     list
 }
 
-/// The marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line.
-fn marked(text: &str) -> Vec<(u32, String, String)> {
+/// The marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line; `# error: a, b, note: c` is
+/// three.
+fn marked(text: &str) -> Vec<Mark> {
     let mut list = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let Some((_, comment)) = text.rsplit_once("# ") else { continue };
-        if let Some((severity, code)) = comment.split_once(": ")
-            && ["error", "warning", "note"].contains(&severity)
-        {
+        let mut severity = "";
+        for mark in comment.split(", ") {
+            let code = match mark.split_once(": ") {
+                Some((word, code)) if ["error", "warning", "note"].contains(&word) => {
+                    severity = word;
+                    code
+                }
+                _ if severity.is_empty() => break,
+                _ => mark,
+            };
             list.push((line, severity.to_owned(), code.trim().to_owned()));
         }
     }
@@ -70,7 +81,7 @@ fn pages(folder: &str) -> Vec<PathBuf> {
     pages
 }
 
-fn run(folder: &str) {
+fn run(folder: &str, is_true: impl Fn(&[Mark], &[Mark]) -> bool) {
     let mut wrong = Vec::new();
     for page in pages(folder) {
         let text = std::fs::read_to_string(&page).expect("a page is text");
@@ -78,7 +89,7 @@ fn run(folder: &str) {
         assert!(!blocks.is_empty(), "{} has no examples", page.display());
         for block in blocks {
             let (found, wanted) = (reported(&block), marked(&block));
-            if found != wanted {
+            if !is_true(&found, &wanted) {
                 wrong.push(format!("{}\n{block}\n  found  {found:?}\n  marked {wanted:?}", page.display()));
             }
         }
@@ -88,7 +99,7 @@ fn run(folder: &str) {
 
 #[test]
 fn every_page_of_a_code_shows_it() {
-    run("codes");
+    run("codes", |found, wanted| found == wanted);
     for page in pages("codes") {
         let code = page.file_stem().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&page).expect("a page is text");
@@ -101,5 +112,10 @@ fn every_page_of_a_code_shows_it() {
 
 #[test]
 fn the_specification_is_true() {
-    run("spec/blueprint");
+    // What needs types, values or other documents to be seen is shown where everything is checked.
+    let of_this_room: Vec<&str> = syntax::CODES.iter().chain(dialects::codes::CODES).map(|code| code.name).collect();
+    run("spec/blueprint", |found, wanted| {
+        found.iter().all(|mark| wanted.contains(mark))
+            && wanted.iter().all(|mark| found.contains(mark) || !of_this_room.contains(&mark.2.as_str()))
+    });
 }

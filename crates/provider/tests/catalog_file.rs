@@ -119,11 +119,11 @@ fn link_kinds_are_held_against_their_types() {
         ),
         (r#""effects": [{"into": "a", "set": "f", "value": "${a.spec.id}"}]"#, "a computed field of a itself"),
         (
-            r#""parts": {"p": {"type": "x/b", "spec": {"f": "${a.spec.id}"}}}, "effects": [{"into": "a", "set": "f", "value": "${part.p.spec.id}"}]"#,
+            r#""parts": {"p": {"type": "x/b", "spec": {"name": "${a.spec.id}"}}}, "effects": [{"into": "a", "set": "f", "value": "${part.p.spec.id}"}]"#,
             "a part that reads a computed field of a",
         ),
         (
-            r#""parts": {"p": {"type": "x/b", "spec": {"f": "${part.q.spec.id}"}}, "q": {"type": "x/b", "spec": {"f": "${part.p.spec.id}"}}}"#,
+            r#""parts": {"p": {"type": "x/b", "spec": {"name": "${part.q.spec.id}"}}, "q": {"type": "x/b", "spec": {"name": "${part.p.spec.id}"}}}"#,
             "the part `p` needs itself",
         ),
         (r#""parts": {"a": {"type": "x/b", "spec": {}}}"#, "may not be called `a` or `b`"),
