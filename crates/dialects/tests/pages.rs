@@ -112,10 +112,7 @@ fn every_page_of_a_code_shows_it() {
 
 #[test]
 fn the_specification_is_true() {
-    // What needs types, values or other documents to be seen is shown where everything is checked.
-    let of_this_room: Vec<&str> = syntax::CODES.iter().chain(dialects::codes::CODES).map(|code| code.name).collect();
-    run("spec/blueprint", |found, wanted| {
-        found.iter().all(|mark| wanted.contains(mark))
-            && wanted.iter().all(|mark| found.contains(mark) || !of_this_room.contains(&mark.2.as_str()))
-    });
+    // What needs types, values or other documents to be seen is missing here; where everything is checked each page is
+    // held to all its marks.
+    run("spec/blueprint", |found, wanted| found.iter().all(|mark| wanted.contains(mark)));
 }
