@@ -208,7 +208,6 @@ pub(crate) fn store(place: &StatePlace, sealer: Sealer, writes: bool) -> Box<dyn
 }
 
 /// The places that documents come from. Nothing is read or asked before a document is wanted.
-#[allow(dead_code, reason = "who reads includes asks for them")]
 pub(crate) fn sources() -> Sources {
     let environment = Environment::of_process();
     let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
