@@ -77,11 +77,13 @@ pub struct Capabilities {
     pub reads: bool,
     /// A thing can be adopted by its id.
     pub imports: bool,
+    /// Whether a create was made can always be told afterwards, by its token.
+    pub finds: bool,
 }
 
 impl Default for Capabilities {
     fn default() -> Capabilities {
-        Capabilities { checks: false, plans: false, reads: true, imports: true }
+        Capabilities { checks: false, plans: false, reads: true, imports: true, finds: false }
     }
 }
 

@@ -384,12 +384,21 @@ pub(crate) fn count(node: &Node) -> usize {
 
 pub(crate) fn line_start(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
-    bytes[..at.min(bytes.len())].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+    (0..at.min(bytes.len())).rfind(|at| ends_line(bytes, *at)).map_or(0, |end| end + 1)
+}
+
+/// Whether a line ends with this byte: a line feed, or a carriage return that stands alone (YAML 1.2, 5.4).
+pub(crate) fn ends_line(bytes: &[u8], at: usize) -> bool {
+    match bytes.get(at) {
+        Some(b'\n') => true,
+        Some(b'\r') => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    }
 }
 
 fn next_line_start(bytes: &[u8], at: usize) -> usize {
     let at = at.min(bytes.len());
-    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length + 1)
+    (at..bytes.len()).find(|at| ends_line(bytes, *at)).map_or(bytes.len(), |end| end + 1)
 }
 
 fn line_is_document_start(text: &str, line: usize) -> bool {

@@ -165,7 +165,7 @@ pub(crate) fn is_item_line(bytes: &[u8], at: usize) -> bool {
 
 /// Whether brackets left open must have been forgotten: a top-level key begins here.
 fn starts_block(bytes: &[u8], at: usize) -> bool {
-    at > 0 && bytes[at - 1] == b'\n' && bytes[at].is_ascii_alphabetic() && is_key_line(bytes, at)
+    at > 0 && matches!(bytes[at - 1], b'\n' | b'\r') && bytes[at].is_ascii_alphabetic() && is_key_line(bytes, at)
 }
 
 fn ends_token(bytes: &[u8], at: usize, flow: bool) -> bool {
@@ -193,7 +193,7 @@ fn quoted(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Past the lines of a block scalar whose indicator is at `at`.
 fn block_scalar(bytes: &[u8], at: usize) -> usize {
-    let start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let start = bytes[..at].iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |end| end + 1);
     let mut least = spaces(bytes, start) + 1;
     // With an indicator the first line may be indented deeper than the others.
     let mut seen = matches!(bytes.get(at + 1), Some(b'1'..=b'9')) || matches!(bytes.get(at + 2), Some(b'1'..=b'9'));
@@ -281,7 +281,7 @@ impl Line {
         if at >= self.end {
             self.start = bytes[self.end..at]
                 .iter()
-                .rposition(|byte| *byte == b'\n')
+                .rposition(|byte| matches!(byte, b'\n' | b'\r'))
                 .map_or(self.start, |end| self.end + end + 1);
             self.end = line_end(bytes, at);
         }

@@ -414,7 +414,7 @@ pub(crate) fn after_colon(text: &str, key_end: u32) -> usize {
     let bytes = text.as_bytes();
     let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     // On a line of its own a colon is one only before white space; otherwise it begins the next key.
-    let same_line = !bytes[key_end.min(bytes.len())..][..blanks].contains(&b'\n');
+    let same_line = !bytes[key_end.min(bytes.len())..][..blanks].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
     let stands_alone = bytes.get(key_end + blanks + 1).is_none_or(u8::is_ascii_whitespace);
     let is_colon = bytes.get(key_end + blanks) == Some(&b':') && (same_line || stands_alone);
     if is_colon { key_end + blanks + 1 } else { key_end }
@@ -467,7 +467,10 @@ fn block_span(text: &str, after: usize, content: Span) -> Span {
         && let Some(last) = bytes[after.min(above)..above].iter().rposition(|byte| !byte.is_ascii_whitespace())
     {
         let last = after + last;
-        let start = bytes[after..last].iter().rposition(|byte| *byte == b'\n').map_or(after, |end| after + end + 1);
+        let start = bytes[after..last]
+            .iter()
+            .rposition(|byte| matches!(byte, b'\n' | b'\r'))
+            .map_or(after, |end| after + end + 1);
         header =
             (start..=last).find(|place| matches!(bytes[*place], b'|' | b'>') && is_header(&bytes[place + 1..=last]));
         above = start;

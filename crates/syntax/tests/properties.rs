@@ -206,3 +206,15 @@ fn the_samples_are_what_they_should_be() {
     sound(YAML, Yaml);
     sound(JSON, JsonWithComments);
 }
+
+/// A carriage return alone ends a line, also where reading begins anew after a mistake.
+#[test]
+fn a_carriage_return_ends_a_line() {
+    for text in ["l:\r  - |2-\r    a\rb: a${c: d\r\re: f\r", "l: |\n  a\rb: a${c: d\n\ne: f\n"] {
+        sound(text, Yaml);
+        let (tree, found) = parse(diag::FileId::new(0), text, Yaml);
+        assert_eq!(found.iter().map(|it| it.code.name).collect::<Vec<_>>(), ["split-substitution"]);
+        let keys: Vec<_> = tree.root.iter().flat_map(|root| root.as_map().unwrap_or_default()).collect();
+        assert_eq!(keys.iter().filter_map(|entry| entry.key.text()).collect::<Vec<_>>(), ["l", "b", "e"]);
+    }
+}

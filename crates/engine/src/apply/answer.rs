@@ -9,7 +9,7 @@ use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Stability};
 use state::{Record, StatusWord};
 
 use super::record::{Breach, breach};
-use super::run::verb_of;
+use super::run::{came, verb_of};
 use super::{AFTER_CANCEL, Apply, CallRequest, Durable, Effect, OnFailure, Progress, Wake};
 use crate::codes;
 use crate::event::Event;
@@ -29,6 +29,8 @@ impl Apply {
             return;
         }
         self.vacate(task);
+        self.calling = self.calling.saturating_sub(1);
+        self.swift += 1;
         let Some(request) = self.running[task as usize].request.clone() else { return };
         match answer {
             Ok(applied) => {
@@ -209,11 +211,7 @@ impl Apply {
         let Some(decided) = self.decided(task) else { return };
         let kind = self.plan.tasks[task as usize].kind;
         let called = self.running[task as usize].request.take();
-        if let Some(record) = self.running[task as usize].record.take()
-            && matches!(kind, TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Phase)
-        {
-            self.set_outputs(&decided, &record);
-        }
+        self.running[task as usize].record = None;
         self.running[task as usize].progress = Progress::Done;
         if self.forced.contains(&task) {
             let reason = "it could not be deleted, and is forgotten".into();
@@ -236,24 +234,19 @@ impl Apply {
                 replacing: decided.action == Action::Replace,
             }));
         } else if kind == TaskKind::Record && matches!(decided.action, Action::Move | Action::Import) {
-            self.came(&decided, effects);
+            effects.extend(came(&decided).map(Effect::Tell));
         } else if kind == TaskKind::Record && decided.action == Action::Update {
             self.counts[1] += 1;
         }
-        self.release(task, None);
         self.count_down(task, effects);
     }
 
     /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
     pub(super) fn configured(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
-        if let Some(record) = self.running[task as usize].record.clone() {
-            self.set_outputs(&decided, &record);
-        }
         self.running[task as usize].progress = Progress::Configured;
         self.running[task as usize].tries = 0;
         effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
-        self.release(task, Some(Until::Configured));
         self.look(task, effects);
     }
 

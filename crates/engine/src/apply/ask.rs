@@ -63,6 +63,7 @@ impl Apply {
         }
         self.in_question.extend(questions.iter().map(Question::key));
         self.occupy(task);
+        self.calling += 1;
         self.running[task as usize].progress = Progress::Asking;
         effects.extend(self.asking(Some(task), questions));
     }
@@ -98,6 +99,7 @@ impl Apply {
             None => self.asks_at_the_end = false,
             Some(task) => {
                 self.vacate(task);
+                self.calling = self.calling.saturating_sub(1);
                 let running = &mut self.running[task as usize];
                 if running.progress == Progress::Asking {
                     running.progress = Progress::Ready;

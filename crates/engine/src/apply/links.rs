@@ -36,7 +36,7 @@ impl Apply {
     /// Begins a phase: works out what the target's spec becomes.
     pub(super) fn start_phase(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
         let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
-            effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }));
+            apply.tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
             apply.complete(task, effects);
         };
         if phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link))) {
@@ -275,11 +275,7 @@ impl Apply {
         self.running[task as usize].progress = Progress::Failed;
         let message: Name = "what it writes has no usable value".into();
         self.link_failed(task, &phase.link, &phase.name, message.clone());
-        effects.push(Effect::Tell(Event::Failed {
-            address: decided.address.clone(),
-            operation: Verb::Update,
-            message,
-        }));
+        self.tell(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
         self.after_failure(task, effects);
     }
 
@@ -366,10 +362,10 @@ impl Apply {
         let mut mistakes = Diagnostics::new();
         let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task, effects) };
         if evaluation.is_gone(link) {
-            effects.push(Effect::Tell(Event::Unneeded {
-                address: decided.address.clone(),
-                reason: "an end of the link is not there".into(),
-            }));
+            self.tell(
+                Event::Unneeded { address: decided.address.clone(), reason: "an end of the link is not there".into() },
+                effects,
+            );
             return self.complete(task, effects);
         }
         let outcome = evaluation.link_data(link, &mut mistakes);
@@ -416,11 +412,7 @@ impl Apply {
         self.running[task as usize].progress = Progress::Failed;
         let message: Name = "what its kind says of it has no usable value".into();
         self.link_failed(task, &decided.address, &"data".into(), message.clone());
-        effects.push(Effect::Tell(Event::Failed {
-            address: decided.address.clone(),
-            operation: Verb::Update,
-            message,
-        }));
+        self.tell(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
         self.after_failure(task, effects);
     }
 

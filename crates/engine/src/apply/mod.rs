@@ -131,6 +131,8 @@ pub enum Happened {
     Answered(Option<u32>, Vec<(Question, Reply)>),
     /// A wake-up came.
     Woke(u64),
+    /// Calls were waited for: the world is slower than the journal. Comes before the answers that ended the wait.
+    Waited,
     /// A person asked to stop: nothing new starts.
     Interrupt,
 }
@@ -162,6 +164,8 @@ enum Progress {
     Asking,
     /// Its intent is in the commit under way, or in the next.
     Intending,
+    /// Its intent is durable; waits for room to be called.
+    Stated,
     Calling,
     /// Will be called again at a wake-up.
     Resting,
@@ -218,10 +222,23 @@ pub struct Apply {
     /// Who waits for a task, and how far it must come.
     after: Vec<Vec<(u32, Until)>>,
     ready: VecDeque<u32>,
+    /// Tasks from their intent to their answer.
     in_flight: usize,
     in_flight_of: blueprint::IndexMap<Name, usize>,
+    /// Tasks for which a provider has no room, by its namespace.
+    held_of: blueprint::IndexMap<Name, VecDeque<u32>>,
+    /// Calls and questions that are out.
+    calling: usize,
+    /// Tasks whose intents are durable and that wait for room.
+    stated: VecDeque<u32>,
+    /// So many intents may be stated beyond the calls there is room for.
+    ahead: usize,
+    /// Answers since the world was last waited for.
+    swift: usize,
     gathering: Vec<(Entry, Durable)>,
-    under_way: Option<Vec<Durable>>,
+    /// What is told once everything that gathers is durable.
+    later: Vec<Event>,
+    under_way: Option<(Vec<Durable>, Vec<Event>)>,
     wakes: blueprint::IndexMap<u64, Wake>,
     next_wake: u64,
     stopping: bool,
@@ -333,7 +350,13 @@ impl Apply {
             ready,
             in_flight: 0,
             in_flight_of: blueprint::IndexMap::default(),
+            held_of: blueprint::IndexMap::default(),
+            calling: 0,
+            stated: VecDeque::new(),
+            ahead: 0,
+            swift: 0,
             gathering: Vec::new(),
+            later: Vec::new(),
             under_way: None,
             wakes: blueprint::IndexMap::default(),
             next_wake: 0,
@@ -387,6 +410,7 @@ impl Apply {
                 Happened::Looked(task, answer) => self.looked(task, answer, effects),
                 Happened::Answered(task, replies) => self.answered(task, replies),
                 Happened::Woke(number) => self.woke(number, effects),
+                Happened::Waited => (self.ahead, self.swift) = (0, 0),
                 Happened::Interrupt => {
                     self.interrupted = true;
                     self.stop(effects);
@@ -426,13 +450,23 @@ impl Apply {
             return;
         }
         let (entries, durable) = std::mem::take(&mut self.gathering).into_iter().unzip();
-        self.under_way = Some(durable);
+        self.under_way = Some((durable, std::mem::take(&mut self.later)));
         effects.push(Effect::Commit(entries));
+    }
+
+    /// Tells an event behind those of what has been recorded before it.
+    fn tell(&mut self, event: Event, effects: &mut Vec<Effect>) {
+        match &mut self.under_way {
+            _ if !self.gathering.is_empty() => self.later.push(event),
+            Some((_, later)) => later.push(event),
+            None => effects.push(Effect::Tell(event)),
+        }
     }
 
     fn committed(&mut self, now: i64, effects: &mut Vec<Effect>) {
         self.now = now;
-        let Some(durable) = self.under_way.take() else { return };
+        let Some((durable, later)) = self.under_way.take() else { return };
+        self.look_ahead();
         if self.finishing && self.gathering.is_empty() {
             let outcome = self.outcome();
             effects.push(Effect::Tell(Event::Finished {
@@ -455,12 +489,13 @@ impl Apply {
         for durable in durable {
             match durable {
                 Durable::Nothing => {}
-                Durable::Intent(task) => self.call(task, effects),
+                Durable::Intent(task) => self.stated(task, effects),
                 Durable::Configured(task) => self.configured(task, effects),
                 Durable::Done(task) => self.done(task, effects),
                 Durable::Failed(task) => self.settle_failed(task, effects),
             }
         }
+        effects.extend(later.into_iter().map(Effect::Tell));
     }
 
     fn commit_failed(&mut self, why: String, effects: &mut Vec<Effect>) {
@@ -469,11 +504,12 @@ impl Apply {
         }
         self.under_way = None;
         self.gathering.clear();
+        self.later.clear();
         self.broken = true;
         self.finishing = false;
         // Whose intent could not be written is not called.
         for task in 0..self.running.len() as u32 {
-            if self.running[task as usize].progress == Progress::Intending {
+            if matches!(self.running[task as usize].progress, Progress::Intending | Progress::Stated) {
                 self.vacate(task);
                 self.running[task as usize].progress = Progress::Skipped;
             }
@@ -554,8 +590,11 @@ impl Apply {
         for task in resting {
             self.give_up(task, effects);
         }
-        if self.in_flight > 0 {
-            effects.push(Effect::Tell(Event::Draining { running: self.in_flight as u64 }));
+        for task in std::mem::take(&mut self.stated) {
+            self.withdraw(task);
+        }
+        if self.calling > 0 {
+            effects.push(Effect::Tell(Event::Draining { running: self.calling as u64 }));
         }
         if !self.held {
             let number = self.wake(Wake::Drain);
@@ -594,7 +633,7 @@ impl Apply {
         }
         let can_go_on = |task: &Running| match task.progress {
             Progress::Ready | Progress::Waiting(_) => !self.stopping,
-            Progress::Intending | Progress::Recording => true,
+            Progress::Intending | Progress::Stated | Progress::Recording => true,
             Progress::Calling | Progress::Asking => !self.abandoned,
             Progress::Resting | Progress::Configured => !self.cancelled,
             Progress::Done | Progress::Failed | Progress::Skipped => false,

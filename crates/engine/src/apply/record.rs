@@ -8,7 +8,7 @@ use state::{Entry, EntryKind, Record, RecordOrigin, Status, StatusOp, StatusWord
 
 use super::{Apply, CallRequest, Durable, Progress};
 use crate::plan::diff::{mark_fields, same_field};
-use crate::plan::{Action, Decided};
+use crate::plan::{Action, Decided, TaskKind, Until};
 
 /// What is wrong with an answer.
 pub(super) enum Breach {
@@ -20,6 +20,9 @@ pub(super) enum Breach {
 
 impl Apply {
     /// Puts an outcome into the next commit, and into the state as this run sees it.
+    ///
+    /// Who waits for the task goes on at once: what follows from it is stated behind it in the journal, and called only
+    /// when both are durable.
     pub(super) fn record(
         &mut self,
         task: u32,
@@ -42,7 +45,20 @@ impl Apply {
         }
         let outcome = state::Outcome { address, record, error };
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        if let (Some(record), Durable::Done(_) | Durable::Configured(_)) = (&outcome.record, durable)
+            && matches!(
+                self.plan.tasks[task as usize].kind,
+                TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Phase | TaskKind::Look
+            )
+        {
+            self.set_outputs(decided, record);
+        }
         self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, durable));
+        match durable {
+            Durable::Done(_) => self.release(task, None),
+            Durable::Configured(_) => self.release(task, Some(Until::Configured)),
+            Durable::Failed(_) | Durable::Intent(_) | Durable::Nothing => {}
+        }
     }
 
     pub(super) fn origin(&self, decided: &Decided) -> RecordOrigin {

@@ -17,6 +17,12 @@ use crate::plan::diff::{differences, with_path_of};
 use crate::plan::{Action, Decided, Linked, TaskKind, Until};
 use crate::resolve::{Members, Outputs, Site, Slot};
 
+/// So many times the parallelism may be stated ahead.
+const AHEAD: usize = 4;
+
+/// And no more than so many.
+const MOST_AHEAD: usize = 256;
+
 /// What a task turns out to be once everything it reads is known.
 enum Turn {
     /// A call with this spec.
@@ -30,43 +36,55 @@ enum Turn {
 }
 
 impl Apply {
-    /// Starts ready tasks as long as there is room.
+    /// Calls what has been stated and starts ready tasks, as long as there is room.
     pub(super) fn start_what_is_ready(&mut self, effects: &mut Vec<Effect>) {
-        let mut held = Vec::new();
-        while !self.stopping && self.in_flight < self.settings.parallelism {
+        while !self.stopping && self.calling < self.settings.parallelism {
+            let Some(task) = self.stated.pop_front() else { break };
+            self.call(task, effects);
+        }
+        while !self.stopping && self.in_flight < self.settings.parallelism + self.ahead {
             let Some(task) = self.ready.pop_front() else { break };
             if self.running[task as usize].progress != Progress::Ready {
                 continue;
             }
-            if self.is_full(task) {
-                held.push(task);
+            if let Some(namespace) = self.full(task) {
+                self.held_of.entry(namespace).or_default().push_back(task);
                 continue;
             }
-            if self.running[task as usize].request.is_some() {
+            let again = self.running[task as usize].request.is_some();
+            if self.in_flight >= self.settings.parallelism && (again || !self.may_be_ahead(task)) {
+                self.ready.push_front(task);
+                break;
+            }
+            if !again {
+                self.start(task, effects);
+            } else if self.calling < self.settings.parallelism {
                 self.occupy(task);
                 self.call(task, effects);
             } else {
-                self.start(task, effects);
+                self.ready.push_front(task);
+                break;
             }
-        }
-        for task in held.into_iter().rev() {
-            self.ready.push_front(task);
         }
     }
 
-    /// Whether a provider takes no more calls for now.
-    fn is_full(&self, task: u32) -> bool {
-        let Some(decided) = &self.plan.tasks[task as usize].decision else { return false };
+    /// The namespace of a task whose provider takes no more calls for now.
+    fn full(&self, task: u32) -> Option<Name> {
+        let decided = self.plan.tasks[task as usize].decision.as_ref()?;
         let namespace = Catalogs::namespace_of(&decided.type_name);
         let most = self.catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel);
-        most > 0 && self.in_flight_of.get(namespace).is_some_and(|count| *count >= most as usize)
+        let full = most > 0 && self.in_flight_of.get(namespace).is_some_and(|count| *count >= most as usize);
+        full.then(|| namespace.into())
     }
 
     pub(super) fn occupy(&mut self, task: u32) {
         self.in_flight += 1;
         if let Some(decided) = &self.plan.tasks[task as usize].decision {
-            let namespace: Name = Catalogs::namespace_of(&decided.type_name).into();
-            *self.in_flight_of.entry(namespace).or_default() += 1;
+            let namespace = Catalogs::namespace_of(&decided.type_name);
+            match self.in_flight_of.get_mut(namespace) {
+                Some(count) => *count += 1,
+                None => drop(self.in_flight_of.insert(namespace.into(), 1)),
+            }
         }
     }
 
@@ -77,7 +95,57 @@ impl Apply {
             if let Some(count) = self.in_flight_of.get_mut(namespace) {
                 *count = count.saturating_sub(1);
             }
+            if let Some(next) = self.held_of.get_mut(namespace).and_then(std::collections::VecDeque::pop_front) {
+                self.ready.push_front(next);
+            }
         }
+    }
+
+    /// Every call made so far was answered while the journal was being written: the journal is what everybody waits for.
+    /// More intents share a commit then. A world that has to be waited for ends that (`Happened::Waited`), so that a run
+    /// that is cut off leaves no more calls to be looked for than could be under way.
+    pub(super) fn look_ahead(&mut self) {
+        let room = self.settings.parallelism;
+        if self.swift >= room && self.calling == 0 && self.stated.is_empty() {
+            self.ahead = (self.ahead * 2).clamp(room, (room * AHEAD).min(MOST_AHEAD));
+        }
+    }
+
+    /// Whether a call may be stated before there is room for it: where the world can tell later that it was never made.
+    fn may_be_ahead(&self, task: u32) -> bool {
+        let task = &self.plan.tasks[task as usize];
+        let Some(decided) = &task.decision else { return true };
+        match task.kind {
+            TaskKind::Create => decided.ty.as_ref().is_some_and(|ty| ty.capabilities.finds),
+            TaskKind::Phase => false,
+            _ => decided.ty.as_ref().is_some_and(|ty| ty.capabilities.reads),
+        }
+    }
+
+    /// An intent is durable.
+    pub(super) fn stated(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let phase = self.plan.tasks[task as usize].kind == TaskKind::Phase;
+        if self.stopping && !phase {
+            self.withdraw(task);
+        } else if self.calling < self.settings.parallelism {
+            self.call(task, effects);
+        } else {
+            self.running[task as usize].progress = Progress::Stated;
+            self.stated.push_back(task);
+        }
+    }
+
+    /// A stated call is not made after all: everything is as it was.
+    pub(super) fn withdraw(&mut self, task: u32) {
+        let Some(decided) = self.plan.tasks[task as usize].decision.clone() else { return };
+        self.vacate(task);
+        self.running[task as usize].progress = Progress::Ready;
+        self.running[task as usize].request = None;
+        let address = decided.address.clone();
+        let record = self.snapshot.records.get(&address).cloned();
+        let outcome = state::Outcome { address, record, error: None };
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
     }
 
     fn start(&mut self, task: u32, effects: &mut Vec<Effect>) {
@@ -88,7 +156,9 @@ impl Apply {
             return;
         };
         if of.kind == TaskKind::Settled {
-            self.came(decided, effects);
+            if let Some(came) = came(decided) {
+                self.tell(came, effects);
+            }
             self.complete(task, effects);
             return;
         }
@@ -122,30 +192,23 @@ impl Apply {
                 self.record(task, decided, record, None, Durable::Done(task));
             }
             Turn::Unneeded(reason) => {
-                effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }));
+                self.tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
                 self.complete(task, effects);
             }
             Turn::Failed => {
                 self.failed = true;
                 self.running[task as usize].progress = Progress::Failed;
-                effects.push(Effect::Tell(Event::Failed {
-                    address: decided.address.clone(),
-                    operation: verb_of(of.kind),
-                    message: "what it reads has no usable value".into(),
-                }));
+                self.tell(
+                    Event::Failed {
+                        address: decided.address.clone(),
+                        operation: verb_of(of.kind),
+                        message: "what it reads has no usable value".into(),
+                    },
+                    effects,
+                );
                 self.after_failure(task, effects);
             }
         }
-    }
-
-    /// Tells that a thing has moved or was imported.
-    pub(super) fn came(&self, decided: &Decided, effects: &mut Vec<Effect>) {
-        let how = match decided.action {
-            Action::Move => "moved",
-            Action::Import => "imported",
-            _ => return,
-        };
-        effects.push(Effect::Tell(Event::Recorded { address: decided.address.clone(), how: how.into() }));
     }
 
     /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
@@ -505,6 +568,7 @@ impl Apply {
             effects.push(Effect::Wake(number, limit));
         }
         self.running[task as usize].progress = Progress::Calling;
+        self.calling += 1;
         if self.running[task as usize].tries == 0 {
             let decided = self.plan.tasks[task as usize].decision.as_ref();
             effects.push(Effect::Tell(Event::Started {
@@ -581,4 +645,14 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
         | TaskKind::Link
         | TaskKind::Gather => Verb::Update,
     }
+}
+
+/// What is told of a thing that has moved or was imported.
+pub(super) fn came(decided: &Decided) -> Option<Event> {
+    let how = match decided.action {
+        Action::Move => "moved",
+        Action::Import => "imported",
+        _ => return None,
+    };
+    Some(Event::Recorded { address: decided.address.clone(), how: how.into() })
 }

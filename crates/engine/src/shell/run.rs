@@ -21,6 +21,9 @@ pub const LEASE: Duration = Duration::from_secs(60);
 /// How long a commit is watched before the loop sleeps.
 const AWAKE: Duration = Duration::from_millis(1);
 
+/// Answers that come sooner than this keep up with the journal: a commit takes about as long.
+const SWIFT: Duration = Duration::from_millis(1);
+
 /// A person's wish to stop, as it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
@@ -132,6 +135,8 @@ pub async fn run(
                 }
             }
         }
+        let committing = apply.is_committing();
+        let since = tokio::time::Instant::now();
         while happened.is_empty() {
             tokio::select! {
                 biased;
@@ -151,6 +156,9 @@ pub async fn run(
                 _ = alive.tick() => renew(store, lease, shell, &mut refused, &mut happened).await,
                 else => return Err(Lost { store: refused }),
             }
+        }
+        if !committing && since.elapsed() > SWIFT {
+            happened.insert(0, Happened::Waited);
         }
     }
 }

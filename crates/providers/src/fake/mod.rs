@@ -39,9 +39,12 @@ use self::script::Script;
 use self::world::Wish;
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    Arc::new(
-        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `test` is part of the program"),
-    )
+    let mut catalog =
+        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `test` is part of the program");
+    for found in catalog.resource_types.values_mut() {
+        Arc::make_mut(found).capabilities.finds = true;
+    }
+    Arc::new(catalog)
 });
 
 /// The catalogue of the namespace `test`.
