@@ -198,6 +198,7 @@ pub(crate) async fn carry_out(
         Operated::Done(outcome) => {
             report.diagnostics(&outcome.diagnostics, files);
             report.set_counts(outcome.counts);
+            report.set_waiting(&outcome.waiting);
             for address in &outcome.left_in_flight {
                 report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
             }

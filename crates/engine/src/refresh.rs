@@ -173,6 +173,19 @@ pub(crate) fn settle(
         let unclear = matches!(seen, Some(FrozenSeen::CannotTell));
         let (after, how) = match verdict {
             Some((_, Verdict::Forgotten)) => (None, "it is forgotten"),
+            Some((_, Verdict::Adopted(Some(id)))) if not_there(&open, seen) => {
+                found.push(
+                    codes::NEEDS_ATTENTION
+                        .new(format!(
+                            "there is no `{}` with the id `{id}` to be adopted as `{address}`",
+                            open.intent.type_name
+                        ))
+                        .note(format!("the {} of `{address}` was cut off", open.intent.op.word()))
+                        .help("name the id of what was made; if nothing was, leave `--adopt` away"),
+                );
+                snapshot.open.insert(address, open);
+                continue;
+            }
             Some((_, Verdict::Adopted(id))) if unclear || id.is_some() => {
                 match adopted(&open, before.as_ref(), seen, id, catalogs) {
                     Some(after) => (after, "it counts as done"),
@@ -249,6 +262,11 @@ fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, 
         return Some((said, Verdict::Forgotten));
     }
     in_list(&options.undone).map(|said| (said, Verdict::Undone))
+}
+
+/// Whether the thing that a person named as made or changed was looked for and is not there.
+fn not_there(open: &Open, seen: Option<&FrozenSeen>) -> bool {
+    open.intent.op != StatusOp::Delete && matches!(seen, Some(FrozenSeen::Gone))
 }
 
 /// What is true of a thing if a call that was cut off counts as done; nothing where its id is not known.

@@ -24,11 +24,14 @@
 //! `remove ADDRESS as lab`, `accept-drift as lab`, `save as lab` and `load as lab` (the state as a text, and back).
 //!
 //! Behind `stage`, `deploy`, `destroy` and `reconcile`: `no-refresh`, `target ADDRESS`, `replace ADDRESS`, `renew ADDRESS`,
-//! `drift revert|accept|ignore|refuse`, `force`; behind `reconcile` also `retry`, `forget` and `adopt ADDRESS[=ID]`. Behind `deploy` and `destroy` also `keep-going`, `parallel N`,
+//! `drift revert|accept|ignore|refuse`, `force`, `until ADDRESS`; behind `reconcile` also `retry`, `forget` and
+//! `adopt ADDRESS[=ID]`. Behind `deploy` and `destroy` also `keep-going`, `parallel N`,
 //! and what goes wrong: `crash-after N` and `crash-before N` (the process ends after or before the call of the N-th step
 //! of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good), `trouble CALL N`
 //! (refused N times, may be tried again), `lose CALL` (done, but the answer is lost), `slow ADDRESS N` (stable at the
 //! check after N others), `never-stable ADDRESS`. A CALL is `create ADDRESS`, `update ADDRESS` or `delete ADDRESS`.
+//!
+//! Documents may include one another by name.
 //!
 //! Not here: what the engine does; how a person is told of it (that is the face's).
 
@@ -46,6 +49,7 @@ use state::{Exported, InstanceName, Lease, Store as _};
 
 use crate::conformance::{in_runtime, values};
 use crate::lab::{Lab, Run, Stage, settings};
+use crate::shelf::Shelf;
 
 /// Runs a script and gives what to record: each command with what it did beneath it. `Err` if the script itself cannot
 /// be understood.
@@ -152,12 +156,14 @@ impl<'a> Words<'a> {
                 "replace" => tail.refresh.replace.push(self.address()?),
                 "renew" => tail.refresh.renew.push(self.address()?),
                 "force" => tail.refresh.force = true,
+                "until" => tail.refresh.until = Some(self.address()?),
                 "retry" => tail.refresh.undone.push(self.address()?),
                 "forget" => tail.refresh.forgotten.push(self.address()?),
                 "adopt" => {
-                    let (address, id) = match self.next("the address")?.split_once('=') {
-                        Some((address, id)) => (address.to_owned(), Some(id.into())),
-                        None => return Err("the id of what is adopted is missing".to_owned()),
+                    let word = self.next("the address")?;
+                    let (address, id) = match word.split_once('=') {
+                        Some((address, id)) => (address, Some(id.into())),
+                        None => (word, None),
                     };
                     let address = address.parse().map_err(|error| format!("`{address}`: {error}"))?;
                     tail.refresh.adopted.push(Adoption { address, id });
@@ -390,11 +396,13 @@ impl Told {
     }
 
     async fn stage(&mut self, document: &str, tail: &Tail) -> Result<Stage, String> {
-        let mut text =
-            self.documents.get(document).cloned().ok_or_else(|| format!("there is no document `{document}`"))?;
-        for (name, value) in &self.written {
-            text = text.replace(&format!("@{name}@"), value);
-        }
+        let whole = |text: &String| {
+            self.written.iter().fold(text.clone(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
+        };
+        let text = self.documents.get(document).ok_or_else(|| format!("there is no document `{document}`"))?;
+        let text = whole(text);
+        let at = |name: &String| self.lab.folder.join(name).to_string_lossy().into_owned();
+        self.lab.shelf = Some(Shelf::new(self.documents.iter().map(|(name, text)| (at(name), whole(text)))));
         let given = Given { text: self.inputs.clone(), ..Given::default() };
         let stage = self.lab.stage(document, &text, given, tail.refresh.clone()).await;
         self.diagnostics(&stage.diagnostics, &stage.files);
@@ -534,6 +542,10 @@ impl Told {
             Some(Operated::Nothing) => self.line("nothing to do"),
             Some(Operated::Done(outcome)) => {
                 self.diagnostics(&outcome.diagnostics, &Files::new());
+                if !outcome.waiting.is_empty() {
+                    let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
+                    self.line(format!("waiting: {}", names.join(", ")));
+                }
                 let word = outcome.outcome.map_or("lost", |outcome| outcome.word());
                 let [created, updated, deleted, replaced] = outcome.counts;
                 let replaced = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };

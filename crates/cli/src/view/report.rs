@@ -17,6 +17,7 @@ pub(crate) struct Report {
     diagnostics: Vec<Json>,
     result: Json,
     counts: [u64; 4],
+    waiting: Vec<blueprint::Address>,
     errors: usize,
     warnings: usize,
     simulated: bool,
@@ -33,6 +34,7 @@ impl Report {
             diagnostics: Vec::new(),
             result: Json::Null,
             counts: [0; 4],
+            waiting: Vec::new(),
             errors: 0,
             warnings: 0,
             simulated: false,
@@ -167,6 +169,11 @@ impl Report {
         }
     }
 
+    /// What waits because the operation was to stop before it.
+    pub(crate) fn set_waiting(&mut self, waiting: &[blueprint::Address]) {
+        self.waiting = waiting.to_vec();
+    }
+
     /// What an operation did.
     pub(crate) fn set_counts(&mut self, counts: [u64; 4]) {
         self.counts = counts;
@@ -192,6 +199,10 @@ impl Report {
                 "replaced": replaced,
                 "exit": exit as u8,
             });
+            // Told only by an operation that stopped where it was to.
+            if !self.waiting.is_empty() {
+                summary["waiting"] = json!(std::mem::take(&mut self.waiting));
+            }
             self.mark(&mut summary);
             self.json_line(&summary);
             self.flush();

@@ -212,3 +212,80 @@ fn state_in_memory_leaves_nothing() {
     let staged = ran(command.env("CYAN_STATE", "memory:").output().unwrap());
     assert_eq!(staged.last_line(), "1 to create, 0 to update, 0 to delete");
 }
+
+const THREE: &str = "version: 2023-04-20\nvariables:\n  size: {type: integer}\n  name: {type: string, default: plain}\n  word: {type: string, secret: true, default: none}\nvalues:\n  last: {type: string, value: \"${c.spec.id}\"}\nresources:\n  a: {type: test/data, spec: {input: \"${variables.size}\"}}\n  b: {type: test/data, spec: {input: \"${a.spec.id} ${variables.name}\"}}\n  c: {type: test/data, dependsOn: b, spec: {input: \"${variables.word}\"}}\nexports:\n  last: {type: string, field: values.last}\n";
+
+#[test]
+fn a_deploy_that_is_to_stop_ends_well_and_says_what_waits() {
+    let text = THREE.replace(", secret: true", "");
+    let place = Place::with("blueprint.yaml", &text);
+    let inputs = ["--var", "size=1"];
+    let stopped = place.ends(0, &["deploy", "-y", "--until", "a", inputs[0], inputs[1]]);
+    assert_eq!(stopped.last_line(), "1 created, 0 updated, 0 deleted");
+    assert!(stopped.err.contains("What waits: b, c."), "{}", stopped.err);
+    assert!(place.ends(0, &["exports"]).out.is_empty(), "not everything is there yet");
+    let unknown = place.ends(1, &["deploy", "-y", "--until", "d", inputs[0], inputs[1]]);
+    assert!(unknown.err.contains("error[unknown-address]"), "{}", unknown.err);
+    // Nothing waits behind the last one but the value that an export reads.
+    let last = place.ends(0, &["deploy", "-y", "--until", "c", inputs[0], inputs[1]]);
+    assert!(!last.err.contains("What waits"), "{}", last.err);
+    assert!(place.ends(0, &["exports", "last"]).out.starts_with("data-"));
+    place.ends(2, &["deploy", "-y", "--until", "a["]);
+
+    let place = Place::with("blueprint.yaml", &text);
+    let stopped = place.ends(0, &["deploy", "-y", "--json", "--until", "a", inputs[0], inputs[1]]);
+    let summary: serde_json::Value = serde_json::from_str(stopped.last_line()).unwrap();
+    assert_eq!((&summary["created"], &summary["exit"]), (&1.into(), &0.into()));
+    assert_eq!(summary["waiting"], serde_json::json!(["b", "c"]));
+}
+
+#[test]
+fn inputs_that_are_not_given_are_kept_if_asked() {
+    let place = Place::with("blueprint.yaml", THREE);
+    place.ends(0, &["key", "new"]);
+    place.write("inputs.yaml", "size: 3\nname: from-file\n");
+    let missing = place.ends(1, &["deploy", "-y", "--keep-vars"]);
+    assert!(missing.err.contains("error[missing-variable]"), "nothing to keep yet: {}", missing.err);
+    place.ends(0, &["deploy", "-y", "--vars", "inputs.yaml", "--var", "word=hidden"]);
+    assert!(place.ends(1, &["deploy", "-y"]).err.contains("error[missing-variable]"), "kept only if asked");
+    let same = place.ends(0, &["deploy", "-y", "--keep-vars"]);
+    assert_eq!(same.last_line(), "0 created, 0 updated, 0 deleted");
+    // One given now counts; the others stay, secret ones too, and what was given at a keeping is kept the next time.
+    let changed = place.ends(0, &["deploy", "-y", "--keep-vars", "--var", "name=now"]);
+    assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted");
+    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
+    // A failed run was given inputs as well; a destroy and a change of the state alone were not.
+    place.ends(0, &["state", "move", "-y", "c", "d"]);
+    place.ends(0, &["state", "move", "-y", "d", "c"]);
+    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
+    place.ends(0, &["destroy", "-y"]);
+    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "3 created, 0 updated, 0 deleted");
+    // What is no longer declared is let go.
+    let text = THREE.replace("  name: {type: string, default: plain}\n", "").replace("${variables.name}", "fixed");
+    place.write("blueprint.yaml", text);
+    assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 1 updated, 0 deleted");
+    // A kept plan has its inputs.
+    place.ends(0, &["stage", "--out", "plan", "--var", "size=3"]);
+    place.ends(2, &["deploy", "plan", "--keep-vars"]);
+}
+
+#[test]
+fn a_person_says_what_was_made() {
+    let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
+    let place = Place::with("blueprint.yaml", text);
+    let mut child = place.cyan(&["deploy", "-y"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.ends(0, &["unlock", "-y"]);
+    let which = place.ends(1, &["reconcile", "-y", "--adopt", "slow"]);
+    assert!(which.err.contains("--adopt 'slow=ID'"), "{}", which.err);
+    place.ends(1, &["reconcile", "-y", "--adopt", "other"]);
+    let adopted = place.ends(0, &["reconcile", "-y", "--adopt", "slow=made-by-hand"]);
+    assert!(adopted.err.contains("counts as done"), "{}", adopted.err);
+    assert!(place.ends(0, &["show", "slow"]).out.contains("id: made-by-hand"));
+    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "0 created, 0 updated, 0 deleted");
+}

@@ -144,7 +144,11 @@ impl Apply {
     /// A call that waits to be tried again will not be.
     pub(super) fn give_up(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
-        let stopped = ProviderError::new(ErrorKind::Permanent, "not tried again, because the operation is stopping");
+        let why = match self.running[task as usize].late {
+            true => "not tried again, because its time is over",
+            false => "not tried again, because the operation is stopping",
+        };
+        let stopped = ProviderError::new(ErrorKind::Permanent, why);
         self.refused(task, &decided, stopped, effects);
     }
 

@@ -18,6 +18,7 @@ mod ask;
 mod links;
 mod record;
 mod run;
+mod until;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use state::{Entry, EntryKind, Finished, Operation, OperationKind, OperationOutco
 
 use crate::event::Event;
 use crate::links::FixedMap;
-use crate::plan::{Named, Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
+use crate::plan::{Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
 use crate::resolve::{Evaluation, Need};
 pub use ask::Asking;
 
@@ -271,7 +272,7 @@ pub struct Apply {
     asks_at_the_end: bool,
     rounds_at_the_end: u32,
     /// Tasks that are left before the operation is to stop.
-    before_stop: Option<u32>,
+    before_stop: Option<until::Tasks>,
     /// It has stopped because it was to.
     held: bool,
     /// Tasks whose things could not be deleted and were forgotten.
@@ -321,13 +322,7 @@ impl Apply {
                 record: None,
             });
         }
-        let before_stop = plan.options.until.as_ref().map(|until| {
-            let named = Named::new(std::slice::from_ref(until));
-            let of = |task: &&crate::plan::Task| {
-                task.decision.as_ref().is_some_and(|decided| named.covers(&decided.address))
-            };
-            plan.tasks.iter().filter(of).count() as u32
-        });
+        let before_stop = until::before_stop(&plan, &snapshot);
         let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
         let wholes =
             wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32))).collect();
@@ -542,10 +537,7 @@ impl Apply {
     fn waiting(&self) -> Vec<Address> {
         let begun = |running: &Running| matches!(running.progress, Progress::Waiting(_) | Progress::Ready);
         let left = self.running.iter().zip(&self.plan.tasks).filter(|(running, task)| {
-            let acts = matches!(
-                task.kind,
-                TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::Record
-            );
+            let acts = !matches!(task.kind, TaskKind::Gather | TaskKind::Settled);
             self.held && acts && begun(running)
         });
         let addresses = left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone()));
@@ -554,17 +546,13 @@ impl Apply {
 
     /// A task is done: if it was the last one before the operation is to stop, it stops.
     fn count_down(&mut self, task: u32, effects: &mut Vec<Effect>) {
-        let (Some(left), Some(until)) = (self.before_stop, &self.plan.options.until) else { return };
-        let decided = self.plan.tasks.get(task as usize).and_then(|task| task.decision.as_ref());
-        if !decided.is_some_and(|decided| Named::new(std::slice::from_ref(until)).covers(&decided.address)) {
-            return;
+        if self.before_stop.as_mut().is_some_and(|left| left.remove(&task)) {
+            self.stop_if_there(effects);
         }
-        self.before_stop = Some(left.saturating_sub(1));
-        self.stop_if_there(effects);
     }
 
     fn stop_if_there(&mut self, effects: &mut Vec<Effect>) {
-        if self.before_stop == Some(0) && !self.stopping {
+        if self.before_stop.as_ref().is_some_and(until::Tasks::is_empty) && !self.stopping {
             self.held = true;
             self.stop(effects);
         }
@@ -619,7 +607,10 @@ impl Apply {
     }
 
     fn unfinished(&self) -> bool {
-        self.running.iter().any(|task| !matches!(task.progress, Progress::Done))
+        // What stands for values, and what was written when the operation began, has nothing left to do.
+        let acts = |kind| !matches!(kind, TaskKind::Gather | TaskKind::Settled);
+        let running = self.running.iter().zip(&self.plan.tasks);
+        running.into_iter().any(|(running, task)| running.progress != Progress::Done && acts(task.kind))
     }
 
     /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
