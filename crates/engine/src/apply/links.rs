@@ -39,8 +39,20 @@ impl Apply {
             apply.tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
             apply.complete(task, effects);
         };
-        if phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link))) {
+        let of_link = self.snapshot.records.get(&phase.link).cloned();
+        let before: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
+        let before: Vec<Overlay> =
+            before.into_iter().filter(|it| it.target == phase.target && it.phase == phase.name).collect();
+        if self.is_phase_gone(phase) && before.is_empty() {
             return unneeded(self, effects, "an end of the link is not there");
+        }
+        let goes = phase.member.is_some_and(|(resource, position)| {
+            self.evaluation.as_ref().is_some_and(|it| it.is_absent(resource, position))
+        });
+        if goes {
+            // What it has written goes with the thing.
+            self.record_link(task, phase, &of_link, Vec::new(), None, StatusWord::Running);
+            return unneeded(self, effects, "what it writes into goes");
         }
         let Some(record) = self.snapshot.records.get(&phase.target).filter(|record| !record.id.is_empty()).cloned()
         else {
@@ -49,10 +61,12 @@ impl Apply {
         let Some((spec, overlays)) = self.spec_of_phase(decided, phase, &record) else {
             return self.phase_undone(task, decided, phase, effects);
         };
-        let of_link = self.snapshot.records.get(&phase.link).cloned();
         let places = overlays.iter().filter_map(|it| Some((phase.target.clone(), it.contribution.identity()?)));
         self.rewritten.extend(places);
         if same(&spec, &record.inputs) && !phase.insist {
+            if overlays == before {
+                return unneeded(self, effects, "it has been written already");
+            }
             self.record_link(task, phase, &of_link, overlays, None, StatusWord::Running);
             // The answer is known; only the link's record changes.
             self.complete(task, effects);
@@ -92,6 +106,11 @@ impl Apply {
         self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
     }
 
+    /// Whether the link of a phase has turned out not to be there: what it has written is taken out.
+    fn is_phase_gone(&self, phase: &Phase) -> bool {
+        phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
+    }
+
     /// What the target's spec becomes, and what the link will have written into it; `None` if that is in error, which is
     /// reported.
     fn spec_of_phase(
@@ -100,7 +119,7 @@ impl Apply {
         phase: &Phase,
         record: &Arc<Record>,
     ) -> Option<(Value, Vec<Overlay>)> {
-        let contributions = match phase.into {
+        let contributions = match phase.into.filter(|_| !self.is_phase_gone(phase)) {
             Some((link, target)) => {
                 self.required(link, decided)?;
                 let mut mistakes = Diagnostics::new();
@@ -229,7 +248,7 @@ impl Apply {
             type_name: whole.as_ref().map_or_else(|| "".into(), |it| it.type_name.clone()),
             status: Status::new(StatusOp::Create, StatusWord::Running),
             id: link.to_string().into(),
-            inputs: whole.as_ref().map_or(Value::Null, |it| it.desired.clone()),
+            inputs: whole.as_ref().map_or(Value::Null, |it| known_part(&it.desired)),
             outputs: Value::Null,
             private: Value::Null,
             metadata: Value::Null,
@@ -362,6 +381,8 @@ impl Apply {
         let mut mistakes = Diagnostics::new();
         let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task, effects) };
         if evaluation.is_gone(link) {
+            evaluation.links.made.remove(&decided.address);
+            self.absent.insert(decided.address.clone());
             self.tell(
                 Event::Unneeded { address: decided.address.clone(), reason: "an end of the link is not there".into() },
                 effects,
@@ -376,6 +397,14 @@ impl Apply {
         let (Ok(data), Ok(Some(notes)), false) = (outcome, notes, failed) else {
             return self.link_undone(task, decided, effects);
         };
+        if data.has_unknown() || notes.has_unknown() {
+            self.found.push(
+                codes::PROMISE_BROKEN
+                    .new(format!("what `{}` gives is still not known", decided.address))
+                    .label(decided.span, "its kind reads something that has no value yet"),
+            );
+            return self.link_undone(task, decided, effects);
+        }
         if self.required(link, decided).is_none() {
             return self.link_undone(task, decided, effects);
         }
@@ -403,6 +432,9 @@ impl Apply {
         record.origin = self.origin(decided);
         if let Some(evaluation) = self.evaluation.as_mut() {
             evaluation.links.made.insert(decided.address.clone());
+        }
+        if before.as_deref() == Some(&record) {
+            return self.complete(task, effects);
         }
         self.record(task, decided, Some(Arc::new(record)), None, Durable::Done(task));
     }
@@ -480,9 +512,31 @@ impl Apply {
         self.found.append(mistakes);
         if !holds {
             self.absent.insert(decided.address.clone());
+        } else if let Some(part) = evaluation.part_mut(link, part) {
+            part.condition_open = false;
         }
         Some(holds)
     }
+}
+
+/// What is known already of what a link's record says of it: the rest is filled in once the link is made.
+fn known_part(inputs: &Value) -> Value {
+    if !inputs.has_unknown() {
+        return inputs.clone();
+    }
+    let known = |value: &&Value| !value.has_unknown();
+    let entries = inputs.as_map().into_iter().flatten().map(|(key, value)| {
+        let value = match value {
+            Value::List(items) => Value::list(items.iter().filter(known).cloned()),
+            Value::Map(entries) => {
+                let entries = entries.iter().filter(|(_, value)| !value.has_unknown());
+                Value::map(entries.map(|(key, value)| (key.clone(), value.clone())))
+            }
+            other => other.clone(),
+        };
+        (key.clone(), value)
+    });
+    Value::map(entries.filter(|(_, value)| !value.has_unknown()))
 }
 
 fn same_place(a: &Overlay, b: &Overlay) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Name, Value};
+use blueprint::{Address, Name, Value};
 use provider::{Applied, Operation as Verb, ResourceType};
 use state::{Entry, EntryKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
@@ -83,7 +83,7 @@ impl Apply {
             outputs: Value::Null,
             private: Value::Null,
             metadata: self.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone(),
-            dependencies: decided.dependencies.clone(),
+            dependencies: self.still_used(&decided.dependencies),
             retain: decided.retain,
             protect: decided.protect,
             deposed: None,
@@ -93,6 +93,11 @@ impl Apply {
             schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),
             origin: self.origin(decided),
         }
+    }
+
+    /// What a thing uses, without what has turned out not to be there.
+    fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
+        dependencies.iter().filter(|used| !self.absent.contains(*used)).cloned().collect()
     }
 
     /// What is remembered of a thing whose call was answered well.

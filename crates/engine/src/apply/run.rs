@@ -222,6 +222,9 @@ impl Apply {
             TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => {
                 Turn::Unneeded("its condition holds")
             }
+            TaskKind::DeleteIfAbsent if matches!(decided.linked.as_deref(), Some(Linked::Whole(_))) => {
+                Turn::Remember(Value::Null)
+            }
             TaskKind::DeleteIfAbsent if decided.protect => {
                 self.found.push(
                     codes::PROTECTED
@@ -357,8 +360,12 @@ impl Apply {
     fn with_what_links_wrote(&self, decided: &Decided, spec: Value) -> Value {
         let written = self.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
         let anew = matches!(decided.action, Action::Create | Action::Replace);
+        let member = decided.element.and_then(|(index, at)| self.evaluation.as_ref()?.member(index, at));
         match self.snapshot.records.get(&decided.address).filter(|_| !written.is_empty() && !anew) {
-            Some(now) => carried(&spec, written.iter(), &now.inputs),
+            Some(now) => {
+                let document = member.map_or(&Value::Null, |member| &member.spec);
+                carried(&spec, written.iter(), &now.inputs, document)
+            }
             None => spec,
         }
     }

@@ -304,13 +304,15 @@ fn replace(spec: &mut Value, path: &str, value: Option<Value>) {
     }
 }
 
-/// `spec` with contributions as they stand in `from`: what is there is taken over, what is not is taken out.
+/// `spec` with contributions as they stand in `from`: what is there is taken over, what is not is taken out. What the
+/// document says stays, be it an empty list.
 pub(crate) fn carried<'c>(
     spec: &Value,
     contributions: impl Iterator<Item = &'c Contribution> + Clone,
     from: &Value,
+    document: &Value,
 ) -> Value {
-    let mut carried = without(spec, contributions.clone(), spec);
+    let mut carried = without(spec, contributions.clone(), document);
     let nobody = Address::root("");
     let mut lists: blueprint::IndexMap<
         &Name,

@@ -742,7 +742,7 @@ fn decide(
     let anew = decision.desired.clone();
     if !written.is_empty() {
         // What links have written is theirs to change.
-        decision.desired = carried(&decision.desired, written.iter(), &prior);
+        decision.desired = carried(&decision.desired, written.iter(), &prior, &anew);
     }
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
     let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
@@ -768,7 +768,7 @@ fn decide(
         if written.is_empty() {
             differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
         } else {
-            let said = carried(&anew, written.iter(), &record.inputs);
+            let said = carried(&anew, written.iter(), &record.inputs, &anew);
             differences(&ty.schema, &record.inputs, &said, &mut by_document);
         }
         if !by_document.is_empty() && decision.action == Action::Update {

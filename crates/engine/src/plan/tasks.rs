@@ -344,7 +344,7 @@ pub(super) fn order(
     let freed = unique_conflicts(&mut builder, &draft);
     wait_for_users(&mut builder, &draft, snapshot, &freed);
     links::order(&mut builder, &draft, &of_links);
-    conditions(&mut builder, &shared);
+    conditions(&mut builder, &shared, snapshot);
     builder.settle_waits();
     let mut tasks = builder.tasks;
     let order = topological(&mut tasks);
@@ -679,8 +679,8 @@ fn wait_for_users(
 }
 
 /// Things whose conditions are known only on deploy and that are there already: if a condition comes out false, the
-/// thing goes after everything else (ruling S32).
-fn conditions(builder: &mut Builder<'_>, shared: &[std::sync::Arc<Decided>]) {
+/// thing goes after everything else (ruling S32), users before what they use. A link is forgotten once its parts are gone.
+fn conditions(builder: &mut Builder<'_>, shared: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
     let open: Vec<&std::sync::Arc<Decided>> = shared
         .iter()
         .filter(|decided| decided.condition_open && decided.prior.as_ref().is_some_and(|record| !record.id.is_empty()))
@@ -689,9 +689,31 @@ fn conditions(builder: &mut Builder<'_>, shared: &[std::sync::Arc<Decided>]) {
         return;
     }
     let everything = builder.add_gather((0..builder.tasks.len() as u32).collect());
-    for decided in open {
+    let mut going: IndexMap<&Address, u32> = IndexMap::default();
+    for decided in &open {
         let task = builder.add(TaskKind::DeleteIfAbsent, Some(decided));
         builder.wait(task, everything, Until::Configured);
+        going.insert(&decided.address, task);
+    }
+    let mut users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
+    for decided in &open {
+        let (Some(own), Some(prior)) = (going.get(&decided.address).copied(), &decided.prior) else { continue };
+        for used in prior.dependencies.iter().filter(|used| **used != decided.address) {
+            let part_of_it = crate::links::link_of(used).is_some_and(|link| link == decided.address);
+            match going.get(used).copied().filter(|_| part_of_it) {
+                Some(part) => builder.wait(own, part, Until::Ready),
+                None => users.entry(used).or_default().push(own),
+            }
+        }
+    }
+    // Values were recorded after what they use, so going backwards finds the users first.
+    for (name, uses) in snapshot.groups.iter().rev() {
+        let Some(tasks) = users.get(&address_of_group(name)).cloned() else { continue };
+        let task = builder.add_gather(tasks);
+        uses.iter().for_each(|used| users.entry(used).or_default().push(task));
+    }
+    for (address, task) in going {
+        users.get(address).into_iter().flatten().for_each(|user| builder.wait(task, *user, Until::Ready));
     }
 }
 

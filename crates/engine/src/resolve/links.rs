@@ -495,7 +495,7 @@ impl Evaluation {
     }
 
     /// Whether it is still not known if an end of a link is there.
-    fn is_open(&self, link: LinkAt) -> bool {
+    pub(crate) fn is_open(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
             let end = self.end_of(link, side);
             end.is_some_and(|(resource, position)| match self.member(resource, position) {
@@ -503,6 +503,11 @@ impl Evaluation {
                 None => matches!(self.resources[resource as usize], Members::Open),
             })
         })
+    }
+
+    /// Whether a thing has turned out not to be there.
+    pub(crate) fn is_absent(&self, resource: u32, position: Option<u32>) -> bool {
+        !matches!(self.resources[resource as usize], Members::Open) && self.member(resource, position).is_none()
     }
 
     /// Whether an end of a link has turned out not to be there.
@@ -759,7 +764,7 @@ impl Evaluation {
         let Some(address) = self.link((number, at)).map(|link| link.address.clone()) else {
             return Err(Stop::Reported);
         };
-        if !self.links.made.contains(&address) {
+        if !self.links.made.contains(&address) || self.is_open((number, at)) {
             return Ok(unknown_of(Type::Any, &address));
         }
         match self.link_data((number, at), &mut mistakes) {

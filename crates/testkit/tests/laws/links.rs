@@ -17,19 +17,25 @@ struct Linked {
     /// Which buckets are there; a bucket selects the queues.
     buckets: Vec<Option<(u8, bool)>>,
     queues: usize,
+    /// Whether the first bucket is there is known only on deploy, where the gate is changed to this.
+    gate: Option<u8>,
 }
 
 fn linked() -> impl Strategy<Value = Linked> {
     let function = prop::option::weighted(0.8, (0..3_u8, any::<bool>(), prop::bool::weighted(0.2)));
     let bucket = prop::option::weighted(0.8, (0..2_u8, any::<bool>()));
-    (prop::collection::vec(function, 3), prop::collection::vec(bucket, 2), 0..3_usize)
-        .prop_map(|(functions, buckets, queues)| Linked { functions, buckets, queues })
+    let gate = prop::option::weighted(0.4, 0..4_u8);
+    (prop::collection::vec(function, 3), prop::collection::vec(bucket, 2), 0..3_usize, gate)
+        .prop_map(|(functions, buckets, queues, gate)| Linked { functions, buckets, queues, gate })
 }
 
 impl Linked {
     fn text(&self) -> String {
         let mut text =
             String::from("version: 2023-04-20\nresources:\n  role: { type: test/role, spec: { name: r } }\n");
+        if let Some(gate) = self.gate {
+            let _ = writeln!(text, "  gate: {{ type: test/record, spec: {{ title: t{gate} }} }}");
+        }
         for (at, function) in self.functions.iter().enumerate() {
             let Some((selects, writes, many)) = function else { continue };
             let selector = match selects {
@@ -49,9 +55,13 @@ impl Linked {
         for (at, bucket) in self.buckets.iter().enumerate() {
             let Some((name, selects)) = bucket else { continue };
             let selector = if *selects { "    linkSelector: { byLabel: { kind: queue } }\n" } else { "" };
+            let condition = match self.gate {
+                Some(_) if at == 0 => "    condition: ${lt(gate.spec.revision, 3)}\n",
+                _ => "",
+            };
             let _ = write!(
                 text,
-                "  b{at}:\n    type: test/bucket\n{selector}    metadata: {{ labels: {{ kind: bucket, app: all }} }}\n    spec: {{ name: n{name}-{at} }}\n"
+                "  b{at}:\n    type: test/bucket\n{selector}{condition}    metadata: {{ labels: {{ kind: bucket, app: all }} }}\n    spec: {{ name: n{name}-{at} }}\n"
             );
         }
         for at in 0..self.queues {

@@ -148,6 +148,8 @@ pub(super) async fn decide_links(
             LinkSlot::Open | LinkSlot::Failed => {}
         }
     }
+    // It was settled before its ends, and one of them has turned out not to be there.
+    links.retain(|link| !evaluation.is_gone(*link));
     let (ranks, givers) = hold_against_limits(evaluation, &links, catalogs, found);
     let mut wanted = Vec::with_capacity(links.len());
     for (at, link) in links.iter().enumerate() {
@@ -292,6 +294,8 @@ fn decide_link(
         .as_ref()
         .is_none_or(|record| record.status.op == StatusOp::Create && record.status.word != StatusWord::Ready);
     let verb = if is_new { Action::Link } else { Action::Relink };
+    // Whether it is there at all is known only on deploy: what it has written so far may have to be taken out then.
+    let open = evaluation.is_open(one.link);
     let mut targets = vec![Target::End(Side::A), Target::End(Side::B)];
     targets.extend((0..kind.uses.len()).map(Target::Use));
     targets.retain(|target| {
@@ -344,11 +348,14 @@ fn decide_link(
             let link = &one.address;
             contributions.iter().map(move |it| WrittenAfter { member, link: link.clone(), contribution: it.clone() })
         }));
-        if !changed && undo.is_empty() {
+        let same_as_before = !changed && undo.is_empty();
+        if same_as_before && (!open || mine.is_empty()) {
             continue;
         }
         let mut reasons = vec![if is_new { Reason::New } else { Reason::Changed }];
-        if drifted {
+        if same_as_before {
+            reasons.clear();
+        } else if drifted {
             reasons = vec![Reason::Drifted];
         } else if fresh && !is_new {
             reasons = vec![Reason::DependencyReplaced];
@@ -370,7 +377,15 @@ fn decide_link(
             changes,
             desired: values,
             ty,
-            ..blank(part_of(&one.address, &name), target_type, verb, reasons, span, Linked::Phase(phase))
+            condition_open: open,
+            ..blank(
+                part_of(&one.address, &name),
+                target_type,
+                if same_as_before { Action::None } else { verb },
+                reasons,
+                span,
+                Linked::Phase(phase),
+            )
         });
     }
     // What it wrote into something that is no longer its target is taken out there.
@@ -447,7 +462,8 @@ fn decide_link(
             if drifted_any {
                 reasons.push(Reason::Drifted);
             }
-            if reasons.is_empty() && (parts_change || !decisions.is_empty()) {
+            let acts = |decision: &Decision| decision.action != Action::None;
+            if reasons.is_empty() && (parts_change || decisions.iter().any(acts)) {
                 reasons.push(Reason::Changed);
             }
         }
@@ -461,7 +477,7 @@ fn decide_link(
     }
     dependencies.extend(parts.iter().cloned());
     let differs = prior.as_ref().is_some_and(|record| record.dependencies != dependencies);
-    if !reasons.is_empty() || differs {
+    if !reasons.is_empty() || differs || open && prior.is_some() {
         let action = if reasons.is_empty() { Action::None } else { verb };
         let whole = Whole { link: Some(one.link), after: one.after.clone(), parts, changes: whole_changes };
         decisions.push(Decision {
@@ -470,6 +486,7 @@ fn decide_link(
             prior,
             dependencies,
             record_differs: true,
+            condition_open: open,
             ..blank(one.address.clone(), one.type_name.clone(), action, reasons, one.span, Linked::Whole(whole))
         });
     }
