@@ -101,7 +101,10 @@ impl Draft {
         for decision in &mut self.decisions {
             let (moved, imported) =
                 (moves.has_arrived(&decision.address), self.imports.done.contains(&decision.address));
-            if !(moved || imported) || decision.moved_from.is_some() || decision.element.is_none() {
+            // A link comes along with its end without a step; each of its parts is a thing that moves.
+            let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
+            let declared = decision.element.is_some() || is_part;
+            if !(moved || imported) || decision.moved_from.is_some() || !declared {
                 continue;
             }
             let (action, reason) =

@@ -5,6 +5,8 @@
 //!
 //! Not here: the step that says so (`draft`), writing it (`ledger`).
 
+mod links;
+
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Key, LinkName, Name};
@@ -60,7 +62,7 @@ impl Moves {
     }
 
     /// Renames, unless something is there already under a new name.
-    fn carry_out(&self, snapshot: &mut Snapshot, answers: &mut Answers, ledger: &mut Ledger, found: &mut Diagnostics) {
+    fn carry_out(&mut self, snapshot: &mut Snapshot, answers: &mut Answers, ledger: &mut Ledger, found: &mut Diagnostics) {
         for (from, (to, span)) in &self.pairs {
             if snapshot.records.contains_key(to) && !self.pairs.contains_key(to) {
                 found.push(taken(from, to, *span));
@@ -68,7 +70,8 @@ impl Moves {
         }
         if !found.has_errors() {
             let pairs = self.pairs.iter().map(|(from, (to, _))| (from.clone(), to.clone())).collect();
-            rename(&pairs, snapshot, answers, ledger);
+            let along = rename(pairs, snapshot, answers, ledger);
+            self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
         }
     }
 
@@ -89,11 +92,12 @@ impl Moves {
         if back.is_empty() {
             return;
         }
-        rename(&back, snapshot, answers, ledger);
         for (to, from) in &back {
             self.pairs.shift_remove(from);
             self.arrived.shift_remove(to);
         }
+        let along = rename(back, snapshot, answers, ledger);
+        along.keys().for_each(|to| drop(self.arrived.shift_remove(to)));
     }
 }
 
@@ -323,12 +327,20 @@ fn pairs_from(
     every.map(|member| (member.clone(), like(to.clone(), member))).collect()
 }
 
-/// Gives records, and whatever names them, their new addresses. Positions stay as they are.
-fn rename(pairs: &IndexMap<Address, Address>, snapshot: &mut Snapshot, answers: &mut Answers, ledger: &mut Ledger) {
+/// Gives records, and whatever names them, their new addresses. Positions stay as they are. Gives the links, and parts of
+/// links, that have moved along with an end.
+fn rename(
+    mut pairs: IndexMap<Address, Address>,
+    snapshot: &mut Snapshot,
+    answers: &mut Answers,
+    ledger: &mut Ledger,
+) -> IndexMap<Address, Address> {
     if pairs.is_empty() {
-        return;
+        return IndexMap::default();
     }
-    for (from, to) in pairs {
+    let along = links::along(&pairs, snapshot);
+    pairs.extend(along.iter().map(|(from, to)| (from.clone(), to.clone())));
+    for (from, to) in &pairs {
         ledger.note(snapshot, from);
         ledger.note(snapshot, to);
     }
@@ -365,6 +377,8 @@ fn rename(pairs: &IndexMap<Address, Address>, snapshot: &mut Snapshot, answers: 
         *remembered =
             all.into_iter().map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value)).collect();
     }
+    links::retarget(&pairs, snapshot, ledger);
+    along
 }
 
 /// The call site of a remembered value under the new name of its owner.
