@@ -10,7 +10,7 @@ use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 
 use crate::answers::{Answers, FrozenSeen};
-use crate::links::{Contribution, FixedMap, Overlay, is_link, overlays_of, without};
+use crate::links::{Contribution, FixedMap, Overlay, Standing, is_link, overlays_of, without};
 use crate::plan::diff::{differences, mark_like, same_field};
 use crate::plan::{Change, Named};
 use crate::refresh;
@@ -109,11 +109,15 @@ fn written_by_links(snapshot: &Snapshot) -> FixedMap<Address, Vec<(Address, Cont
 /// The links whose contributions to one thing are not there as they wrote them.
 fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
     let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
-    for (link, contribution) in written.iter().filter(|(_, contribution)| !contribution.stands_in(seen)) {
+    let mut seen = Standing::new(seen.clone());
+    for (link, contribution) in written {
+        if seen.has(contribution) {
+            continue;
+        }
         by_link.entry(link).or_default().push(Change {
             path: format!("spec.{}", contribution.place()),
             before: Some(contribution.value.clone()),
-            after: contribution.found_in(seen).map(|now| mark_like(&now, Some(&contribution.value), None)),
+            after: seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None)),
             forces: false,
         });
     }

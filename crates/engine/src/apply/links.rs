@@ -16,7 +16,7 @@ use super::{Apply, CallRequest, Durable, Effect, Progress};
 use crate::check::spec::conform_resource;
 use crate::codes;
 use crate::event::Event;
-use crate::links::{Contribution, Merger, Overlay, Written, link_of, overlays_of, private_of, without};
+use crate::links::{Contribution, Merger, Overlay, Standing, Written, link_of, overlays_of, private_of, without};
 use crate::plan::diff::{mark_fields, same};
 use crate::plan::{Action, Decided, Linked, Phase};
 use crate::resolve::{LinkAt, Outputs, conflict, part_resource};
@@ -147,8 +147,9 @@ impl Apply {
         let document = member.as_ref().map_or(Value::Null, |(spec, _)| spec.clone());
         let recorded = self.snapshot.records.get(&phase.link).map(|record| overlays_of(record)).unwrap_or_default();
         let mine = recorded.iter().filter(|it| it.target == phase.target && it.phase == phase.name);
+        let mut said = Standing::new(document.clone());
         let left = phase.undo.iter().chain(mine).map(|it| &it.contribution).filter(|it| {
-            let in_document = !matches!(it.how, Written::Set) && it.found_in(&document).is_some();
+            let in_document = !matches!(it.how, Written::Set) && said.found(it).is_some();
             !in_document && !self.is_held_by_another(&phase.link, &phase.target, it)
         });
         // What links wrote in earlier runs gives way; the plan has seen to it that all of them want the same now.

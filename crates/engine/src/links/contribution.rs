@@ -63,24 +63,44 @@ impl Contribution {
         }
     }
 
-    /// What stands at its place in a spec.
-    pub(crate) fn found_in(&self, spec: &Value) -> Option<Value> {
-        let field = at(spec, &self.path)?;
-        match &self.how {
-            Written::Set => Some(field.clone()),
-            Written::Put(key) => field.bare().get(key).cloned(),
+}
+
+/// A spec in which many contributions are looked for: each costs no more than itself, however long its list is.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    spec: Value,
+    /// By path and identifying field: where each item of the list stands.
+    items: FixedMap<(Name, Option<Name>), FixedMap<String, usize>>,
+}
+
+impl Standing {
+    pub(crate) fn new(spec: Value) -> Standing {
+        Standing { spec, items: FixedMap::default() }
+    }
+
+    /// What stands at the place of a contribution.
+    pub(crate) fn found(&mut self, contribution: &Contribution) -> Option<&Value> {
+        let field = at(&self.spec, &contribution.path)?;
+        match &contribution.how {
+            Written::Set => Some(field),
+            Written::Put(key) => field.bare().get(key),
             Written::Add(by) => {
-                let wanted = item_identity(by.as_ref(), &self.value)?;
+                let wanted = item_identity(by.as_ref(), &contribution.value)?;
                 let items = field.bare().as_list()?;
-                items.iter().find(|item| item_identity(by.as_ref(), item).as_ref() == Some(&wanted)).cloned()
+                let index = self.items.entry((contribution.path.clone(), by.clone())).or_insert_with(|| {
+                    // Of several with one identity the first one counts.
+                    let numbered = items.iter().enumerate().rev();
+                    numbered.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect()
+                });
+                items.get(*index.get(&wanted)?)
             }
         }
         .filter(|value| !value.is_null())
     }
 
-    /// Whether it stands in a spec with its content. What a provider adds to an item does not count.
-    pub(crate) fn stands_in(&self, spec: &Value) -> bool {
-        self.found_in(spec).is_some_and(|found| covers(&found, &self.value))
+    /// Whether a contribution stands there with its content. What a provider adds to an item does not count.
+    pub(crate) fn has(&mut self, contribution: &Contribution) -> bool {
+        self.found(contribution).is_some_and(|found| covers(found, &contribution.value))
     }
 }
 

@@ -19,7 +19,7 @@ use provider::{LinkKind, ResourceType, Side};
 
 use crate::graph::Edge;
 
-pub(crate) use contribution::{Contribution, Merger, Refused, Written, carried, without};
+pub(crate) use contribution::{Contribution, Merger, Refused, Standing, Written, carried, without};
 pub(crate) use guarantees::{Between, Counted, Guarantees, MemberKey, count};
 pub(crate) use instance::{Ends, LinkInstance, Place, Unpaired, ends_of, is_link, link_of, pair_up, part_of};
 pub(crate) use overlay::{Overlay, failed_at, overlays_of, private_of};

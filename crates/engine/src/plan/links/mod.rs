@@ -15,13 +15,13 @@ use diag::{Diagnostics, Span};
 use provider::{Catalogs, Side};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
-use super::diff::{Change, same};
+use super::diff::{Change, mark_like, same};
 use super::draft::{Decision, Draft};
 use super::{Action, Reason, questions};
 use crate::answers::FrozenSeen;
 use crate::check::links::guarantees::{cardinality, missing_guarantee};
 use crate::links::{
-    Between, Contribution, FixedMap, Guarantees, MemberKey, Merger, Overlay, Target, count, overlays_of, part_of,
+    Between, Contribution, FixedMap, Guarantees, MemberKey, Merger, Overlay, Standing, Target, count, overlays_of, part_of,
 };
 use crate::resolve::{Evaluation, LinkAt, LinkSlot, Members, Need, conflict};
 use crate::world::World;
@@ -173,10 +173,11 @@ pub(super) async fn decide_links(
         return;
     }
     let positions = positions(draft);
+    let mut standing = FixedMap::default();
     let mut after: Vec<WrittenAfter> = Vec::new();
     for one in wanted {
         let decided = answered(evaluation, catalogs, world, found, |evaluation, found| {
-            decide_link(draft, evaluation, snapshot, &positions, &one, found)
+            decide_link(draft, evaluation, snapshot, &positions, &mut standing, &one, found)
         })
         .await
         .flatten();
@@ -187,6 +188,18 @@ pub(super) async fn decide_links(
         draft.links.insert(one.address.clone());
     }
     conflicts(evaluation, after, found);
+}
+
+/// What was seen of the things that links write into, as far as they were seen.
+type Seen = FixedMap<Address, Option<Standing>>;
+
+/// What was seen of a thing.
+fn seen_of<'s>(seen: &'s mut Seen, evaluation: &Evaluation, address: &Address) -> Option<&'s mut Standing> {
+    let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
+        Some(FrozenSeen::There { fields, .. }) => Some(Standing::new(fields.clone())),
+        _ => None,
+    });
+    of.as_mut()
 }
 
 /// The things that are decided about, by address.
@@ -282,6 +295,7 @@ fn decide_link(
     evaluation: &mut Evaluation,
     snapshot: &Snapshot,
     positions: &FixedMap<Address, usize>,
+    standing: &mut Seen,
     one: &Wanted,
     found: &mut Diagnostics,
 ) -> Result<Option<Drafted>, Need> {
@@ -314,10 +328,7 @@ fn decide_link(
         let Some(address) = at.map(|member| member.address.clone()) else { continue };
         let Some(decision) = positions.get(&address).and_then(|at| draft.decisions.get(*at)) else { continue };
         let fresh = matches!(decision.action, Action::Create | Action::Replace);
-        let seen = match evaluation.answers.seen.get(&address) {
-            Some(FrozenSeen::There { fields, .. }) => Some(fields),
-            _ => None,
-        };
+        let mut seen = seen_of(standing, evaluation, &address);
         let mine: Vec<(usize, &Overlay)> =
             recorded.iter().enumerate().filter(|(_, it)| it.target == address && it.phase == name).collect();
         kept.extend(mine.iter().map(|(at, _)| *at));
@@ -327,7 +338,8 @@ fn decide_link(
         for contribution in &contributions {
             let before = contribution.identity().and_then(|identity| before.remove(&identity));
             let intact = before.is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
-            let away = seen.is_some_and(|seen| !contribution.value.has_unknown() && !contribution.stands_in(seen));
+            let away =
+                seen.as_mut().is_some_and(|seen| !contribution.value.has_unknown() && !seen.has(contribution));
             drifted |= intact && !fresh && away;
             if fresh || !intact || away {
                 changed = true;
@@ -416,8 +428,22 @@ fn decide_link(
         let member = evaluation.member_of(one.link, *target);
         let member = member.and_then(|(resource, position)| evaluation.member(resource, position));
         let identity = contribution.identity().zip(member).map(|(it, member)| format!("{}\0{it}", member.address));
-        let before = identity.and_then(|identity| before.get(&identity)).cloned();
-        if !before.as_ref().is_some_and(|before| same(before, &contribution.value)) {
+        let mut before = identity.and_then(|identity| before.get(&identity)).cloned();
+        let intact = before.as_ref().is_some_and(|before| same(before, &contribution.value));
+        // The target is set back by an update of its own; that it is the link's that has gone is said here.
+        let set_back = member.filter(|member| {
+            let decision = positions.get(&member.address).and_then(|at| draft.decisions.get(*at));
+            intact && decision.is_some_and(|decision| decision.action == Action::Update)
+        });
+        let mut away = false;
+        if let Some(seen) = set_back.and_then(|member| seen_of(standing, evaluation, &member.address))
+            && !seen.has(contribution)
+        {
+            before = seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
+            away = true;
+        }
+        drifted_any |= away;
+        if !intact || away {
             whole_changes.push((
                 target.phase(&kind),
                 true,
