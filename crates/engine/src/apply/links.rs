@@ -212,6 +212,33 @@ impl Apply {
         }
     }
 
+    /// Holds links that write with a thing against their requirements, where only now it can be told whether they hold.
+    /// `None` if one does not, which is reported. What cannot be told even now is looked at before the link's next step.
+    pub(super) fn may_be_linked(&mut self, decided: &Decided) -> Option<()> {
+        let evaluation = self.evaluation.as_mut()?;
+        let Some((index, position)) = decided.element.filter(|_| !evaluation.links.unproven.is_empty()) else {
+            return Some(());
+        };
+        let mut mistakes = Diagnostics::new();
+        let mut refused = false;
+        for (number, at, target) in evaluation.links_of(index, position).to_vec() {
+            let link = (number, at);
+            let writes =
+                evaluation.pair(number).is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
+            if !writes || !evaluation.links.unproven.contains(&link) || evaluation.is_gone(link) {
+                continue;
+            }
+            match evaluation.requirements(link, &mut mistakes) {
+                Ok(Some(true)) => drop(evaluation.links.unproven.remove(&link)),
+                Ok(None) => {}
+                Ok(Some(false)) | Err(_) => refused = true,
+            }
+        }
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        (!refused).then_some(())
+    }
+
     /// Puts what is known of a link into the next commit.
     fn record_link(
         &mut self,

@@ -250,6 +250,9 @@ impl Apply {
                     }
                 }
                 let Some(desired) = self.spec(decided) else { return Turn::Failed };
+                if kind != TaskKind::Record && self.may_be_linked(decided).is_none() {
+                    return Turn::Failed;
+                }
                 self.fill_metadata(decided);
                 match kind {
                     TaskKind::Record => Turn::Remember(desired),

@@ -62,7 +62,6 @@ impl Contribution {
             Written::Add(None) => format!("{}[..]", self.path),
         }
     }
-
 }
 
 /// A spec in which many contributions are looked for: each costs no more than itself, however long its list is.

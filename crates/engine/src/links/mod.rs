@@ -23,7 +23,7 @@ pub(crate) use contribution::{Contribution, Merger, Refused, Standing, Written, 
 pub(crate) use guarantees::{Between, Counted, Guarantees, MemberKey, count};
 pub(crate) use instance::{Ends, LinkInstance, Place, Unpaired, ends_of, is_link, link_of, pair_up, part_of};
 pub(crate) use overlay::{Overlay, failed_at, overlays_of, private_of};
-pub(crate) use wiring::{Read, Target, Wiring, side_of};
+pub(crate) use wiring::{Read, Target, Wiring, is_settable, side_of};
 
 /// A map with a fixed hash, so that nothing depends on a random seed.
 pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;

@@ -57,6 +57,8 @@ pub(crate) struct Wiring {
     pub(crate) parts: Vec<Vec<Read>>,
     /// What `data` reads.
     pub(crate) data: Vec<Read>,
+    /// What `require` reads, which must hold before anything is sent that is written with a target.
+    pub(crate) require: Vec<Read>,
     /// `with` contributions on both sides read each other's specs.
     pub(crate) mutual: bool,
     /// A `with` contribution into a, or into b, reads a part: the part comes first.
@@ -86,6 +88,9 @@ impl Wiring {
         }
         if let Some(data) = &kind.data {
             reads(data, kind, &mut wiring.data);
+        }
+        for (that, _) in &kind.require {
+            reads(that, kind, &mut wiring.require);
         }
         let side_reads = |side: Side, other: Side| {
             wiring.with.iter().any(|(target, found)| {
@@ -142,6 +147,11 @@ impl Wiring {
                 Target::Use(at) => kind.uses.get_index(at).is_some_and(|(_, used)| used.of == side),
             }
     }
+}
+
+/// A field of an end that the document sets.
+pub(crate) fn is_settable(schema: &Schema, field: &Name) -> bool {
+    schema.fields.get(field).is_some_and(|field| !field.computed)
 }
 
 /// Everything that an expression reads.

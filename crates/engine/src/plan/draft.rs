@@ -5,6 +5,7 @@
 
 mod groups;
 mod levels;
+mod linked;
 mod opinions;
 mod parts;
 mod removals;
@@ -19,6 +20,7 @@ use state::{Record, Snapshot, StatusOp, StatusWord};
 use self::groups::{common_dependencies, group, handed_group, searched_group};
 use self::levels::levels;
 pub(crate) use self::levels::live_locals;
+use self::linked::{heed_links, link_dependencies};
 use self::opinions::{ask_providers, heed};
 pub(super) use self::removals::of_record;
 use self::removals::{removal, remove_what_is_gone};
@@ -35,7 +37,7 @@ use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
 use crate::drift::{DriftedField, drifted_fields};
 use crate::graph::Node;
-use crate::links::{Contribution, Read, Target, carried, is_link, without};
+use crate::links::{Contribution, carried, is_link, without};
 use crate::resolve::{Evaluation, Member, Members, Need, Outputs, Site};
 use crate::world::World;
 
@@ -596,78 +598,6 @@ async fn redraw(
 
 fn with_more(common: &[Address], more: Vec<Address>) -> Vec<Address> {
     common.iter().cloned().chain(more).collect::<AddressSet>().into_iter().collect()
-}
-
-/// What a member uses because of links: what must be there first, and what contributions into it read.
-fn link_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
-    let mut used = AddressSet::default();
-    let mut writes = false;
-    for (number, at, target) in evaluation.links_of(index, position) {
-        let link = (*number, *at);
-        let Some(pair) = evaluation.declared_links.pair(*number).filter(|_| !evaluation.is_gone(link)) else {
-            continue;
-        };
-        let address_of = |target: Target| {
-            let (resource, position) = evaluation.member_of(link, target)?;
-            evaluation.member(resource, position).map(|member| member.address.clone())
-        };
-        if let (Some(first), Target::End(own)) = (pair.kind.first, target)
-            && first != *own
-        {
-            used.extend(address_of(Target::End(first)));
-        }
-        for (_, reads) in pair.wiring.with.iter().filter(|(into, _)| into == target) {
-            writes = true;
-            for read in reads {
-                match read {
-                    Read::Spec(side, field) => {
-                        let (resource, _) = evaluation.end_of(link, *side).unwrap_or_default();
-                        let ty = evaluation.type_of(resource);
-                        let alone = ty.is_some_and(|ty| {
-                            pair.wiring.reads_document(&pair.kind, *target, *side, field.as_ref(), &ty.schema)
-                        });
-                        if !alone {
-                            used.extend(address_of(Target::End(*side)));
-                        }
-                    }
-                    Read::Metadata(_) => {}
-                    Read::Use(at) => used.extend(address_of(Target::Use(*at))),
-                    Read::Part(at) => {
-                        let part = evaluation.link(link).and_then(|link| link.parts.get(*at)?.as_ref());
-                        used.extend(part.map(|part| part.address.clone()));
-                    }
-                }
-            }
-        }
-    }
-    let own = evaluation.member(index, position);
-    if writes && let Some(member) = own {
-        // What is read from the document alone may itself wait for something.
-        let mut waits_for = Vec::new();
-        member.spec.waits_for(&mut waits_for);
-        used.extend(waits_for.into_iter().filter(|address| address.link.is_none()));
-    }
-    if let Some(member) = own {
-        used.shift_remove(&member.address);
-    }
-    used.into_iter().collect()
-}
-
-/// Says of a change that a link makes it.
-fn heed_links(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
-    if !matches!(decision.action, Action::Update | Action::Replace) || decision.changes.is_empty() {
-        return;
-    }
-    let paths = evaluation.paths_written(index, position, decision.prior.as_deref());
-    let by_link = |change: &Change| {
-        let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
-        paths.iter().any(|path| {
-            rest.strip_prefix(path.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-        })
-    };
-    if decision.changes.iter().any(by_link) && !decision.reasons.contains(&Reason::Drifted) {
-        decision.reasons.insert(0, Reason::LinkChanged);
-    }
 }
 
 /// Compares what is wanted of a thing with what is remembered and seen of it.

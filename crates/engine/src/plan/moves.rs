@@ -62,7 +62,13 @@ impl Moves {
     }
 
     /// Renames, unless something is there already under a new name.
-    fn carry_out(&mut self, snapshot: &mut Snapshot, answers: &mut Answers, ledger: &mut Ledger, found: &mut Diagnostics) {
+    fn carry_out(
+        &mut self,
+        snapshot: &mut Snapshot,
+        answers: &mut Answers,
+        ledger: &mut Ledger,
+        found: &mut Diagnostics,
+    ) {
         for (from, (to, span)) in &self.pairs {
             if snapshot.records.contains_key(to) && !self.pairs.contains_key(to) {
                 found.push(taken(from, to, *span));

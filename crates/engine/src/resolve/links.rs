@@ -52,6 +52,8 @@ pub(crate) struct LinkSlots {
     by_ends: FixedMap<(u32, Option<u32>, Option<u32>), u32>,
     /// Links that are there and as they should be, so that what they expose is known.
     pub(crate) made: std::collections::HashSet<Address, foldhash::fast::FixedState>,
+    /// Links of which only a deploy can tell whether their requirements hold.
+    pub(crate) unproven: std::collections::HashSet<LinkAt, foldhash::fast::FixedState>,
     /// The keys of templates whose members are addressed by key, absent ones included.
     pub(crate) keys: FixedMap<u32, Vec<Key>>,
     /// Paths that links write with a target, by target, as the state tells.

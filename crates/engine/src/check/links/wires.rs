@@ -8,7 +8,7 @@ use diag::Span;
 use provider::{ResourceType, Side};
 
 use crate::check::edges::Edges;
-use crate::links::{FixedMap, Links, Pair, Read, Target};
+use crate::links::{FixedMap, Links, Pair, Read, Target, is_settable};
 use crate::{Edge, EdgeKind, Node};
 
 /// Works out the edges and keeps them with the links.
@@ -40,6 +40,7 @@ pub(in crate::check) fn wire<'a>(
             for read in reads {
                 at.read(*target, read, &type_of, &mut needed);
             }
+            at.requirements(*target, &type_of, &mut needed);
             needed.retain(|edge| edge.to != Node::Resource(resource));
             wires.entry(resource).or_default().extend(needed);
         }
@@ -112,6 +113,35 @@ impl Wire<'_> {
                 needed.extend(used.map(|used| self.edge(Node::Resource(used.resource))));
             }
             Read::Part(_) => needed.push(self.edge(Node::Link(self.number))),
+        }
+    }
+
+    /// What the kind's own requirements read is known before anything is written with a target. What the target itself
+    /// computes cannot be.
+    fn requirements<'t>(
+        &self,
+        target: Target,
+        type_of: &impl Fn(u32) -> Option<&'t ResourceType>,
+        needed: &mut Vec<Edge>,
+    ) {
+        for read in &self.pair.wiring.require {
+            match read {
+                Read::Spec(side, _) if target == Target::End(*side) => {}
+                Read::Spec(side, field) => {
+                    let end = self.pair.end(*side);
+                    let set =
+                        field.as_ref().filter(|field| type_of(end).is_some_and(|ty| is_settable(&ty.schema, field)));
+                    match set {
+                        Some(field) => {
+                            if let Some(value) = self.field(*side, field) {
+                                self.document(value, needed);
+                            }
+                        }
+                        None => needed.push(self.edge(Node::Resource(end))),
+                    }
+                }
+                other => self.read(target, other, type_of, needed),
+            }
         }
     }
 

@@ -21,7 +21,8 @@ use super::{Action, Reason, questions};
 use crate::answers::FrozenSeen;
 use crate::check::links::guarantees::{cardinality, missing_guarantee};
 use crate::links::{
-    Between, Contribution, FixedMap, Guarantees, MemberKey, Merger, Overlay, Standing, Target, count, overlays_of, part_of,
+    Between, Contribution, FixedMap, Guarantees, MemberKey, Merger, Overlay, Standing, Target, count, overlays_of,
+    part_of,
 };
 use crate::resolve::{Evaluation, LinkAt, LinkSlot, Members, Need, conflict};
 use crate::world::World;
@@ -269,8 +270,10 @@ fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) 
     let Some(pair) = evaluation.pair(link.0) else { return Ok(None) };
     let Some(address) = evaluation.link(link).map(|link| link.address.clone()) else { return Ok(None) };
     let Some(notes) = evaluation.notes(link, found)? else { return Ok(None) };
-    if evaluation.requirements(link, found)? == Some(false) {
-        return Ok(None);
+    match evaluation.requirements(link, found)? {
+        Some(true) => {}
+        Some(false) => return Ok(None),
+        None => drop(evaluation.links.unproven.insert(link)),
     }
     let mut with = Vec::new();
     for (target, _) in &pair.wiring.with {
@@ -338,8 +341,7 @@ fn decide_link(
         for contribution in &contributions {
             let before = contribution.identity().and_then(|identity| before.remove(&identity));
             let intact = before.is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
-            let away =
-                seen.as_mut().is_some_and(|seen| !contribution.value.has_unknown() && !seen.has(contribution));
+            let away = seen.as_mut().is_some_and(|seen| !contribution.value.has_unknown() && !seen.has(contribution));
             drifted |= intact && !fresh && away;
             if fresh || !intact || away {
                 changed = true;
