@@ -215,10 +215,10 @@ impl Apply {
     /// Holds links that write with a thing against their requirements, where only now it can be told whether they hold.
     /// `None` if one does not, which is reported. What cannot be told even now is looked at before the link's next step.
     pub(super) fn may_be_linked(&mut self, decided: &Decided) -> Option<()> {
-        let evaluation = self.evaluation.as_mut()?;
-        let Some((index, position)) = decided.element.filter(|_| !evaluation.links.unproven.is_empty()) else {
+        let Some(evaluation) = self.evaluation.as_mut().filter(|it| !it.links.unproven.is_empty()) else {
             return Some(());
         };
+        let Some((index, position)) = decided.element else { return Some(()) };
         let mut mistakes = Diagnostics::new();
         let mut refused = false;
         for (number, at, target) in evaluation.links_of(index, position).to_vec() {
