@@ -1,6 +1,7 @@
 //! Addresses: names for things that print and parse back.
 
 use std::fmt;
+use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -20,8 +21,21 @@ pub enum Key {
 ///
 /// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a part of a link as `a::b/part` (ruling S40, section 3).
 /// Shared: every place that speaks of a thing holds its address, so a clone copies a pointer.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Address(Arc<AddressParts>);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address(Arc<Hashed>);
+
+/// The parts with their hash: an address is looked up far more often than it is made.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Hashed {
+    parts: AddressParts,
+    hash: u64,
+}
+
+impl Hash for Address {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
 
 /// What an address consists of; read through [`Address`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,7 +78,8 @@ impl std::error::Error for AddressError {}
 
 impl From<AddressParts> for Address {
     fn from(parts: AddressParts) -> Address {
-        Address(Arc::new(parts))
+        let hash = foldhash::fast::FixedState::default().hash_one(&parts);
+        Address(Arc::new(Hashed { parts, hash }))
     }
 }
 
@@ -72,7 +87,7 @@ impl Deref for Address {
     type Target = AddressParts;
 
     fn deref(&self) -> &AddressParts {
-        &self.0
+        &self.0.parts
     }
 }
 
@@ -103,9 +118,10 @@ impl Address {
         self.changed(|parts| parts.link = Some(Box::new(link)))
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut AddressParts)) -> Address {
-        change(Arc::make_mut(&mut self.0));
-        self
+    fn changed(self, change: impl FnOnce(&mut AddressParts)) -> Address {
+        let mut parts = Arc::try_unwrap(self.0).map_or_else(|shared| shared.parts.clone(), |own| own.parts);
+        change(&mut parts);
+        parts.into()
     }
 }
 

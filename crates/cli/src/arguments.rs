@@ -78,6 +78,7 @@ pub(crate) enum Command {
     Deploy(Deploy),
     Destroy(Destroy),
     Reconcile(Reconcile),
+    Rollback(Rollback),
     Drift(Drift),
     Import(Import),
     State(State),
@@ -109,6 +110,7 @@ impl Command {
             Command::Deploy(_) => "deploy",
             Command::Destroy(_) => "destroy",
             Command::Reconcile(_) => "reconcile",
+            Command::Rollback(_) => "rollback",
             Command::Drift(_) => "drift",
             Command::Import(_) => "import",
             Command::State(_) => "state",
@@ -150,7 +152,11 @@ impl Command {
     /// Whether it changes an instance: then machine output is a line per event.
     pub(crate) fn is_operation(&self) -> bool {
         match self {
-            Command::Deploy(_) | Command::Destroy(_) | Command::Reconcile(_) | Command::Import(_) => true,
+            Command::Deploy(_)
+            | Command::Destroy(_)
+            | Command::Reconcile(_)
+            | Command::Rollback(_)
+            | Command::Import(_) => true,
             Command::Drift(drift) => drift.accept,
             Command::State(state) => !matches!(state.command, StateCommand::Export { .. }),
             _ => false,
@@ -247,8 +253,7 @@ pub(crate) enum OnFailure {
     Stop,
     /// Only what depends on it is left out.
     KeepGoing,
-    /// Everything that was done is undone.
-    #[value(hide = true)]
+    /// As stop; then everything goes back to the last generation that ended well.
     Rollback,
 }
 
@@ -354,6 +359,24 @@ pub(crate) struct Destroy {
     /// Forget what cannot be deleted, and say what may still exist.
     #[arg(long)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+/// Go back to an earlier generation: its document, its inputs, and what was read then.
+///
+/// Every operation that ended is a generation, kept whole (`cyan history`). Without a number, the last one that ended well
+/// is meant: after a failed deployment the one before it. The plan is shown first, like any other.
+#[derive(Debug, Args)]
+pub(crate) struct Rollback {
+    /// The number of the generation.
+    #[arg(value_name = "GENERATION")]
+    pub(crate) generation: Option<u64>,
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Plan without looking at what is there.
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
     #[command(flatten)]
     pub(crate) running: Running,
 }

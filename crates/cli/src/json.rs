@@ -77,7 +77,7 @@ pub(crate) fn plan(plan: &engine::Plan) -> Map<String, Json> {
     let exports: Vec<Json> = plan.exports.iter().map(|export| json!(hidden_export(export))).collect();
     let mut map = Map::new();
     map.insert("instance".into(), json!(plan.instance));
-    map.insert("purpose".into(), json!(plan.purpose));
+    map.insert("purpose".into(), json!(plan.purpose_word()));
     map.insert("revision".into(), json!(plan.revision));
     map.insert("counts".into(), json!({"create": create, "update": update, "delete": delete, "replace": replace}));
     map.insert("steps".into(), plan.steps.iter().map(|step| json!(hidden_step(step))).collect());

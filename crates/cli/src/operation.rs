@@ -12,6 +12,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::arguments::{OnFailure, Running};
+use crate::commands::rollback::WayBack;
 use crate::exit::{CommandError, Exit};
 use crate::registry::Registry;
 use crate::setup::{Setup, raise_warnings};
@@ -169,10 +170,11 @@ pub(crate) async fn carry_out(
     {
         setup.sealer = sealer;
     }
-    let settings = settings(running, setup)?;
+    let settings = settings(running, setup);
     let has_exports = staged.plan.exports.iter().any(|export| export.after.is_some());
     let store = setup.store(true);
-    let operated = run(staged, kept, shell, store.as_ref(), instance, settings, report).await;
+    let back = WayBack::new(setup, instance);
+    let operated = run(staged, kept, shell, store.as_ref(), &back, settings, report).await;
     let exit = match operated {
         Operated::Refused(mut found) => {
             raise_warnings(setup.global.strict, &mut found);
@@ -213,6 +215,12 @@ pub(crate) async fn carry_out(
                     Exit::Done
                 }
                 Some(OperationOutcome::Interrupted) => Exit::Interrupted,
+                Some(OperationOutcome::Failed) if let Some(second) = &outcome.rolled_back => {
+                    let ended_well = matches!(second.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone));
+                    let how = if ended_well { "It was rolled back" } else { "It was rolled back in part" };
+                    report.terminal.say(format!("{how}: {}.", plan_view::done(second.counts)));
+                    Exit::Failed
+                }
                 Some(OperationOutcome::Failed) | None => {
                     report.terminal.say("Not everything was done. What was done is recorded: mend the cause, and run the same command again.");
                     Exit::Failed
@@ -264,7 +272,7 @@ fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<
     if report.terminal.confirm(&question) { Ok(()) } else { Err(CommandError::Refused) }
 }
 
-fn settings(running: &Running, setup: &Setup) -> Result<Settings, CommandError> {
+fn settings(running: &Running, setup: &Setup) -> Settings {
     let mut settings = Settings::default();
     if let Some(parallelism) = running.parallelism.or(setup.config.parallelism) {
         settings.parallelism = usize::from(parallelism);
@@ -272,9 +280,9 @@ fn settings(running: &Running, setup: &Setup) -> Result<Settings, CommandError> 
     settings.on_failure = match running.on_failure.or(setup.config.on_failure) {
         None | Some(OnFailure::Stop) => EngineOnFailure::Stop,
         Some(OnFailure::KeepGoing) => EngineOnFailure::KeepGoing,
-        Some(OnFailure::Rollback) => return Err(CommandError::NotYet { flag: "--on-failure rollback".to_owned() }),
+        Some(OnFailure::Rollback) => EngineOnFailure::Rollback,
     };
-    Ok(settings)
+    settings
 }
 
 /// Carries a plan out, showing events as they come, and stopping when a person says so.
@@ -283,7 +291,7 @@ async fn run(
     kept: bool,
     shell: &Shell,
     store: &dyn state::Store,
-    instance: &InstanceName,
+    back: &WayBack<'_>,
     settings: Settings,
     report: &mut Report,
 ) -> Operated {
@@ -299,7 +307,7 @@ async fn run(
         }
     };
     let who = who();
-    let operating = operate(staged, kept, shell, store, instance, &who, settings, interrupts, tell);
+    let operating = operate(staged, kept, shell, store, back.instance(), &who, settings, Some(back), interrupts, tell);
     let ticking = async {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

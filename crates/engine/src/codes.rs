@@ -34,4 +34,5 @@ diag::codes! {
     NOT_STABLE = Error "not-stable": "not ready in time";
     INTERRUPTED = Note "interrupted": "outcome unknown";
     NEEDS_ATTENTION = Error "needs-attention": "a person must choose";
+    ROLLBACK_INCOMPLETE = Error "rollback-incomplete": "not everything could be undone";
 }

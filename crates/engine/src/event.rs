@@ -96,6 +96,11 @@ pub enum Event {
         /// How many calls still run.
         running: u64,
     },
+    /// The operation has failed and is undone: another one follows, back to the last generation that ended well.
+    RollingBack {
+        /// The generation; none where there was no instance before.
+        generation: Option<u64>,
+    },
     /// The operation is over.
     Finished {
         /// How it ended.

@@ -24,6 +24,7 @@ pub mod codes;
 mod documents;
 mod drift;
 mod event;
+pub mod generation;
 mod graph;
 mod hints;
 mod json_schema;

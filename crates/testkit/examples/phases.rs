@@ -96,8 +96,10 @@ fn main() {
             let settings = engine::apply::Settings::default();
             let mut events = 0_u64;
             let operated =
-                operate(staged, false, &shell, store.as_ref(), &name, "me@here", settings, interrupts, |_| events += 1)
-                    .await;
+                operate(staged, false, &shell, store.as_ref(), &name, "me@here", settings, None, interrupts, |_| {
+                    events += 1
+                })
+                .await;
             lap("apply", since);
             println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
             if once {
@@ -121,9 +123,19 @@ fn main() {
         lap("plan gone", since);
         let since = Instant::now();
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
-        let operated =
-            operate(staged, false, &shell, store.as_ref(), &name, "me@here", Default::default(), interrupts, |_| {})
-                .await;
+        let operated = operate(
+            staged,
+            false,
+            &shell,
+            store.as_ref(),
+            &name,
+            "me@here",
+            Default::default(),
+            None,
+            interrupts,
+            |_| {},
+        )
+        .await;
         lap("destroy", since);
         println!("           {operated:?}");
     });

@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure, Outcome, Settings};
-use engine::shell::{Chance, Clock, Interrupt, Operated, Shell, operate};
-use engine::{Answers, Checked, Documents, Event, FrozenDocument, Given, Options, Reading, Request, Staged};
+use engine::generation::Goal;
+use engine::shell::{Back, Chance, Clock, Interrupt, Operated, Shell, operate};
+use engine::{
+    Answers, Checked, Documents, Event, FrozenChild, FrozenDocument, Given, Options, Reading, Request, Staged,
+};
 use expr::FunctionTable;
+use futures::future::LocalBoxFuture;
 use provider::{Catalog, Catalogs, Provider};
 use providers::fake::{self, FakeOptions, FakeProvider, Fault, SharedWorld};
 use source::{Location, Source, Sources};
@@ -191,6 +195,18 @@ impl Lab {
     /// Reads and checks a document with its children, as far as the inputs say where these are. `complete`: all inputs
     /// are given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> Read {
+        self.read_kept(name, text, given, complete, &IndexMap::default()).await
+    }
+
+    /// The same, with the texts of children that are kept.
+    async fn read_kept(
+        &self,
+        name: &str,
+        text: &str,
+        given: &Given,
+        complete: bool,
+        kept: &IndexMap<Name, FrozenChild>,
+    ) -> Read {
         let mut files = Files::new();
         let file = files.add(name, text);
         let mut diagnostics = Diagnostics::new();
@@ -209,7 +225,7 @@ impl Lab {
             location: Some(Location::disk(folder.join(name).to_string_lossy().as_ref())),
             folder: folder.to_string_lossy().as_ref().into(),
             complete,
-            kept: &IndexMap::default(),
+            kept,
         };
         let documents = engine::documents(loaded, reading, &mut diagnostics).await.map(Arc::new);
         let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
@@ -250,6 +266,21 @@ impl Lab {
         let mut diagnostics = Diagnostics::new();
         let staged = self.plan(None, Given::default(), options, None, &mut diagnostics).await;
         Stage { files: Files::new(), diagnostics, staged }
+    }
+
+    /// Stages the way back to a goal.
+    pub async fn stage_back(&self, goal: Goal) -> Stage {
+        let options = Options { rollback: true, ..Options::default() };
+        let Goal::Kept(kept) = goal else { return self.stage_destroy(options).await };
+        let FrozenDocument { path, text } = &kept.document;
+        let read = self.read_kept(path, text, &kept.given, true, &kept.answers.documents).await;
+        let Read { files, mut diagnostics, documents, document, .. } = read;
+        let Some(documents) = documents.filter(|_| !diagnostics.has_errors()) else {
+            return Stage { files, diagnostics, staged: None };
+        };
+        let wanted = Some((documents, document));
+        let staged = self.plan(wanted, kept.given, options, Some(kept.answers), &mut diagnostics).await;
+        Stage { files, diagnostics, staged }
     }
 
     /// Makes a plan.
@@ -293,10 +324,18 @@ impl Lab {
         let mut events = Vec::new();
         let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let operated = {
-            let running =
-                operate(staged, kept, &shell, &store, &instance, "tester@lab", settings, interrupts, |event| {
-                    events.push(event)
-                });
+            let running = operate(
+                staged,
+                kept,
+                &shell,
+                &store,
+                &instance,
+                "tester@lab",
+                settings,
+                Some(self),
+                interrupts,
+                |event| events.push(event),
+            );
             tokio::select! {
                 biased;
                 () = crashed.notified() => None,
@@ -325,6 +364,20 @@ impl Lab {
     ) -> Option<Value> {
         let (shell, _) = self.shell(Vec::new(), None);
         staged.evaluate(expr, &shell, found).await
+    }
+}
+
+impl Back for Lab {
+    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>> {
+        Box::pin(async move {
+            let stage = self.stage_back(goal).await;
+            found.append(stage.diagnostics);
+            stage.staged
+        })
+    }
+
+    fn in_words(&self, found: Diagnostics) -> Diagnostics {
+        found
     }
 }
 

@@ -15,6 +15,7 @@
 //! drift-world disk[0] input 5 as lab       somebody else changes a field in the cloud
 //! vanish disk[0] as lab            somebody else takes a thing away
 //! hold as lab / release            another operation takes the instance, and gives it back
+//! rollback as lab                  back to the last generation that ended well; `rollback 2 as lab`: to that one
 //! world                            what is in the cloud
 //! state as lab                     what is remembered
 //! ```
@@ -25,7 +26,7 @@
 //!
 //! Behind `stage`, `deploy`, `destroy` and `reconcile`: `no-refresh`, `target ADDRESS`, `replace ADDRESS`, `renew ADDRESS`,
 //! `drift revert|accept|ignore|refuse`, `force`, `until ADDRESS`; behind `reconcile` also `retry`, `forget` and
-//! `adopt ADDRESS[=ID]`. Behind `deploy` and `destroy` also `keep-going`, `parallel N`,
+//! `adopt ADDRESS[=ID]`. Behind `deploy` and `destroy` also `keep-going`, `roll-back`, `parallel N`,
 //! and what goes wrong: `crash-after N` and `crash-before N` (the process ends after or before the call of the N-th step
 //! of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good), `trouble CALL N`
 //! (refused N times, may be tried again), `lose CALL` (done, but the answer is lost), `slow ADDRESS N` (stable at the
@@ -40,12 +41,13 @@ use std::fmt::Write as _;
 
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
+use engine::apply::OnFailure;
 use engine::plan_file::hidden;
-use engine::shell::Operated;
+use engine::shell::{Operated, last_goal};
 use engine::{Action, Adoption, DriftPolicy, Event, ExportAction, Given, Options, Staged, Step, Surgery};
 use provider::Operation;
 use providers::fake::{Fault, FaultKind, When};
-use state::{Exported, InstanceName, Lease, Store as _};
+use state::{Exported, Generation, InstanceName, Lease, Store as _};
 
 use crate::conformance::{in_runtime, values};
 use crate::lab::{Lab, Run, Stage, settings};
@@ -101,6 +103,7 @@ struct Tail {
     refresh: Options,
     keep: Option<String>,
     keep_going: bool,
+    roll_back: bool,
     parallel: Option<usize>,
     faults: Vec<Fault>,
     /// The process ends at the call of this step of the plan, from 1.
@@ -179,6 +182,7 @@ impl<'a> Words<'a> {
                 }
                 "keep" => tail.keep = Some(self.next("the name of the plan")?.to_owned()),
                 "keep-going" => tail.keep_going = true,
+                "roll-back" => tail.roll_back = true,
                 "parallel" => tail.parallel = Some(self.number("how many")?),
                 "crash-after" => tail.crash_at = Some((self.number("after which step")?, When::After)),
                 "crash-before" => tail.crash_at = Some((self.number("before which step")?, When::Before)),
@@ -273,6 +277,15 @@ impl Told {
                 self.lab.name = words.instance()?;
                 let tail = words.tail()?;
                 self.plan_from_state(tail).await;
+            }
+            "rollback" => {
+                let wanted = words.0.next_if(|word| *word != "as");
+                let wanted =
+                    wanted.map(|word| word.parse().map(Generation).map_err(|_| format!("`{word}` is no number")));
+                let wanted = wanted.transpose()?;
+                self.lab.name = words.instance()?;
+                let tail = words.tail()?;
+                self.rollback(wanted, tail).await?;
             }
             "reconcile" => {
                 self.lab.name = words.instance()?;
@@ -373,6 +386,27 @@ impl Told {
             Some(staged) => self.operate(staged, false, tail).await,
             None => self.line("no plan"),
         }
+    }
+
+    /// Goes back to a generation, or to the last one that ended well.
+    async fn rollback(&mut self, wanted: Option<Generation>, tail: Tail) -> Result<(), String> {
+        let goal = last_goal(&self.lab.store(), &self.lab.name, wanted).await.map_err(|error| error.to_string())?;
+        let stage = match goal {
+            Ok(goal) => self.lab.stage_back(goal).await,
+            Err(diagnostic) => {
+                let diagnostics = std::iter::once(*diagnostic).collect();
+                Stage { files: Files::new(), diagnostics, staged: None }
+            }
+        };
+        self.diagnostics(&stage.diagnostics, &stage.files);
+        match stage.staged {
+            Some(staged) => {
+                self.plan(&staged);
+                self.operate(staged, false, tail).await;
+            }
+            None => self.line("no plan"),
+        }
+        Ok(())
     }
 
     async fn surgery(&mut self, surgery: Surgery, words: &mut Words<'_>) -> Result<(), String> {
@@ -502,7 +536,11 @@ impl Told {
                 tail.parallel = Some(1);
             }
         }
-        let run = self.lab.run(staged, kept, tail.faults, settings(tail.parallel, tail.keep_going)).await;
+        let mut settings = settings(tail.parallel, tail.keep_going);
+        if tail.roll_back {
+            settings.on_failure = OnFailure::Rollback;
+        }
+        let run = self.lab.run(staged, kept, tail.faults, settings).await;
         self.outcome(&run);
     }
 
@@ -525,6 +563,8 @@ impl Told {
                     format!("{} {address}: failed, {message}", operation.word())
                 }
                 Event::Skipped { address, reason } => format!("{address}: skipped, {reason}"),
+                Event::RollingBack { generation: Some(number) } => format!("back to generation {number}"),
+                Event::RollingBack { generation: None } => "back to nothing".to_owned(),
                 _ => continue,
             };
             self.line(line);
@@ -550,6 +590,13 @@ impl Told {
                 let [created, updated, deleted, replaced] = outcome.counts;
                 let replaced = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };
                 self.line(format!("{word}: {created} created, {updated} updated, {deleted} deleted{replaced}"));
+                if let Some(second) = &outcome.rolled_back {
+                    let word = second.outcome.map_or("lost", |outcome| outcome.word());
+                    let [created, updated, deleted, replaced] = second.counts;
+                    let replaced = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };
+                    let counts = format!("{created} created, {updated} updated, {deleted} deleted{replaced}");
+                    self.line(format!("rolled back, {word}: {counts}"));
+                }
             }
             Some(Operated::Lost(lost)) => self.line(format!("lost: {lost:?}")),
             Some(Operated::Store(error)) => self.line(format!("the store: {error}")),

@@ -18,6 +18,7 @@ mod key;
 mod list;
 mod man;
 mod reconcile;
+pub(crate) mod rollback;
 mod schema;
 mod show;
 mod stage;
@@ -81,6 +82,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             Command::Deploy(arguments) => deploy::run(arguments, global, report).await,
             Command::Destroy(arguments) => destroy::run(arguments, global, report).await,
             Command::Reconcile(arguments) => reconcile::run(arguments, global, report).await,
+            Command::Rollback(arguments) => rollback::run(arguments, global, report).await,
             Command::Drift(arguments) => drift::run(arguments, global, report).await,
             Command::Import(arguments) => import::run(arguments, global, report).await,
             Command::State(arguments) => state::run(arguments, global, report).await,

@@ -57,6 +57,8 @@ pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Optio
         }
         Event::Recorded { address, how } => format!("{address}: {}", paint.green(how)),
         Event::Skipped { address, reason } => format!("{address}: {} {reason}", paint.yellow("skipped:")),
+        Event::RollingBack { generation: Some(number) } => format!("rolling back to generation {number}"),
+        Event::RollingBack { generation: None } => "rolling back: what was made goes again".to_owned(),
         Event::Draining { running } => format!("nothing new starts; {running} still running"),
     })
 }

@@ -50,7 +50,7 @@ impl Live {
         let mut took = None;
         match event {
             Event::Began { calls, .. } => {
-                self.calls = *calls;
+                (self.calls, self.done) = (*calls, 0);
                 self.began = Instant::now();
             }
             Event::Started { address, operation, replacing } => {

@@ -12,6 +12,7 @@ mod output;
 mod place;
 mod rehearsal;
 mod remote;
+mod rollback;
 mod spec_examples;
 mod surgery;
 mod types;

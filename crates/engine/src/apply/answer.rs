@@ -176,7 +176,7 @@ impl Apply {
         self.failed = true;
         self.part_failed(task, decided, &message);
         self.record(task, decided, record, Some(message), Durable::Failed(task));
-        if self.settings.on_failure == OnFailure::Stop {
+        if self.settings.on_failure != OnFailure::KeepGoing {
             self.stop(effects);
         }
     }
@@ -188,7 +188,7 @@ impl Apply {
     }
 
     pub(super) fn after_failure(&mut self, task: u32, effects: &mut Vec<Effect>) {
-        if self.settings.on_failure == OnFailure::Stop {
+        if self.settings.on_failure != OnFailure::KeepGoing {
             self.stop(effects);
         }
         let mut stack = vec![task];

@@ -43,6 +43,9 @@ pub enum OnFailure {
     Stop,
     /// Only what depends on it is left out.
     KeepGoing,
+    /// As `Stop`; then everything goes back to the last generation that ended well (reference 5.3). To the machine itself
+    /// it is `Stop`: what follows is another plan (`shell::operate`).
+    Rollback,
 }
 
 /// How to carry a plan out.
@@ -153,6 +156,10 @@ pub struct Outcome {
     pub waiting: Vec<Address>,
     /// Things that could not be deleted and were forgotten all the same: address, type and the provider's id.
     pub left_behind: Vec<(Address, Name, Name)>,
+    /// What was to be done and was not: failed, left out, or never begun.
+    pub undone: Vec<Address>,
+    /// How the rollback went that followed by itself ([`OnFailure::Rollback`]), if one did.
+    pub rolled_back: Option<Box<Outcome>>,
 }
 
 /// How far a task is.
@@ -478,6 +485,8 @@ impl Apply {
                 left_in_flight: self.left_in_flight(),
                 waiting: self.waiting(),
                 left_behind: std::mem::take(&mut self.left_behind),
+                undone: self.undone(),
+                rolled_back: None,
             }));
             return;
         }
@@ -530,15 +539,29 @@ impl Apply {
             left_in_flight: self.left_in_flight(),
             waiting: Vec::new(),
             left_behind: std::mem::take(&mut self.left_behind),
+            undone: self.undone(),
+            rolled_back: None,
         }));
     }
 
     /// What has not been begun because the operation was to stop.
     fn waiting(&self) -> Vec<Address> {
-        let begun = |running: &Running| matches!(running.progress, Progress::Waiting(_) | Progress::Ready);
+        match self.held {
+            true => self.acting(|progress| matches!(progress, Progress::Waiting(_) | Progress::Ready)),
+            false => Vec::new(),
+        }
+    }
+
+    /// What was to be done and was not.
+    fn undone(&self) -> Vec<Address> {
+        self.acting(|progress| progress != Progress::Done)
+    }
+
+    /// The addresses of tasks that act on the world or the state and have come so far.
+    fn acting(&self, so_far: impl Fn(Progress) -> bool) -> Vec<Address> {
         let left = self.running.iter().zip(&self.plan.tasks).filter(|(running, task)| {
             let acts = !matches!(task.kind, TaskKind::Gather | TaskKind::Settled);
-            self.held && acts && begun(running)
+            acts && so_far(running.progress)
         });
         let addresses = left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone()));
         addresses.collect::<indexmap::IndexSet<Address, foldhash::fast::FixedState>>().into_iter().collect()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use provider::{Applied, Operation as Verb, ResourceType};
-use state::{Entry, EntryKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
+use state::{Entry, EntryKind, OperationKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
 use super::{Apply, CallRequest, Durable, Progress};
 use crate::plan::diff::{mark_fields, same_field};
@@ -27,10 +27,14 @@ impl Apply {
         &mut self,
         task: u32,
         decided: &Decided,
-        record: Option<Arc<Record>>,
+        mut record: Option<Arc<Record>>,
         error: Option<Name>,
         durable: Durable,
     ) {
+        let undo = self.plan.kind == OperationKind::Rollback;
+        if let Some(record) = record.as_mut().filter(|record| record.status.undo != undo) {
+            Arc::make_mut(record).status.undo = undo;
+        }
         self.running[task as usize].progress = Progress::Recording;
         self.running[task as usize].record = record.clone();
         let address = Apply::recorded_at(decided).clone();

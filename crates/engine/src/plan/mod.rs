@@ -336,6 +336,16 @@ impl Plan {
         })
     }
 
+    /// What for, as the plan's head has it: `deploy`, `destroy`, `reconcile`, or `rollback` (reference 5.1).
+    pub fn purpose_word(&self) -> &'static str {
+        match self.purpose {
+            _ if self.kind == OperationKind::Rollback => "rollback",
+            Purpose::Deploy => "deploy",
+            Purpose::Destroy => "destroy",
+            Purpose::Reconcile => "reconcile",
+        }
+    }
+
     /// How many steps create, update, delete and replace.
     pub fn counts(&self) -> [u64; 4] {
         let of = |action| self.steps.iter().filter(|step| step.action == action).count() as u64;
@@ -369,7 +379,7 @@ pub struct Request<'a> {
     pub catalogs: Arc<Catalogs>,
     /// What expressions can call.
     pub functions: Arc<FunctionTable>,
-    /// Answers that are already there, from a kept plan.
+    /// Answers that are already there: of a kept plan, or of the generation that a rollback goes back to.
     pub answers: Option<Answers>,
     /// Where to ask.
     pub world: &'a dyn World,
@@ -380,13 +390,16 @@ pub struct Request<'a> {
 /// `None` if anything stands in the way; why goes to `found`, warnings beside a plan too.
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, world } = request;
-    let is_kept = answers.is_some();
+    let is_kept = answers.is_some() && !options.rollback;
     let mut answers = match answers {
-        Some(kept) => kept,
-        None => {
-            let mut answers =
-                Answers { now: world.now(), working_directory: world.working_directory(), ..Answers::default() };
-            answers.remembered = snapshot.remembered.clone();
+        Some(kept) if is_kept => kept,
+        earlier => {
+            let mut answers = earlier
+                .unwrap_or_else(|| Answers { working_directory: world.working_directory(), ..Answers::default() });
+            answers.now = world.now();
+            for (site, value) in &snapshot.remembered {
+                answers.remembered.entry(site.clone()).or_insert_with(|| value.clone());
+            }
             if options.refresh || !snapshot.open.is_empty() {
                 let mut unread = Diagnostics::new();
                 let only_cut_off = !options.refresh;
@@ -427,6 +440,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let kind = match (purpose, snapshot.records.is_empty()) {
         (Purpose::Reconcile, _) if options.surgery.is_some() => OperationKind::State,
         (Purpose::Reconcile, _) => OperationKind::Reconcile,
+        _ if options.rollback => OperationKind::Rollback,
         (Purpose::Destroy, _) => OperationKind::Destroy,
         (Purpose::Deploy, true) => OperationKind::Deploy,
         (Purpose::Deploy, false) => OperationKind::Update,

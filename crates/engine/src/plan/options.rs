@@ -75,6 +75,10 @@ pub struct Options {
     /// The providers are simulations: such a plan is carried out by simulations alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
+    /// Back to an earlier generation: the answers of the request are those of that generation, and the things themselves
+    /// are looked at anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rollback: bool,
     /// A change of the state alone. Never kept in a plan file.
     #[serde(skip)]
     pub surgery: Option<Surgery>,
@@ -95,6 +99,7 @@ impl Default for Options {
             until: None,
             force: false,
             simulated: false,
+            rollback: false,
             surgery: None,
         }
     }

@@ -1,15 +1,17 @@
 //! One operation from end to end: the lease, the last look at the state, the run, the release.
 
-use blueprint::{Map, Name, Value};
+use blueprint::Name;
 use diag::Diagnostics;
-use state::{InstanceName, LeaseHolder, Operation, Revision, Store, StoreError};
+use futures::future::LocalBoxFuture;
+use state::{Generation, InstanceName, LeaseHolder, Operation, OperationOutcome, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 
 use super::Shell;
 use super::run::{Interrupt, LEASE, Lost, run};
-use crate::apply::{Apply, Outcome, Settings};
+use crate::apply::{Apply, OnFailure, Outcome, Settings};
 use crate::codes;
 use crate::event::Event;
+use crate::generation::{self, Goal};
 use crate::plan::{Plan, Staged, inputs_unchanged};
 
 /// What became of an operation.
@@ -29,7 +31,22 @@ pub enum Operated {
     Store(StoreError),
 }
 
+/// Makes the plan of a rollback; what is not the engine's to know (where documents are read, which providers there are)
+/// is in it.
+pub trait Back {
+    /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](crate::Options). `None` if
+    /// anything stands in the way; why goes to `found`.
+    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>>;
+
+    /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of the
+    /// goal become words.
+    fn in_words(&self, found: Diagnostics) -> Diagnostics;
+}
+
 /// Carries a plan out under a lease of its own.
+///
+/// With [`OnFailure::Rollback`], and with `back` to make the plan, a failure is followed by a rollback under the same
+/// lease: the outcome is that of the failure, with the rollback's in it.
 ///
 /// Refused if the state has moved on since the plan was made (`plan-stale`), if what it was made from has changed
 /// (`input-changed`, looked at where `kept` says that time has passed), or if secrets could not be sealed.
@@ -42,8 +59,9 @@ pub async fn operate(
     instance: &InstanceName,
     who: &str,
     settings: Settings,
-    interrupts: mpsc::UnboundedReceiver<Interrupt>,
-    tell: impl FnMut(Event),
+    back: Option<&dyn Back>,
+    mut interrupts: mpsc::UnboundedReceiver<Interrupt>,
+    mut tell: impl FnMut(Event),
 ) -> Operated {
     let mut found = Diagnostics::new();
     if staged.plan.secret && !store.can_seal() {
@@ -65,7 +83,13 @@ pub async fn operate(
         }
         Err(error) => return Operated::Store(error),
     };
-    let operated = under_lease(staged, shell, store, &lease, settings, who, interrupts, tell).await;
+    let mut operated = under_lease(staged, shell, store, &lease, settings, who, &mut interrupts, &mut tell).await;
+    if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
+        && outcome.outcome == Some(OperationOutcome::Failed)
+        && let Some(lost) = roll_back(outcome, back, shell, store, &lease, settings, who, &mut interrupts, tell).await
+    {
+        operated = lost;
+    }
     // Whoever cut the run off at once is a process that ends: its lease runs out by itself, or goes with it here.
     let released = store.release(&lease).await;
     match (operated, released) {
@@ -91,7 +115,7 @@ async fn under_lease(
     lease: &state::Lease,
     settings: Settings,
     who: &str,
-    interrupts: mpsc::UnboundedReceiver<Interrupt>,
+    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     tell: impl FnMut(Event),
 ) -> Operated {
     let head = match store.head(&lease.instance).await {
@@ -109,6 +133,89 @@ async fn under_lease(
     match run(apply, shell, store, lease, interrupts, tell).await {
         Ok(outcome) => Operated::Done(outcome),
         Err(lost) => Operated::Lost(lost),
+    }
+}
+
+/// Goes back to the last generation that ended well, after a failure; how that went stands in `outcome` afterwards.
+/// Gives what became of the rollback if it did not come to an end.
+#[expect(clippy::too_many_arguments, reason = "the other half of `operate`")]
+async fn roll_back(
+    outcome: &mut Outcome,
+    back: &dyn Back,
+    shell: &Shell,
+    store: &dyn Store,
+    lease: &state::Lease,
+    settings: Settings,
+    who: &str,
+    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
+    mut tell: impl FnMut(Event),
+) -> Option<Operated> {
+    let mut found = Diagnostics::new();
+    if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {
+        // What may still be under way cannot be undone yet.
+        outcome.diagnostics.append(generation::left(&outcome.left_in_flight, found));
+        return None;
+    }
+    let goal = match last_goal(store, &lease.instance, None).await {
+        Ok(Ok(goal)) => goal,
+        Ok(Err(diagnostic)) => {
+            outcome.diagnostics.push(*diagnostic);
+            return None;
+        }
+        Err(error) => return Some(Operated::Store(error)),
+    };
+    let number = match &goal {
+        Goal::Kept(kept) => Some(kept.generation.0),
+        Goal::Nothing => None,
+    };
+    tell(Event::RollingBack { generation: number });
+    let staged = back.stage(goal, &mut found).await;
+    let found = back.in_words(found);
+    let Some(staged) = staged.filter(|_| !found.has_errors()) else {
+        outcome.diagnostics.append(generation::left(&[], found));
+        return None;
+    };
+    outcome.diagnostics.append(found);
+    let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
+    match under_lease(staged, shell, store, lease, settings, who, interrupts, tell).await {
+        Operated::Done(mut second) => {
+            let said = back.in_words(std::mem::take(&mut second.diagnostics));
+            match second.outcome {
+                Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(said),
+                _ => outcome.diagnostics.append(generation::left(&second.undone, said)),
+            }
+            outcome.rolled_back = Some(Box::new(second));
+            None
+        }
+        Operated::Nothing => None,
+        Operated::Refused(said) | Operated::Busy(said) => {
+            outcome.diagnostics.append(generation::left(&[], back.in_words(said)));
+            None
+        }
+        lost => Some(lost),
+    }
+}
+
+/// What a rollback goes back to: see [`generation::goal`]. Where no generation ended well, nothing is.
+pub async fn last_goal(
+    store: &dyn Store,
+    instance: &InstanceName,
+    wanted: Option<Generation>,
+) -> Result<Result<Goal, Box<diag::Diagnostic>>, StoreError> {
+    // Each operation is kept with its documents: no more of them are read than it takes.
+    let mut limit = 4;
+    loop {
+        let history = store.history(instance, limit).await?;
+        match generation::goal(&history, wanted) {
+            Some(goal) => return Ok(goal),
+            None if history.len() < limit => {
+                return Ok(match wanted {
+                    None => Ok(Goal::Nothing),
+                    Some(wanted) => Err(Box::new(generation::unknown(wanted))),
+                });
+            }
+            None => limit *= 4,
+        }
     }
 }
 
@@ -138,19 +245,6 @@ pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> 
 fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
     let id = shell.chance.bytes();
     let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut desired = Map::default();
-    if let Some(document) = &plan.document {
-        desired.insert("document".into(), Value::Text(document.text.clone()));
-        desired.insert(
-            "typed".into(),
-            Value::map(plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()))),
-        );
-        desired.insert(
-            "text".into(),
-            Value::map(plan.given.text.iter().map(|(name, text)| (name.clone(), Value::Text(text.clone())))),
-        );
-    }
-    let desired = if desired.is_empty() { Value::Null } else { Value::Map(desired.into()).tainted(plan.secret) };
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
     let remembered = plan.answers.remembered.clone();
     Operation {
@@ -160,6 +254,6 @@ fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
         who: who.into(),
         began: shell.clock.now(),
         document,
-        desired,
+        desired: generation::kept(plan),
     }
 }

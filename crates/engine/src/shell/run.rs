@@ -1,5 +1,6 @@
 //! Carrying effects out: commits, calls, wake-ups, signs of life.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,7 +58,7 @@ pub async fn run(
     shell: &Shell,
     store: &dyn Store,
     lease: &Lease,
-    mut interrupts: mpsc::UnboundedReceiver<Interrupt>,
+    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     mut tell: impl FnMut(Event),
 ) -> Result<Outcome, Lost> {
     let mut revision = apply.plan().revision;
@@ -65,7 +66,7 @@ pub async fn run(
     let (progress, mut told) = mpsc::unbounded_channel::<Event>();
     let mut alive = tokio::time::interval(LEASE / 3);
     alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut cancels: std::collections::HashMap<u32, CancellationToken> = std::collections::HashMap::new();
+    let mut cancels: HashMap<u32, CancellationToken> = HashMap::new();
     let mut effects = Vec::new();
     let mut refused: Option<StoreError> = None;
     let mut may_interrupt = true;
@@ -126,9 +127,9 @@ pub async fn run(
             while happened.is_empty() && since.elapsed() < AWAKE {
                 match under_way.next().now_or_never() {
                     Some(Some(answer)) => {
-                        take_in(answer, shell, &mut revision, &mut refused, &mut happened);
+                        take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
                         while let Some(Some(answer)) = under_way.next().now_or_never() {
-                            take_in(answer, shell, &mut revision, &mut refused, &mut happened);
+                            take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
                         }
                     }
                     _ => std::thread::yield_now(),
@@ -147,10 +148,10 @@ pub async fn run(
                     None => may_interrupt = false,
                 },
                 Some(answer) = under_way.next() => {
-                    take_in(answer, shell, &mut revision, &mut refused, &mut happened);
+                    take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
                     // Whatever else has been answered by now is taken in with it: one commit serves all.
                     while let Some(Some(answer)) = under_way.next().now_or_never() {
-                        take_in(answer, shell, &mut revision, &mut refused, &mut happened);
+                        take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
                     }
                 }
                 _ = alive.tick() => renew(store, lease, shell, &mut refused, &mut happened).await,
@@ -189,8 +190,12 @@ fn take_in(
     shell: &Shell,
     revision: &mut Revision,
     refused: &mut Option<StoreError>,
+    cancels: &mut HashMap<u32, CancellationToken>,
     happened: &mut Vec<Happened>,
 ) {
+    if let Answer::Applied(task, _) = &answer {
+        cancels.remove(task);
+    }
     happened.push(match answer {
         Answer::Committed(Ok(now)) => {
             *revision = now;

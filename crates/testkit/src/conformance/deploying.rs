@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use engine::apply::OnFailure;
 use engine::plan_file::hidden;
 use engine::shell::Operated;
 use engine::{Options, Staged};
@@ -149,7 +150,11 @@ async fn operate(lab: &mut Lab, pack: &Path, step: &Json, wrong: &mut Vec<String
         }
     }
     let parallel = step["options"]["parallel"].as_u64().map(|count| count as usize);
-    let run = lab.run(staged, false, faults, settings(parallel, step["options"]["onFailure"] == "keep-going")).await;
+    let mut settings = settings(parallel, step["options"]["onFailure"] == "keep-going");
+    if step["options"]["onFailure"] == "rollback" {
+        settings.on_failure = OnFailure::Rollback;
+    }
+    let run = lab.run(staged, false, faults, settings).await;
     finish(lab, step, codes, run, wrong).await
 }
 

@@ -30,8 +30,7 @@ pub(super) fn options(json: &Json) -> Result<Options, String> {
     for (key, value) in json.as_object().into_iter().flatten() {
         match key.as_str() {
             "refresh" => options.refresh = value.as_bool().unwrap_or(true),
-            "parallel" | "key" => {}
-            "onFailure" if value != "rollback" => {}
+            "parallel" | "key" | "onFailure" => {}
             "drift" => options.drift = serde_json::from_value(value.clone()).map_err(|error| error.to_string())?,
             "targets" => options.targets = addresses(value)?,
             "renew" => options.renew = addresses(value)?,

@@ -118,7 +118,7 @@ async fn cut_at(lab: &Lab, goal: Option<&str>, parallel: usize, number: usize, m
     let settings = settings(Some(parallel), false);
     let staged = staged.expect("a plan");
     let cut = {
-        let running = operate(staged, false, &shell, &store, &lab.name, "cut@lab", settings, interrupts, |_| {});
+        let running = operate(staged, false, &shell, &store, &lab.name, "cut@lab", settings, None, interrupts, |_| {});
         tokio::select! {
             biased;
             () = store.cut.notified() => true,

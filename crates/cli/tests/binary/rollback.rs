@@ -1,0 +1,77 @@
+//! Going back to an earlier generation, by itself after a failure or asked for.
+
+use crate::place::Place;
+
+const SHOP: &str = "version: 2023-04-20
+variables:
+  text: {type: string, default: one}
+  word: {type: string, secret: true, default: sesame}
+resources:
+  page: {type: local/file, spec: {path: page.txt, content: '${variables.text}'}}
+  check:
+    type: local/command
+    dependsOn: page
+    spec: {create: test -f fine, delete: 'true', triggers: {text: '${variables.text}'}}
+include:
+  side: {path: side.yaml, variables: {text: '${variables.text}'}, metadata: {}}
+";
+
+const SIDE: &str = "version: 2023-04-20
+variables:
+  text: {type: string}
+resources:
+  note: {type: local/file, spec: {path: note.txt, content: 'side ${variables.text}'}}
+";
+
+#[test]
+fn a_failed_deployment_is_undone_and_says_so() {
+    let place = Place::with("shop.blueprint.yaml", SHOP);
+    place.write("side.yaml", SIDE);
+    place.ends(0, &["key", "new"]);
+    place.write("fine", "");
+    place.ends(0, &["deploy", "--yes"]);
+    assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one".into(), "side one".into()));
+
+    // The documents of the generation are kept whole: what they say now does not count.
+    place.write("side.yaml", SIDE.replace("side $", "another side $"));
+    std::fs::remove_file(place.path().join("fine")).unwrap();
+    let failed = place.ends(4, &["deploy", "--yes", "--on-failure", "rollback", "--var", "text=two"]);
+    assert!(failed.err.contains("rolling back to generation 1"), "{}", failed.err);
+    assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one".into(), "side one".into()));
+    // The command cannot be run again either.
+    assert!(failed.err.contains("error[rollback-incomplete]") && failed.err.contains("`check`"), "{}", failed.err);
+    assert!(failed.err.contains("(generation 1):"), "{}", failed.err);
+
+    place.write("fine", "");
+    let back = place.ends(0, &["rollback", "--yes"]);
+    assert_eq!(back.last_line(), "1 created, 0 updated, 0 deleted");
+    let history = place.ends(0, &["history", "--json"]).out;
+    assert_eq!(history.matches("\"rollback\"").count(), 2, "{history}");
+}
+
+#[test]
+fn a_person_goes_back_to_a_generation_that_ended_well() {
+    let place = Place::with("shop.blueprint.yaml", &SHOP.replace("include:\n", "#").replace("  side:", "# side:"));
+    place.ends(0, &["key", "new"]);
+    place.write("fine", "");
+    for text in ["one", "two", "three"] {
+        place.ends(0, &["deploy", "--yes", "--var", &format!("text={text}")]);
+    }
+    let newest = place.ends(0, &["rollback", "--yes"]);
+    assert!(newest.err.contains("nothing came after it"), "{}", newest.err);
+    assert_eq!(place.read("page.txt"), "three");
+    // Nobody is asked in a pipe.
+    assert!(place.ends(2, &["rollback", "1"]).err.contains("--yes"));
+    place.ends(0, &["rollback", "1", "--yes"]);
+    assert_eq!(place.read("page.txt"), "one");
+    assert!(place.ends(1, &["rollback", "77", "--yes"]).err.contains("there is no generation 77"));
+    place.ends(1, &["rollback", "--yes", "--instance", "nobody"]);
+
+    // A new instance has nothing to go back to.
+    std::fs::remove_file(place.path().join("fine")).unwrap();
+    let anew = ["deploy", "--yes", "--instance", "anew", "--on-failure", "rollback"];
+    place.ends(0, &["destroy", "--yes"]);
+    let failed = place.ends(4, &anew);
+    assert!(failed.err.contains("It was rolled back: 0 created, 0 updated, 1 deleted"), "{}", failed.err);
+    assert!(!place.has("page.txt"));
+}
