@@ -124,7 +124,7 @@ fn incomplete(message: String) -> Diagnostic {
 /// The report of what a rollback has left as it is: addresses and why, if there is anything.
 pub(crate) fn left(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
     let mut found = why;
-    let mut diagnostic = incomplete("not everything could be undone".to_owned());
+    let mut diagnostic = incomplete("some things could not be brought back".to_owned());
     if !addresses.is_empty() {
         let names: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
         diagnostic = diagnostic.note(format!("as the failed operation left them: {}", names.join(", ")));
