@@ -59,12 +59,13 @@ pub(crate) struct Global {
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
     /// Rehearse: every provider is replaced by a simulation, and the state of rehearsals is kept apart.
-    #[arg(long, global = true)]
-    pub(crate) simulate: bool,
+    #[arg(long, global = true, value_name = "true|false", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true", hide_possible_values = true)]
+    pub(crate) simulate: Option<bool>,
     /// One more catalogue of types, for `validate`, `stage` and `--simulate`; repeatable.
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) catalog: Vec<PathBuf>,
-    /// What the two flags above put at hand.
+    /// What the two flags above, or the configuration in their place, put at hand.
     #[arg(skip)]
     pub(crate) offer: Offer,
 }
@@ -147,6 +148,11 @@ impl Command {
                 | Command::Completions(_)
                 | Command::Man(_)
         )
+    }
+
+    /// Whether it takes catalogues that nobody manages anything with.
+    pub(crate) fn takes_catalogs(&self) -> bool {
+        matches!(self, Command::Validate(_) | Command::Stage(_))
     }
 
     /// Whether it changes an instance: then machine output is a line per event.

@@ -1,4 +1,5 @@
-//! The flags `--simulate` and `--catalog`: what they put at hand, and what is wrong with a catalogue file.
+//! `--simulate` and `--catalog`, from the command line or from `cyan.toml`: what they put at hand, and what is wrong with a
+//! catalogue file.
 //!
 //! Not here: what a simulation does (`providers::fake`), what a catalogue may say (`provider`).
 
@@ -10,23 +11,24 @@ use provider::codes::INVALID_CATALOG;
 use provider::{Catalog, CatalogError};
 use syntax::{Content, Format, Node, Tree};
 
-use crate::arguments::{Command, Global};
+use crate::arguments::Global;
+use crate::config::Config;
 use crate::exit::CommandError;
 use crate::registry::{self, Offer};
-use crate::setup::read_text;
+use crate::setup::{read_text, whole};
 use crate::view::report::Report;
 
-/// What is at hand for a command. None if a catalogue cannot be used, which has been said.
-pub(crate) fn offer(global: &Global, command: &Command, report: &mut Report) -> Result<Option<Offer>, CommandError> {
-    let simulated = global.simulate;
-    if let Some(first) = global.catalog.first()
+/// What is at hand for a command: by its flags, else by the configuration. What is wrong with a catalogue is said here.
+pub(crate) fn offer(flags: &Global, config: &Config, report: &mut Report) -> Result<Offer, CommandError> {
+    let simulated = flags.simulate.unwrap_or(config.simulate);
+    if let Some(first) = flags.catalog.first()
         && !simulated
-        && !matches!(command, Command::Validate(_) | Command::Stage(_))
+        && !report.takes_catalogs
     {
         return Err(CommandError::Usage {
             message: format!(
                 "`--catalog` goes with `validate`, `stage` and `--simulate`, not with `{}` alone",
-                command.word()
+                report.command
             ),
             help: Some(format!(
                 "`{}` describes types and manages nothing: say `--simulate` to rehearse with them",
@@ -34,13 +36,15 @@ pub(crate) fn offer(global: &Global, command: &Command, report: &mut Report) -> 
             )),
         });
     }
-    if simulated && command.rehearses() {
-        report.set_simulated();
+    if simulated {
+        let by = if flags.simulate.is_none() { config.file() } else { "" };
+        report.set_simulated(by);
     }
     let mut files = Files::new();
     let mut found = Diagnostics::new();
     let mut more: Vec<(FileId, Arc<Catalog>)> = Vec::new();
-    for path in &global.catalog {
+    let named = if flags.catalog.is_empty() { &config.catalog } else { &flags.catalog };
+    for path in named {
         if let Some(read) = read(path, &more, &mut files, &mut found)? {
             more.push(read);
         }
@@ -50,9 +54,15 @@ pub(crate) fn offer(global: &Global, command: &Command, report: &mut Report) -> 
     }
     report.diagnostics(&found, &files);
     if found.has_errors() {
-        return Ok(None);
+        return Err(CommandError::Said);
     }
-    Ok(Some(Offer { simulated, more: more.into_iter().map(|(_, catalog)| catalog).collect() }))
+    Ok(Offer { simulated, more: more.into_iter().map(|(_, catalog)| catalog).collect() })
+}
+
+/// What is at hand for a command without a document.
+pub(crate) fn offer_here(flags: &Global, report: &mut Report) -> Result<Offer, CommandError> {
+    let config = Config::load(flags.config.as_deref(), &whole(Path::new("")))?;
+    offer(flags, &config, report)
 }
 
 /// The catalogue in a file; what is wrong with it goes to `found`.
@@ -62,8 +72,10 @@ fn read(
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Option<(FileId, Arc<Catalog>)>, CommandError> {
-    let shown = path.display().to_string();
-    let text = read_text(path)?;
+    // As seen from here, where it lies below.
+    let here = whole(Path::new(""));
+    let shown = path.strip_prefix(&here).unwrap_or(path).display().to_string();
+    let text = read_text(Path::new(&shown))?;
     let file = files.add(shown.clone(), text.as_str());
     let before: Vec<Arc<Catalog>> = before.iter().map(|(_, catalog)| catalog.clone()).collect();
     match provider::read_catalog_over(&text, Arc::new(registry::beneath(&before))) {

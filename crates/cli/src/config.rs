@@ -1,6 +1,8 @@
 //! The configuration file `cyan.toml`: defaults for flags, and settings of providers.
 //!
 //! ```toml
+//! simulate = true
+//! catalog = ["shop.json"]
 //! parallelism = 8
 //! on-failure = "keep-going"
 //!
@@ -46,6 +48,12 @@ pub(crate) struct Config {
     pub(crate) parallelism: Option<u16>,
     /// Default for `--on-failure`.
     pub(crate) on_failure: Option<OnFailure>,
+    /// Default for `--simulate`.
+    #[serde(default)]
+    pub(crate) simulate: bool,
+    /// Default for `--catalog`, relative to the file.
+    #[serde(default)]
+    pub(crate) catalog: Vec<PathBuf>,
     /// Default for `--no-refresh`.
     #[serde(default)]
     pub(crate) no_refresh: bool,
@@ -103,9 +111,16 @@ impl Config {
         let mut config: Config = toml::from_str(&text)
             .map_err(|error| CommandError::Config { name: shown.clone(), source: Box::new(error) })?;
         config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
-        config.vars = config.vars.iter().map(|file| config.folder.join(file)).collect();
+        for file in config.vars.iter_mut().chain(&mut config.catalog) {
+            *file = config.folder.join(&file);
+        }
         config.file = shown;
         Ok(config)
+    }
+
+    /// The file, as a person knows it.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
     }
 
     /// The folder that paths in it are relative to.

@@ -154,6 +154,9 @@ pub(crate) enum CommandError {
         /// What else may be meant.
         hint: Option<&'static str>,
     },
+    /// What stands in the way has been said, as diagnostics.
+    #[error("it cannot be used as it is")]
+    Said,
     /// Something that has a page of its own.
     #[error("{}", .0.message)]
     Diagnosed(Box<diag::Diagnostic>),

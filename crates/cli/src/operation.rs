@@ -49,7 +49,7 @@ pub(crate) async fn stage(
 ) -> Option<Staged> {
     if let Some((documents, _)) = &wanted.document
         && wanted.answers.is_none()
-        && !setup.global.simulate
+        && !setup.global.offer.simulated
     {
         documents.distinct().for_each(|checked| announce(checked, report));
     }

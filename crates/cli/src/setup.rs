@@ -19,8 +19,8 @@ use crate::arguments::{Global, Which};
 use crate::config::Config;
 use crate::exit::CommandError;
 use crate::registry::{self, Offer, Registry, mentions};
-use crate::terminal::Terminal;
-use crate::{fetch, key};
+use crate::view::report::Report;
+use crate::{catalogs, fetch, key};
 
 /// The folder that holds state beside a document.
 const STATE_FOLDER: &str = ".cyan";
@@ -482,44 +482,42 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// For a command with a document.
-    pub(crate) fn beside(global: &Global, folder: &Path, terminal: &mut Terminal) -> Result<Setup, CommandError> {
-        Setup::new(global, folder, folder.join(STATE_FOLDER).join("state.db"), terminal)
+    pub(crate) fn beside(global: &Global, folder: &Path, report: &mut Report) -> Result<Setup, CommandError> {
+        Setup::new(global, folder, folder.join(STATE_FOLDER).join("state.db"), report)
     }
 
     /// For a command without a document: the nearest state upward.
-    pub(crate) fn nearest(global: &Global, terminal: &mut Terminal) -> Result<Setup, CommandError> {
+    pub(crate) fn nearest(global: &Global, report: &mut Report) -> Result<Setup, CommandError> {
         let start = whole(Path::new(""));
         let folder = start.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir()).unwrap_or(&start).to_owned();
-        Setup::new(global, &folder, folder.join(STATE_FOLDER).join("state.db"), terminal)
+        Setup::new(global, &folder, folder.join(STATE_FOLDER).join("state.db"), report)
     }
 
     /// For a command that may do without a document: beside the one here, else the nearest.
-    pub(crate) fn here(
-        global: &Global,
-        document: Option<&str>,
-        terminal: &mut Terminal,
-    ) -> Result<Setup, CommandError> {
+    pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report) -> Result<Setup, CommandError> {
         match document {
-            Some(name) => Setup::beside(global, &folder_of(Path::new(name)), terminal),
-            None => Setup::nearest(global, terminal),
+            Some(name) => Setup::beside(global, &folder_of(Path::new(name)), report),
+            None => Setup::nearest(global, report),
         }
     }
 
-    fn new(global: &Global, folder: &Path, usual: PathBuf, terminal: &mut Terminal) -> Result<Setup, CommandError> {
+    fn new(global: &Global, folder: &Path, usual: PathBuf, report: &mut Report) -> Result<Setup, CommandError> {
         let config = Config::load(global.config.as_deref(), folder)?;
-        let place = match (&global.state, &config.state) {
-            (Some(url), _) => StatePlace::parse(url, Path::new(""))?,
-            (None, Some(url)) => StatePlace::parse(url, config.folder())?,
-            (None, None) => StatePlace::Sqlite(usual),
-        };
-        let place = place.kept_apart(global.simulate)?;
-        let mut global = global.clone();
-        global.strict |= config.strict;
+        let terminal = &mut report.terminal;
         terminal.quiet |= config.quiet && !terminal.verbose;
         terminal.verbose |= config.verbose && !terminal.quiet;
         if let (None, Some(color)) = (global.color, config.color) {
             terminal.set_color(color);
         }
+        let offer = catalogs::offer(global, &config, report)?;
+        let place = match (&global.state, &config.state) {
+            (Some(url), _) => StatePlace::parse(url, Path::new(""))?,
+            (None, Some(url)) => StatePlace::parse(url, config.folder())?,
+            (None, None) => StatePlace::Sqlite(usual),
+        };
+        let place = place.kept_apart(offer.simulated)?;
+        let mut global = Global { offer, ..global.clone() };
+        global.strict |= config.strict;
         Ok(Setup { global, config, place, sealer: key::sealer()? })
     }
 
@@ -588,7 +586,7 @@ pub(crate) async fn chosen(
     named: Option<&Path>,
     which: &Which,
     global: &Global,
-    terminal: &mut Terminal,
+    report: &mut Report,
 ) -> Result<(Setup, InstanceName), CommandError> {
     let document = match named {
         Some(path) => {
@@ -601,8 +599,8 @@ pub(crate) async fn chosen(
         None => Source::here().ok().flatten().map(PathBuf::from),
     };
     let setup = match &document {
-        Some(path) => Setup::beside(global, &folder_of(path), terminal)?,
-        None => Setup::nearest(global, terminal)?,
+        Some(path) => Setup::beside(global, &folder_of(path), report)?,
+        None => Setup::nearest(global, report)?,
     };
     if let Some(instance) = which.instance.as_ref().or(setup.config.instance.as_ref()) {
         let instance = instance.clone();

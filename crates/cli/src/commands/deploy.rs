@@ -18,7 +18,7 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
     if plan_file::looks_like_one(&source.text) {
         return kept(source, arguments, global, report).await;
     }
-    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let setup = Setup::beside(global, &source.folder, report)?;
     let ready = {
         let options = Options { until: arguments.until.clone(), ..arguments.planning.options() };
         ready(setup, source, &arguments.which, &arguments.inputs, options, arguments.keep_vars, report).await?
@@ -39,7 +39,7 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
             "a kept plan has its inputs and was made already; only a document takes these flags",
         ));
     }
-    let mut setup = Setup::nearest(global, &mut report.terminal)?;
+    let mut setup = Setup::nearest(global, report)?;
     let (file, made_from) =
         plan_file::read(&source.text, &setup.sealer).map_err(|error| unusable(&source.shown, error))?;
     let instance: InstanceName =
@@ -47,7 +47,7 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     if arguments.which.instance.as_ref().is_some_and(|named| *named != instance) {
         return Err(CommandError::usage(format!("the plan is for `{instance}`")));
     }
-    if file.options.simulated != global.simulate {
+    if file.options.simulated != setup.global.offer.simulated {
         let (what, help) = match file.options.simulated {
             true => ("is a plan of a rehearsal", "say `--simulate` to rehearse it, or stage again without"),
             false => {
@@ -78,7 +78,7 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
                 return refuse(diagnostic, report);
             }
             let folder = if is_file { folder_of(&path) } else { whole(std::path::Path::new("")) };
-            setup = Setup { place: place.clone(), ..Setup::beside(global, &folder, &mut report.terminal)? };
+            setup = Setup { place: place.clone(), ..Setup::beside(global, &folder, report)? };
             let path = is_file.then_some(path);
             Some(Source { shown: frozen.path.to_string(), path, folder, text: frozen.text.clone() })
         }

@@ -31,7 +31,7 @@ pub(crate) async fn from_state(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut setup, instance) = chosen(file, which, global, &mut report.terminal).await?;
+    let (mut setup, instance) = chosen(file, which, global, report).await?;
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }

@@ -18,7 +18,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     if arguments.accept {
         return accept(arguments, global, report).await;
     }
-    let (setup, instance) = chosen(arguments.file.as_deref(), &arguments.which, global, &mut report.terminal).await?;
+    let (setup, instance) = chosen(arguments.file.as_deref(), &arguments.which, global, report).await?;
     let snapshot = setup.store(false).load(&instance).await?;
     described(&setup, &snapshot)?;
     let recorded = recorded_namespaces(&setup.global.offer, &snapshot);

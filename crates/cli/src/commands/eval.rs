@@ -22,7 +22,7 @@ const ENTRY: &str = "cyan eval";
 
 pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = source(arguments.file.as_deref())?;
-    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let setup = Setup::beside(global, &source.folder, report)?;
     let mut parsed = None;
     let add = |document: &mut Document| {
         let (expr, found) = parse(document, &arguments.expression);
@@ -49,8 +49,8 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
 
 /// The document that is named or lies here; where there is none, one that declares nothing to speak of.
 pub(super) fn source(named: Option<&Path>) -> Result<Source, CommandError> {
-    let source = match (named, Source::here()?) {
-        (None, None) => None,
+    let source = match named {
+        None if Source::here()?.is_none() => None,
         _ => Some(Source::find(named)?),
     };
     Ok(source.unwrap_or_else(|| Source {

@@ -4,13 +4,14 @@ use expr::{FunctionDef, Purity};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Functions, Global};
+use crate::catalogs;
 use crate::exit::{CommandError, Exit};
 use crate::registry::SIMULATED;
 use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let registry = global.offer.registry(|namespace| namespace != SIMULATED || arguments.all);
+    let registry = catalogs::offer_here(global, report)?.registry(|namespace| namespace != SIMULATED || arguments.all);
     let Some(name) = &arguments.name else {
         let list: Vec<Json> = registry.functions.iter().map(to_json).collect();
         report.set_result(json!({"functions": list}));

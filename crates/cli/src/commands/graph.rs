@@ -12,7 +12,7 @@ use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = Source::find(arguments.file.as_deref())?;
-    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let setup = Setup::beside(global, &source.folder, report)?;
     let mut document =
         Document::check(source, &setup.global.offer, &Known::of(&engine::Given::default()), |_| false).await;
     let transformed = document.transformed().await;

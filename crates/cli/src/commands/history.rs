@@ -16,7 +16,7 @@ use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, &arguments.which, global, &mut report.terminal).await?;
+    let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
     let store = setup.store(false);
     let all = store.history(&instance, arguments.limit).await?;
     let now = Clock::System.now();

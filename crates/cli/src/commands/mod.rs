@@ -30,7 +30,6 @@ mod validate;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command, Global};
-use crate::catalogs;
 use crate::exit::{CommandError, Exit};
 use crate::terminal::Terminal;
 use crate::view::report::Report;
@@ -47,7 +46,7 @@ pub(crate) fn run() -> Exit {
     };
     let Arguments { global, command } = arguments;
     let terminal = Terminal::new(global.color.unwrap_or_default(), global.json, global.quiet, global.verbose);
-    let mut report = Report::new(terminal, command.word(), command.is_operation());
+    let mut report = Report::new(terminal, &command);
     let mut exit = match start(&global, command, &mut report) {
         Ok(exit) => exit,
         Err(error) => {
@@ -68,8 +67,6 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
         std::env::set_current_dir(folder)
             .map_err(|source| CommandError::Unreadable { name: folder.display().to_string(), source })?;
     }
-    let Some(offer) = catalogs::offer(global, &command, report)? else { return Ok(Exit::Unusable) };
-    let global = &Global { offer, ..global.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -4,6 +4,7 @@ use provider::Catalogs;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Global, Schema};
+use crate::catalogs;
 use crate::exit::{CommandError, Exit};
 use crate::registry::SIMULATED;
 use crate::view::report::Report;
@@ -19,7 +20,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
                 .or_else(|| Some("the default is `blueprint`".to_owned())),
         });
     };
-    let registry = global.offer.registry(|namespace| namespace != SIMULATED || arguments.all);
+    let registry = catalogs::offer_here(global, report)?.registry(|namespace| namespace != SIMULATED || arguments.all);
     let catalogs: &Catalogs = &registry.catalogs;
     let known = |begin: &str| {
         let mut names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());

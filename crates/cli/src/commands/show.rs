@@ -20,7 +20,7 @@ use crate::view::table::table;
 const ENTRIES: usize = 100_000;
 
 pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, &arguments.which, global, &mut report.terminal).await?;
+    let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
     let store = setup.store(false);
     let snapshot = store.load(&instance).await?;
     match &arguments.address {

@@ -20,7 +20,7 @@ use crate::{inputs, json, key};
 
 pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = Source::find(arguments.file.as_deref())?;
-    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let setup = Setup::beside(global, &source.folder, report)?;
     let ready =
         ready(setup, source, &arguments.which, &arguments.inputs, arguments.planning.options(), false, report).await?;
     let Ready { mut setup, staged, .. } = match ready {
@@ -114,7 +114,7 @@ pub(crate) async fn ready_with(
     let folder = document.source.folder.clone();
     let shell = setup.shell(&document.registry, &instance, folder)?;
     let refresh = options.refresh && !setup.config.no_refresh;
-    let options = Options { refresh, simulated: setup.global.simulate, ..options };
+    let options = Options { refresh, simulated: setup.global.offer.simulated, ..options };
     let wanted = Wanted { document: Some((documents, frozen)), given: values, options, snapshot, answers: None };
     let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
     Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }).ok_or(Exit::Unusable))
@@ -173,7 +173,9 @@ pub(crate) fn described(setup: &Setup, snapshot: &Snapshot) -> Result<(), Comman
         None => Ok(()),
         Some(name) => Err(CommandError::Usage {
             message: format!("`{name}` was rehearsed with a catalogue that is not named now"),
-            help: Some("name it again with `--catalog FILE`".to_owned()),
+            help: Some(
+                "name it again with `--catalog FILE`, or once and for all as `catalog` in `cyan.toml`".to_owned(),
+            ),
         }),
     }
 }

@@ -75,10 +75,10 @@ impl Place {
 /// The instance that is meant: by the flag, by the document here, or the only one. An import may make a new one.
 async fn meant(place: &Place, global: &Global, report: &mut Report) -> Result<(Setup, InstanceName), CommandError> {
     if place.namespaces.is_empty() {
-        return chosen(None, &place.which, global, &mut report.terminal).await;
+        return chosen(None, &place.which, global, report).await;
     }
     let here = Source::here().ok().flatten();
-    let setup = Setup::here(global, here.as_deref(), &mut report.terminal)?;
+    let setup = Setup::here(global, here.as_deref(), report)?;
     if let Some(name) = place.which.instance.as_ref().or(setup.config.instance.as_ref()).or(place.may_be_new.as_ref()) {
         let name = name.clone();
         return Ok((setup, name));
@@ -89,7 +89,7 @@ async fn meant(place: &Place, global: &Global, report: &mut Report) -> Result<(S
             let name = crate::setup::name_of(Some(path), &folder_of(path));
             Ok((setup, name))
         }
-        None => chosen(None, &place.which, global, &mut report.terminal).await,
+        None => chosen(None, &place.which, global, report).await,
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn change(
     let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
-    let options = Options { simulated: setup.global.simulate, ..options };
+    let options = Options { simulated: setup.global.offer.simulated, ..options };
     let wanted = Wanted { document: None, given: Given::default(), options, snapshot, answers: None };
     let files = Files::new();
     let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
@@ -127,7 +127,7 @@ async fn export(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, which, global, &mut report.terminal).await?;
+    let (setup, instance) = chosen(None, which, global, report).await?;
     let snapshot = setup.store(false).load(&instance).await?;
     if let Some(address) = snapshot.open.keys().next() {
         let diagnostic = engine::codes::NEEDS_ATTENTION

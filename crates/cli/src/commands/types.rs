@@ -7,6 +7,7 @@ use provider::{
 use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Global, Types};
+use crate::catalogs;
 use crate::exit::{CommandError, Exit};
 use crate::registry::{Registry, SIMULATED};
 use crate::terminal::Paint;
@@ -15,7 +16,8 @@ use crate::view::table::table;
 
 pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let named_simulated = arguments.name.as_deref().is_some_and(|name| name.starts_with(SIMULATED));
-    let registry = global.offer.registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
+    let registry = catalogs::offer_here(global, report)?
+        .registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
     let catalogs = &registry.catalogs;
     match arguments.name.as_deref() {
         None => list(catalogs.iter().map(AsRef::as_ref), "", report),

@@ -10,7 +10,7 @@ use crate::setup::chosen;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, &arguments.which, global, &mut report.terminal).await?;
+    let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
     let store = setup.store(true);
     let holder = store.info(&instance).await?.and_then(|info| info.holder);
     let Some(holder) = holder else {

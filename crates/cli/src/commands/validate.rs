@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::arguments::{Global, Validate};
+use crate::catalogs;
+use crate::config::Config;
 use crate::exit::{CommandError, Exit};
 use crate::setup::{Document, Known, Source, raise_warnings};
 use crate::view::report::Report;
@@ -34,8 +36,10 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
 }
 
 async fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bool, serde_json::Value), CommandError> {
-    let strict = global.strict || crate::config::Config::load(global.config.as_deref(), &source.folder)?.strict;
-    let mut document = Document::check(source, &global.offer, &Known::of(&engine::Given::default()), |_| false).await;
+    let config = Config::load(global.config.as_deref(), &source.folder)?;
+    let strict = global.strict || config.strict;
+    let offer = catalogs::offer(global, &config, report)?;
+    let mut document = Document::check(source, &offer, &Known::of(&engine::Given::default()), |_| false).await;
     document.transformed().await;
     raise_warnings(strict, &mut document.found);
     let before = report.counted();

@@ -4,6 +4,7 @@ use diag::{Diagnostics, Files, Severity};
 use engine::Event;
 use serde_json::{Value as Json, json};
 
+use crate::arguments::Command;
 use crate::exit::{CommandError, Exit};
 use crate::json;
 use crate::terminal::Terminal;
@@ -12,8 +13,12 @@ use crate::terminal::Terminal;
 pub(crate) struct Report {
     /// Where it goes.
     pub(crate) terminal: Terminal,
-    command: &'static str,
+    /// The word of the command.
+    pub(crate) command: &'static str,
+    /// Whether it takes catalogues that nobody manages anything with.
+    pub(crate) takes_catalogs: bool,
     operation: bool,
+    rehearses: bool,
     diagnostics: Vec<Json>,
     result: Json,
     counts: [u64; 4],
@@ -26,11 +31,13 @@ pub(crate) struct Report {
 
 impl Report {
     /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its end.
-    pub(crate) fn new(terminal: Terminal, command: &'static str, operation: bool) -> Report {
+    pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
         Report {
             terminal,
-            command,
-            operation,
+            command: command.word(),
+            takes_catalogs: command.takes_catalogs(),
+            operation: command.is_operation(),
+            rehearses: command.rehearses(),
             diagnostics: Vec::new(),
             result: Json::Null,
             counts: [0; 4],
@@ -42,12 +49,19 @@ impl Report {
         }
     }
 
-    /// Says that all this is a rehearsal, here and in machine output.
-    pub(crate) fn set_simulated(&mut self) {
+    /// Says once that all this is a rehearsal, here and in machine output; `by` is the file that says so, if it was no flag.
+    pub(crate) fn set_simulated(&mut self, by: &str) {
+        if self.simulated || !self.rehearses {
+            return;
+        }
         self.simulated = true;
         if !self.is_json() {
-            self.terminal
-                .say(self.terminal.err.yellow("Rehearsal: every provider is simulated, nothing real is changed."));
+            let (asked, how) = match by {
+                "" => (String::new(), ""),
+                file => (format!(", as `{file}` says"), " `--simulate=false` does it for real."),
+            };
+            let words = format!("Rehearsal{asked}: every provider is simulated, nothing real is changed.{how}");
+            self.terminal.say(self.terminal.err.yellow(words));
         }
     }
 
@@ -109,6 +123,9 @@ impl Report {
         if let CommandError::Diagnosed(diagnostic) = error {
             let found = [diagnostic.as_ref().clone()].into_iter().collect();
             return self.diagnostics(&found, &Files::new());
+        }
+        if matches!(error, CommandError::Said) {
+            return;
         }
         self.errors += 1;
         if self.is_json() {

@@ -4,6 +4,7 @@
 
 mod aws;
 mod children;
+mod configuration;
 mod console;
 mod fmt;
 mod input;

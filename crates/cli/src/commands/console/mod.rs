@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report
     if arguments.file.is_some() && source.path.is_none() {
         return Err(CommandError::usage("the expressions come from standard input, so the document cannot"));
     }
-    let setup = Setup::beside(global, &source.folder, &mut report.terminal)?;
+    let setup = Setup::beside(global, &source.folder, report)?;
     let look = |_: &mut Document| Diagnostics::new();
     let ready = ready_with(setup, source, &arguments.which, &arguments.inputs, None, report, look).await?;
     let Ready { document, shell, staged, .. } = match ready {

@@ -1,0 +1,99 @@
+//! `cyan.toml`: what it says counts where the command line says nothing.
+
+use crate::place::Place;
+
+const SHOP: &str = r#"{
+  "format": 1,
+  "namespace": "shop",
+  "resourceTypes": {"shop/shelf": {"fields": {"boards": {"kind": "integer", "max": 9}}}}
+}
+"#;
+
+const SHELF: &str = "version: 2023-04-20\nresources:\n  books: {type: shop/shelf, spec: {boards: 2}}\n";
+
+/// A document with a catalogue in another folder, which `cyan.toml` beside the document names.
+fn shop(more: &str) -> Place {
+    let place = Place::with("shop/books.blueprint.yaml", SHELF);
+    place.write("types/shop.json", SHOP);
+    place.write("shop/cyan.toml", format!("catalog = [\"../types/shop.json\"]\n{more}"));
+    place
+}
+
+#[test]
+fn a_catalogue_is_named_once_for_all_commands() {
+    let place = shop("simulate = true\n");
+    let document = "shop/books.blueprint.yaml";
+    for command in ["validate", "stage", "graph"] {
+        place.ends(0, &[command, document]);
+    }
+    assert_eq!(place.ends(0, &["deploy", document, "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
+    for command in ["show", "drift", "exports", "history", "list", "types"] {
+        place.ends(0, &["-C", "shop", command]);
+    }
+    assert!(place.ends(0, &["-C", "shop", "types", "shop/shelf"]).out.contains("boards"));
+    assert_eq!(place.ends(0, &["destroy", document, "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+}
+
+#[test]
+fn a_rehearsal_that_nobody_asked_for_on_the_command_line_is_announced_with_the_way_out() {
+    let place = shop("simulate = true\n");
+    place.write(
+        "shop/books.blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  note: {type: local/file, spec: {path: note.txt, content: x}}\n",
+    );
+    let rehearsed = place.ends(0, &["-C", "shop", "deploy", "-y"]);
+    let first = rehearsed.err.lines().next().unwrap_or_default();
+    assert_eq!(
+        first,
+        "Rehearsal, as `cyan.toml` says: every provider is simulated, nothing real is changed. `--simulate=false` does it for real."
+    );
+    assert!(!place.has("shop/note.txt"));
+    let real = place.ends(0, &["-C", "shop", "deploy", "-y", "--simulate=false"]);
+    assert!(!real.err.contains("Rehearsal"), "{}", real.err);
+    assert!(place.has("shop/note.txt"));
+    assert!(place.ends(0, &["-C", "shop", "stage", "--simulate"]).err.starts_with("Rehearsal: "));
+    place.ends(2, &["stage", "--simulate=perhaps"]);
+}
+
+#[test]
+fn a_plan_of_a_rehearsal_is_deployed_as_one() {
+    let place = shop("simulate = true\n");
+    place.ends(0, &["-C", "shop", "stage", "--out", "it.plan"]);
+    assert_eq!(place.ends(0, &["-C", "shop", "deploy", "it.plan"]).last_line(), "1 created, 0 updated, 0 deleted");
+    let refused = place.ends(1, &["-C", "shop", "deploy", "it.plan", "--simulate=false"]);
+    assert!(refused.err.contains("is a plan of a rehearsal"), "{}", refused.err);
+}
+
+#[test]
+fn a_catalogue_on_the_command_line_takes_the_place_of_those_in_the_file() {
+    let place = shop("simulate = true\n");
+    place.write("narrow.json", SHOP.replace("\"max\": 9", "\"max\": 1"));
+    let document = "shop/books.blueprint.yaml";
+    let narrow = place.ends(1, &["validate", "--catalog", "narrow.json", document]);
+    assert!(narrow.err.contains("error[value-constraint]"), "{}", narrow.err);
+    place.ends(0, &["validate", "--catalog", "types/shop.json", document]);
+}
+
+#[test]
+fn without_a_rehearsal_a_catalogue_manages_nothing() {
+    let place = shop("");
+    place.ends(0, &["-C", "shop", "stage"]);
+    let refused = place.ends(1, &["-C", "shop", "deploy", "-y"]);
+    assert!(refused.err.contains("error[no-provider]") && refused.err.contains("--simulate"), "{}", refused.err);
+}
+
+#[test]
+fn a_catalogue_that_the_file_names_is_shown_at_its_place() {
+    let place = shop("");
+    place.write("types/shop.json", "{\"format\": 1,\n \"namespace\": 7}");
+    let wrong = place.ends(1, &["-C", "shop", "validate"]);
+    assert!(
+        wrong.err.contains("error[invalid-catalog]") && wrong.err.contains("../types/shop.json:2:"),
+        "{}",
+        wrong.err
+    );
+    assert_eq!(wrong.out, "");
+    place.write("shop/cyan.toml", "catalog = [\"nowhere.json\"]\n");
+    let missing = place.ends(1, &["-C", "shop", "stage"]);
+    assert!(missing.err.contains("nowhere.json` cannot be read"), "{}", missing.err);
+}
