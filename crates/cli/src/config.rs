@@ -6,10 +6,10 @@
 //! parallelism = 8
 //! on-failure = "keep-going"
 //!
-//! [providers.http]
+//! [providers.cloud]
 //! token = "env:API_TOKEN"
 //!
-//! [instances.production.providers.http]
+//! [instances.production.providers.cloud]
 //! token = "env:PRODUCTION_TOKEN"
 //! ```
 //!

@@ -200,6 +200,9 @@ impl CommandError {
         let one = |text: &str| vec![text.to_owned()];
         match self {
             CommandError::Usage { help, .. } | CommandError::Unfit { help, .. } => help.iter().cloned().collect(),
+            CommandError::Unreadable { name, source } if source.kind() == std::io::ErrorKind::NotFound => {
+                near(name).map(|near| format!("did you mean `{near}`?")).into_iter().collect()
+            }
             CommandError::NoDocument { .. } => one("name one, or begin with `cyan init`"),
             CommandError::SeveralDocuments { .. } => one("name the one that is meant"),
             CommandError::SeveralInstances { .. } => one("name the one that is meant with `--instance`"),
@@ -241,6 +244,16 @@ impl CommandError {
         }
         causes
     }
+}
+
+/// A file beside the one that is not there, whose name is nearly the same.
+fn near(name: &str) -> Option<String> {
+    let path = std::path::Path::new(name);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let there = std::fs::read_dir(folder.unwrap_or(std::path::Path::new("."))).ok()?;
+    let names: Vec<String> = there.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let near = diag::nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(folder.map_or_else(|| near.to_owned(), |folder| folder.join(near).display().to_string()))
 }
 
 impl From<StoreError> for CommandError {

@@ -28,8 +28,10 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
             order.push(label.span.file);
         }
     }
+    let mut placeless = true;
     for id in order {
         let Some(file) = files.get(id) else { continue };
+        placeless = false;
         let mut snippet = Snippet::source(file.text().as_ref()).path(file.name());
         for (number, label) in diagnostic.labels.iter().enumerate().filter(|(_, label)| label.span.file == id) {
             let kind = if number == 0 && id == place { AnnotationKind::Primary } else { AnnotationKind::Context };
@@ -43,6 +45,7 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     }
     for step in diagnostic.trail.iter().rev() {
         if let Some(file) = files.get(step.span.file) {
+            placeless = false;
             let position = file.position(step.span.start);
             let origin = Origin::path(file.name()).line(position.line as usize).char_column(position.column as usize);
             group = group.element(origin).element(Level::NOTE.message(step.text.as_str()));
@@ -67,9 +70,33 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
         Colors::On => Renderer::styled(),
         Colors::Off => Renderer::plain(),
     };
-    let mut text = renderer.render(&report).to_string();
-    text.push('\n');
+    let drawn = renderer.render(&report).to_string();
+    let mut text = String::with_capacity(drawn.len() + 1);
+    for line in drawn.lines() {
+        // Below a message without a place there is no text that a margin would lead down from.
+        if !(placeless && is_margin(line)) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
     text
+}
+
+/// Whether a line, apart from its colours, is nothing but the bar between a text and what is said below it.
+fn is_margin(line: &str) -> bool {
+    let mut rest = line;
+    let mut bar = false;
+    while let Some(first) = rest.chars().next() {
+        rest = match first {
+            '\u{1b}' => rest.split_once('m').map_or("", |(_, after)| after),
+            '|' | ' ' => {
+                bar |= first == '|';
+                &rest[1..]
+            }
+            _ => return false,
+        };
+    }
+    bar
 }
 
 /// The range of a span, kept inside the text and on character boundaries.

@@ -107,6 +107,12 @@ pub trait World: Send + Sync {
         arguments: &'a [Value],
     ) -> BoxFuture<'a, Result<Value, ProviderError>>;
 
+    /// Whether anybody here answers for things of this type.
+    fn manages(&self, type_name: &str) -> bool {
+        let _ = type_name;
+        true
+    }
+
     /// What a transform makes of a blueprint.
     fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
         let _ = document;

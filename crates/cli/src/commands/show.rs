@@ -33,6 +33,10 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
                 let diagnostic = engine::codes::UNKNOWN_ADDRESS
                     .new(format!("there is no `{text}` in `{instance}`"))
                     .help_nearest(text, names.iter().map(String::as_str));
+                let diagnostic = match diagnostic.help.is_empty() {
+                    true => diagnostic.help("`cyan show` lists what is there"),
+                    false => diagnostic,
+                };
                 report.diagnostics(&[diagnostic].into_iter().collect(), &Files::new());
                 return Ok(Exit::Unusable);
             };

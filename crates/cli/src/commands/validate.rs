@@ -19,7 +19,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     for file in &named {
         match Source::find(file.as_deref()) {
             Ok(source) => {
-                let (valid, result) = one(source, global, report).await?;
+                let (valid, result) = one(source, named.len(), global, report).await?;
                 fine &= valid;
                 results.push(result);
             }
@@ -35,7 +35,12 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     Ok(if fine { Exit::Done } else { Exit::Unusable })
 }
 
-async fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bool, serde_json::Value), CommandError> {
+async fn one(
+    source: Source,
+    named: usize,
+    global: &Global,
+    report: &mut Report,
+) -> Result<(bool, serde_json::Value), CommandError> {
     let config = Config::load(global.config.as_deref(), &source.folder)?;
     let strict = global.strict || config.strict;
     let offer = catalogs::offer(global, &config, report)?;
@@ -49,7 +54,8 @@ async fn one(source: Source, global: &Global, report: &mut Report) -> Result<(bo
     let shown = &document.source.shown;
     if !report.is_json() {
         if errors > 0 {
-            report.terminal.say(format!("`{shown}` has {}", counted(errors, warnings)));
+            let gap = if named > 1 { "\n" } else { "" };
+            report.terminal.say(format!("`{shown}` has {}{gap}", counted(errors, warnings)));
         } else {
             let warned = if warnings > 0 { format!(" ({})", number(warnings, "warning")) } else { String::new() };
             report.terminal.line(format!("`{shown}` is valid: {}{warned}", contents(&document)));

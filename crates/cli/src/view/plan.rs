@@ -34,6 +34,9 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             }
         }
     }
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        text.push('\n');
+    }
     values(&mut text, "exports", &plan.exports, paint);
     values(&mut text, "metadata", &plan.metadata_changes, paint);
     for (address, differs) in &plan.left_alone.document_differs {
@@ -98,7 +101,9 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
 }
 
 fn one(text: &mut String, step: &Step, fields: bool, indent: &str, paint: Paint) {
-    let reasons: Vec<&str> = step.reasons.iter().map(|reason| words(*reason)).collect();
+    // Where everything goes, each thing need not say so.
+    let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
+    let reasons: Vec<&str> = reasons.map(|reason| words(*reason)).collect();
     let sign = match step.action {
         Action::Create | Action::Link => paint.green("+"),
         Action::Update | Action::Relink => paint.yellow("~"),

@@ -1,6 +1,6 @@
 //! What a command has to say: diagnostics and its result, as text or as machine output.
 
-use diag::{Diagnostics, Files, Severity};
+use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::Event;
 use serde_json::{Value as Json, json};
 
@@ -82,7 +82,13 @@ impl Report {
     /// Says what was found. Notes about a place are for those who want to know more.
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
-        for diagnostic in found {
+        // As a person reads: without a place first, then down each document.
+        let mut sorted: Vec<&Diagnostic> = found.iter().collect();
+        sorted.sort_by_key(|diagnostic| {
+            let span = diagnostic.span();
+            span.is_some().then_some((span.file, span.start))
+        });
+        for diagnostic in sorted {
             match diagnostic.severity {
                 Severity::Error => self.errors += 1,
                 Severity::Warning => self.warnings += 1,

@@ -159,3 +159,31 @@ fn types_of_a_service_are_listed() {
     assert!(place.ends(2, &["types", "aws/lamda"]).err.contains("did you mean `aws/lambda`?"));
     assert!(place.ends(2, &["types", "aws/lambda/functon"]).err.contains("did you mean `aws/lambda/function`?"));
 }
+
+#[test]
+fn a_data_source_without_a_provider_says_how_to_rehearse_it() {
+    let document = "version: 2023-04-20
+datasources:
+  network:
+    type: aws/ec2/vpc
+    filter: {field: tags, operator: has key, search: production}
+    exports: {vpcId: {type: string}}
+resources:
+  web:
+    type: aws/ec2/security-group
+    spec: {groupDescription: web, vpcId: \"${datasources.network.vpcId}\"}
+exports:
+  network: {type: string, field: datasources.network.vpcId}
+";
+    let place = Place::with("blueprint.yaml", document);
+    for command in [&["stage"][..], &["deploy", "-y"]] {
+        let refused = place.ends(1, command);
+        let says = ["error[no-provider]", "blueprint.yaml:3:3", "`--simulate`", "`--simulate --catalog FILE`"];
+        assert!(says.iter().all(|words| refused.err.contains(words)), "{}", refused.err);
+        assert!(!place.has(".cyan"));
+    }
+    // What is found is made up, and the same again.
+    let first = place.ends(0, &["stage", "--simulate"]).out;
+    assert!(first.contains("+ network: \"vpc-"), "{first}");
+    assert_eq!(place.ends(0, &["stage", "--simulate"]).out, first);
+}

@@ -97,3 +97,24 @@ fn a_catalogue_that_the_file_names_is_shown_at_its_place() {
     let missing = place.ends(1, &["-C", "shop", "stage"]);
     assert!(missing.err.contains("nowhere.json` cannot be read"), "{}", missing.err);
 }
+
+/// The keys that the page lists are those that there are.
+#[test]
+fn the_page_on_the_configuration_says_what_is_true() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let place = shop("");
+    place.write("shop/books.blueprint.yaml", format!("{SHELF}variables:\n  owner: {{type: string}}\n"));
+    place.write("shop/inputs.yaml", "owner: Ada\n");
+    place.write("shop/shop.json", SHOP);
+    place.write("shop/cyan.toml", block.replace("yes = false", "yes = true").replace("quiet = false", "quiet = true"));
+    assert_eq!(place.ends(0, &["-C", "shop", "deploy"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert!(place.has("shop/state/garden.simulated.db"));
+    // Nothing that there is misses on the page: what an unknown key is answered with names them all.
+    place.write("shop/cyan.toml", "bogus = 1\n");
+    let said = place.ends(1, &["-C", "shop", "stage"]).err;
+    let known = said.split("expected one of ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    for key in known.split(", ").map(|key| key.trim_matches('`')) {
+        assert!(page.contains(&format!("{key} = ")) || page.contains(&format!("[{key}.")), "{key} is not on the page");
+    }
+}

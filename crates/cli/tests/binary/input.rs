@@ -261,3 +261,27 @@ fn a_key_is_its_owners_alone() {
     place.ends(1, &["key", "new", "junk"]);
     assert_eq!(place.read("junk"), "no key");
 }
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let place = Place::with("shop/garden.blueprint.yaml", ONE);
+    let missing = place.ends(1, &["validate", "shop/gardn.blueprint.yaml"]);
+    assert!(missing.err.contains("did you mean `shop/garden.blueprint.yaml`?"), "{}", missing.err);
+    place.ends(0, &["deploy", "-y", "shop/garden.blueprint.yaml"]);
+    let unknown = place.ends(1, &["-C", "shop", "show", "something-else"]);
+    assert!(unknown.err.contains("`cyan show` lists what is there"), "{}", unknown.err);
+    // One expression in one of several documents.
+    place.write("shop/other.blueprint.yaml", ONE);
+    assert_eq!(place.ends(0, &["-C", "shop", "eval", "add(1, 2)", "garden.blueprint.yaml"]).out, "3\n");
+}
+
+#[test]
+fn mistakes_are_told_down_the_document() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: \"${b.spec.id}\"}}\n  c: {type: test/data, metadata: {labels: {n: 6}}, spec: {}}\n",
+    );
+    let said = place.ends(1, &["validate"]).err;
+    let places: Vec<usize> = said.match_indices("--> blueprint.yaml:").map(|(at, _)| at).collect();
+    assert!(said.find(":3:") < said.find(":4:") && places.len() == 2, "{said}");
+}

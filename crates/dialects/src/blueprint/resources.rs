@@ -153,9 +153,7 @@ impl Lowering<'_> {
                 .new(format!("the label `{name}` must be a string, found {found}"))
                 .label(place(value), found);
             self.found.push(match value.text() {
-                Some(text) => {
-                    not_text.help("quote it").fix("quote it", vec![(value.span, format!("\"{text}\""))], false)
-                }
+                Some(text) => not_text.fix("quote it", vec![(value.span, format!("\"{text}\""))], false),
                 None => not_text,
             });
         }

@@ -9,24 +9,31 @@ use super::{Checker, codes};
 
 impl Checker<'_> {
     pub(super) fn unknown_variable(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&codes::UNKNOWN_VARIABLE, "variable", name, span, &self.blueprint.inputs)
+        self.unknown(&codes::UNKNOWN_VARIABLE, ("variable", "variables"), name, span, &self.blueprint.inputs)
     }
 
     pub(super) fn unknown_value(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&codes::UNKNOWN_VALUE, "value", name, span, &self.blueprint.locals)
+        self.unknown(&codes::UNKNOWN_VALUE, ("value", "values"), name, span, &self.blueprint.locals)
     }
 
     pub(super) fn unknown_data_source(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&codes::UNKNOWN_DATA_SOURCE, "data source", name, span, &self.blueprint.data_sources)
+        self.unknown(
+            &codes::UNKNOWN_DATA_SOURCE,
+            ("data source", "datasources"),
+            name,
+            span,
+            &self.blueprint.data_sources,
+        )
     }
 
     pub(super) fn unknown_child(&self, name: &str, span: Span) -> Diagnostic {
-        self.unknown(&codes::UNKNOWN_CHILD, "include", name, span, &self.blueprint.children)
+        self.unknown(&codes::UNKNOWN_CHILD, ("include", "include"), name, span, &self.blueprint.children)
     }
 
     /// A name that is no resource; a bare one may have been meant as something else.
     pub(super) fn unknown_resource(&self, name: &str, bare: bool, span: Span) -> Diagnostic {
-        let diagnostic = self.unknown(&codes::UNKNOWN_RESOURCE, "resource", name, span, &self.blueprint.resources);
+        let diagnostic =
+            self.unknown(&codes::UNKNOWN_RESOURCE, ("resource", "resources"), name, span, &self.blueprint.resources);
         let made = self.blueprint.resources.iter().filter(|(_, resource)| resource.made_from.as_deref() == Some(name));
         let made: Vec<String> = made.map(|(made, _)| format!("`{made}`")).take(5).collect();
         let diagnostic = match made.is_empty() {
@@ -34,7 +41,9 @@ impl Checker<'_> {
             false => diagnostic.note(format!("a transform has turned it into {}", made.join(", "))),
         };
         match other_head(self.blueprint, name) {
-            Some(head) if bare => diagnostic.help(format!("write `{head}.{name}` if that is meant")),
+            Some(head) if bare => {
+                Diagnostic { help: Vec::new(), ..diagnostic }.help(format!("write `{head}.{name}` if that is meant"))
+            }
             _ => diagnostic,
         }
     }
@@ -42,14 +51,19 @@ impl Checker<'_> {
     fn unknown<T>(
         &self,
         code: &'static Code,
-        word: &str,
+        (word, section): (&str, &str),
         name: &str,
         span: Span,
         declared: &IndexMap<Name, T>,
     ) -> Diagnostic {
         let diagnostic =
             code.new(format!("unknown {word} `{name}`")).label(span, format!("no {word} of this name is declared"));
-        self.suggest(diagnostic, name, declared.len(), declared.keys().map(|name| name.as_ref()))
+        let looks = self.suggestions.get() >= declared.len();
+        let diagnostic = self.suggest(diagnostic, name, declared.len(), declared.keys().map(|name| name.as_ref()));
+        match looks && diagnostic.help.is_empty() {
+            true => diagnostic.help(format!("declare it under `{section}`")),
+            false => diagnostic,
+        }
     }
 
     /// Adds the nearest of so many names, as long as a document has not asked for too many.

@@ -340,11 +340,7 @@ pub(super) fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span:
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Float(_) if wanted.alternatives().contains(&Type::Text) => {
             let end = Span { start: span.end, ..span };
-            diagnostic.help("quote it").fix(
-                "quote the value",
-                vec![(span.head(), "\"".into()), (end, "\"".into())],
-                false,
-            )
+            diagnostic.fix("quote it", vec![(span.head(), "\"".into()), (end, "\"".into())], false)
         }
         Value::Text(text) if matches!(wanted, Type::Bool | Type::Int | Type::Float) => {
             let meant = match text.to_ascii_lowercase().as_str() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, Unknown, Value};
-use diag::Diagnostics;
+use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Returns};
 use provider::{Catalogs, DataSourceType, Fetched, ProviderError, TypeRef};
 use state::Remembered;
@@ -166,6 +166,10 @@ pub(crate) fn take_in(evaluation: &mut Evaluation, question: Question, reply: Re
         (Question::Fetch(index, search), Reply::Fetched(fetched)) => {
             evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
         }
+        (Question::Fetch(index, search), Reply::Nothing) => {
+            found.extend(nobody_reads(evaluation, index, &search));
+            evaluation.data[index as usize] = Slot::Failed;
+        }
         (Question::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
     }
 }
@@ -237,6 +241,7 @@ pub(crate) async fn put_value(
 /// Puts one question to the world. `now` is the instant of the stage.
 pub(crate) async fn put(question: &Question, now: i64, functions: &FunctionTable, world: &dyn World) -> Reply {
     let (ask, folder) = match question {
+        Question::Fetch(_, search) if !world.manages(&search.ty.name) => return Reply::Nothing,
         Question::Fetch(_, search) => {
             let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations).await;
             return Reply::Fetched(fetched);
@@ -409,6 +414,18 @@ fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[bluepri
     Slot::Partial(Value::Map(Arc::new(fields)))
 }
 
+/// That nobody here can read a data source.
+fn nobody_reads(evaluation: &Evaluation, index: u32, search: &Search) -> Option<Diagnostic> {
+    let (_, name, source) = evaluation.documents.data_source(index)?;
+    let namespace = provider::Catalogs::namespace_of(&search.ty.name);
+    let diagnostic = codes::NO_PROVIDER
+        .new(format!("there is no provider for `{namespace}` here yet"))
+        .label(source.span, format!("`{name}` cannot be read without one"))
+        .help("rehearse it: `--simulate` makes up something that meets the filters")
+        .help("to say yourself what is found, give the type `rows` in a catalogue of your own: `--simulate --catalog FILE`");
+    Some(diagnostic)
+}
+
 /// Settles a data source by what was found: the first candidate for which every filter holds.
 fn settle(
     evaluation: &mut Evaluation,
@@ -461,7 +478,17 @@ fn settle(
         found.push(
             codes::DATA_SOURCE_EMPTY
                 .new(format!("nothing matches the data source `{name}`"))
-                .label(source.span, format!("{} candidates were looked at", fetched.candidates.len())),
+                .label(
+                    source.span,
+                    match fetched.candidates.len() {
+                        0 => "nothing was found".to_owned(),
+                        1 => "one candidate was looked at".to_owned(),
+                        count => format!("{count} candidates were looked at"),
+                    },
+                )
+                .help(
+                    "compare its filters with what is there; in a rehearsal that is the type's `rows` in its catalogue",
+                ),
         );
         return Slot::Failed;
     };

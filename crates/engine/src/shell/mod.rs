@@ -159,6 +159,10 @@ impl World for Shell {
         self.working_directory.clone()
     }
 
+    fn manages(&self, type_name: &str) -> bool {
+        self.providers.contains_key(Catalogs::namespace_of(type_name))
+    }
+
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         Box::pin(async move {
             // A document from afar stands at an address; what it reads lies beside it, or at other addresses.
