@@ -178,6 +178,54 @@ pub(crate) struct Which {
     pub(crate) instance: Option<InstanceName>,
 }
 
+/// Which instance is meant, by its document too.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Meant {
+    /// The document whose instance is meant; without it, the one in the current folder, else the only instance.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) which: Which,
+}
+
+/// Whether a person has said yes beforehand.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Consent {
+    /// Do not ask.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// How secrets are shown.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Secrets {
+    /// Show secrets in clear.
+    #[arg(long)]
+    pub(crate) reveal: bool,
+}
+
+/// The document that expressions read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Reading {
+    /// The document; without it, the one in the current folder, if there is one.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
+    #[command(flatten)]
+    pub(crate) secrets: Secrets,
+}
+
+/// What becomes of drift.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Drifted {
+    /// What becomes of what somebody else has changed [default: revert].
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) drift: Option<DriftPolicy>,
+}
+
 /// Values for the document's inputs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs {
@@ -200,9 +248,15 @@ pub(crate) struct Planning {
     /// Draw the remembered values of this anew, those of `uuid()` and `datetime()`; repeatable.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) renew: Vec<Address>,
-    /// What becomes of what somebody else has changed [default: revert].
-    #[arg(long, value_enum, value_name = "POLICY")]
-    pub(crate) drift: Option<DriftPolicy>,
+    #[command(flatten)]
+    pub(crate) drifted: Drifted,
+}
+
+impl Drifted {
+    /// The policy, for a plan.
+    pub(crate) fn policy(self) -> engine::DriftPolicy {
+        self.drift.unwrap_or_default().policy()
+    }
 }
 
 impl Planning {
@@ -213,7 +267,7 @@ impl Planning {
             targets: self.target.clone(),
             replace: self.replace.clone(),
             renew: self.renew.clone(),
-            drift: self.drift.unwrap_or_default().policy(),
+            drift: self.drifted.policy(),
             ..Options::default()
         }
     }
@@ -221,7 +275,7 @@ impl Planning {
     /// Whether any of the flags is given.
     pub(crate) fn is_given(&self) -> bool {
         self.no_refresh
-            || self.drift.is_some()
+            || self.drifted.drift.is_some()
             || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
     }
 }
@@ -266,15 +320,20 @@ pub(crate) enum OnFailure {
 /// How a plan is carried out.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Running {
-    /// Do not ask.
-    #[arg(short, long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: Consent,
     /// How many things are worked on at once [default: 16].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) parallelism: Option<u16>,
     /// What to do when a step fails [default: stop].
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) on_failure: Option<OnFailure>,
+}
+
+impl From<Consent> for Running {
+    fn from(consent: Consent) -> Running {
+        Running { consent, parallelism: None, on_failure: None }
+    }
 }
 
 /// Write a small document that runs as it is.
@@ -351,11 +410,8 @@ pub(crate) struct Deploy {
 /// Needs the state alone: the document may be gone. Shows what will be deleted, and asks.
 #[derive(Debug, Args)]
 pub(crate) struct Destroy {
-    /// The document whose instance is meant; without it, the one in the current folder, else the only instance.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) meant: Meant,
     /// Delete without looking at what is there.
     #[arg(long)]
     pub(crate) no_refresh: bool,
@@ -393,11 +449,8 @@ pub(crate) struct Rollback {
 /// tell what became of a call, a person must: look whether it was done, and say so with one of the flags.
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
-    /// The document whose instance is meant; without it, the one in the current folder, else the only instance.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) meant: Meant,
     /// The call that was cut off at this address was not done, or has been undone; repeatable.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) retry: Vec<Address>,
@@ -413,9 +466,8 @@ pub(crate) struct Reconcile {
     /// Settle only what was cut off; do not look at anything else.
     #[arg(long)]
     pub(crate) no_refresh: bool,
-    /// What becomes of what somebody else has changed [default: revert].
-    #[arg(long, value_enum, value_name = "POLICY")]
-    pub(crate) drift: Option<DriftPolicy>,
+    #[command(flatten)]
+    pub(crate) drifted: Drifted,
     #[command(flatten)]
     pub(crate) running: Running,
 }
@@ -440,11 +492,8 @@ impl std::str::FromStr for Adopted {
 /// Show what differs between the state and the world.
 #[derive(Debug, Args)]
 pub(crate) struct Drift {
-    /// The document whose instance is meant; without it, the one in the current folder, else the only instance.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) meant: Meant,
     /// Exit with 3 if anything differs.
     #[arg(long)]
     pub(crate) exit_code: bool,
@@ -454,9 +503,8 @@ pub(crate) struct Drift {
     /// Look only at this; repeatable.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
-    /// Do not ask.
-    #[arg(short, long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: Consent,
 }
 
 /// Take a thing that is there under management.
@@ -474,9 +522,8 @@ pub(crate) struct Import {
     pub(crate) address: Address,
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Do not ask.
-    #[arg(short, long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: Consent,
 }
 
 /// Change what is remembered, and nothing else.
@@ -499,9 +546,8 @@ pub(crate) enum StateCommand {
         to: Address,
         #[command(flatten)]
         which: Which,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
+        #[command(flatten)]
+        consent: Consent,
     },
     /// Forget things; they stay in the world.
     Remove {
@@ -510,9 +556,8 @@ pub(crate) enum StateCommand {
         addresses: Vec<Address>,
         #[command(flatten)]
         which: Which,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
+        #[command(flatten)]
+        consent: Consent,
     },
     /// Write the state as a text; secrets in it are sealed.
     Export {
@@ -532,9 +577,8 @@ pub(crate) enum StateCommand {
         file: PathBuf,
         #[command(flatten)]
         which: Which,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
+        #[command(flatten)]
+        consent: Consent,
     },
     /// Seal secrets with another key.
     #[command(hide = true)]
@@ -556,9 +600,8 @@ pub(crate) struct Show {
     pub(crate) address: Option<String>,
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Show secrets in clear.
-    #[arg(long)]
-    pub(crate) reveal: bool,
+    #[command(flatten)]
+    pub(crate) secrets: Secrets,
 }
 
 /// Print the exported values of an instance.
@@ -571,9 +614,8 @@ pub(crate) struct Exports {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Show secrets in clear.
-    #[arg(long)]
-    pub(crate) reveal: bool,
+    #[command(flatten)]
+    pub(crate) secrets: Secrets,
 }
 
 /// Show what was done to an instance: who, when, what, and how it ended.
@@ -690,16 +732,8 @@ pub(crate) struct Functions {
 pub(crate) struct Eval {
     /// The expression, with or without `${..}`.
     pub(crate) expression: String,
-    /// The document; without it, the one in the current folder, if there is one.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
-    #[command(flatten)]
-    pub(crate) inputs: Inputs,
-    /// Show secrets in clear.
-    #[arg(long)]
-    pub(crate) reveal: bool,
+    pub(crate) reading: Reading,
 }
 
 /// Ask for expressions at a prompt, and work each out as the document would.
@@ -708,16 +742,8 @@ pub(crate) struct Eval {
 /// brackets are open, and results are printed without a prompt.
 #[derive(Debug, Args)]
 pub(crate) struct Console {
-    /// The document; without it, the one in the current folder, if there is one.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
-    #[command(flatten)]
-    pub(crate) inputs: Inputs,
-    /// Show secrets in clear.
-    #[arg(long)]
-    pub(crate) reveal: bool,
+    pub(crate) reading: Reading,
 }
 
 /// Print a JSON Schema of a dialect with the fields of all known types, for editors.

@@ -160,7 +160,7 @@ pub(crate) async fn carry_out(
     } else {
         show(&staged, report, false);
     }
-    let yes = kept || running.yes || setup.config.yes;
+    let yes = kept || running.consent.yes || setup.config.yes;
     if !yes && !staged.plan.is_empty() {
         ask(&staged, instance, report)?;
     }

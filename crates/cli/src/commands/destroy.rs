@@ -1,11 +1,9 @@
 //! `cyan destroy`, and what it shares with `reconcile`: a plan from the state alone.
 
-use std::path::Path;
-
 use diag::Files;
 use engine::{Given, Options};
 
-use crate::arguments::{Destroy, Global, Running, Which};
+use crate::arguments::{Destroy, Global, Meant, Running};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
@@ -19,19 +17,18 @@ pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report
         force: arguments.force,
         ..Options::default()
     };
-    from_state(arguments.file.as_deref(), &arguments.which, options, &arguments.running, global, report).await
+    from_state(&arguments.meant, options, &arguments.running, global, report).await
 }
 
 /// Makes a plan from the state alone, shows it, asks, and carries it out.
 pub(crate) async fn from_state(
-    file: Option<&Path>,
-    which: &Which,
+    meant: &Meant,
     mut options: Options,
     running: &Running,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut setup, instance) = chosen(file, which, global, report).await?;
+    let (mut setup, instance) = chosen(meant.file.as_deref(), &meant.which, global, report).await?;
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }

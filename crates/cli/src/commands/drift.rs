@@ -5,7 +5,7 @@ use engine::plan_file::hidden;
 use engine::{Change, Drift as How, Drifted, Options, Surgery};
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{Drift, Global, Running};
+use crate::arguments::{Drift, Global};
 use crate::commands::destroy::from_state;
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
@@ -18,7 +18,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     if arguments.accept {
         return accept(arguments, global, report).await;
     }
-    let (setup, instance) = chosen(arguments.file.as_deref(), &arguments.which, global, report).await?;
+    let (setup, instance) = chosen(arguments.meant.file.as_deref(), &arguments.meant.which, global, report).await?;
     let snapshot = setup.store(false).load(&instance).await?;
     described(&setup, &snapshot)?;
     let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
@@ -58,8 +58,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
 /// Takes what was seen into the state: shown, asked for, recorded.
 async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let options = Options { surgery: Some(Surgery::AcceptDrift), targets: arguments.target, ..Options::default() };
-    let running = Running { yes: arguments.yes, parallelism: None, on_failure: None };
-    from_state(arguments.file.as_deref(), &arguments.which, options, &running, global, report).await
+    from_state(&arguments.meant, options, &arguments.consent.into(), global, report).await
 }
 
 fn show(text: &mut String, drifted: &Drifted, paint: Paint) {

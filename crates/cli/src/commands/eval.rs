@@ -21,7 +21,8 @@ const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {nothing: {type: rand
 const ENTRY: &str = "cyan eval";
 
 pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let source = source(arguments.file.as_deref())?;
+    let reading = &arguments.reading;
+    let source = source(reading.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, report)?;
     let mut parsed = None;
     let add = |document: &mut Document| {
@@ -29,7 +30,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
         parsed = Some(expr);
         found
     };
-    let ready = ready_with(setup, source, &arguments.which, &arguments.inputs, None, report, add).await?;
+    let ready = ready_with(setup, source, &reading.which, &reading.inputs, None, report, add).await?;
     let Ready { document, shell, mut staged, .. } = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
@@ -39,9 +40,9 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
     let value = staged.evaluate(&expr, &shell, &mut found).await;
     report.diagnostics(&found, &document.files);
     let Some(value) = value.filter(|_| !found.has_errors()) else { return Ok(Exit::Unusable) };
-    report.set_result(json!({"value": json::value(&value, arguments.reveal), "known": !value.has_unknown()}));
+    report.set_result(json!({"value": json::value(&value, reading.secrets.reveal), "known": !value.has_unknown()}));
     if !report.is_json() {
-        let value = if arguments.reveal { value.revealed() } else { value };
+        let value = if reading.secrets.reveal { value.revealed() } else { value };
         report.terminal.line(bare(&value));
     }
     Ok(Exit::Done)

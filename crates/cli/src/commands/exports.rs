@@ -19,12 +19,12 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
         if report.is_json() {
             let exports: Map = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
             report.set_result(
-                json!({"instance": instance, "exports": json::value(&Value::Map(exports.into()), arguments.reveal)}),
+                json!({"instance": instance, "exports": json::value(&Value::Map(exports.into()), arguments.secrets.reveal)}),
             );
         } else {
             let mut text = String::new();
             for (name, value) in &snapshot.exports {
-                let value = if arguments.reveal { value.revealed() } else { value.clone() };
+                let value = if arguments.secrets.reveal { value.revealed() } else { value.clone() };
                 text.push_str(&format!("{} = {value}\n", report.terminal.out.bold(name)));
             }
             report.terminal.data(&text);
@@ -39,10 +39,12 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
         });
     };
     if report.is_json() {
-        report.set_result(json!({"instance": instance, "name": name, "value": json::value(value, arguments.reveal)}));
+        report.set_result(
+            json!({"instance": instance, "name": name, "value": json::value(value, arguments.secrets.reveal)}),
+        );
         return Ok(Exit::Done);
     }
-    if value.has_secret() && !arguments.reveal {
+    if value.has_secret() && !arguments.secrets.reveal {
         return Err(CommandError::Secret { name: name.clone() });
     }
     report.terminal.line(bare(&value.revealed()));

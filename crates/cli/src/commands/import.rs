@@ -4,13 +4,13 @@ use blueprint::Name;
 use engine::{Options, Surgery};
 use provider::Catalogs;
 
-use crate::arguments::{Global, Import, Running};
+use crate::arguments::{Global, Import};
 use crate::commands::state::{Place, change};
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Import, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let Import { type_name, id, address, which, yes } = arguments;
+    let Import { type_name, id, address, which, consent } = arguments;
     let type_name: Name = type_name.into();
     if id.is_empty() {
         return Err(CommandError::usage("the id is empty; name the provider's id of the thing"));
@@ -18,7 +18,6 @@ pub(crate) async fn run(arguments: Import, global: &Global, report: &mut Report)
     let namespace = Catalogs::namespace_of(&type_name).to_owned();
     let surgery = Surgery::Import { type_name, id: id.into(), address };
     let options = Options { refresh: false, surgery: Some(surgery), ..Options::default() };
-    let running = Running { yes, parallelism: None, on_failure: None };
     let place = Place { which, may_be_new: None, namespaces: vec![namespace] };
-    change(place, options, &running, global, report).await
+    change(place, options, &consent.into(), global, report).await
 }

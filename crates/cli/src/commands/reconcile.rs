@@ -15,8 +15,8 @@ pub(crate) async fn run(arguments: Reconcile, global: &Global, report: &mut Repo
         adopted: arguments.adopt.into_iter().map(|adopted| adopted.0).collect(),
         forgotten: arguments.forget,
         targets: arguments.target,
-        drift: arguments.drift.unwrap_or_default().policy(),
+        drift: arguments.drifted.policy(),
         ..Options::default()
     };
-    from_state(arguments.file.as_deref(), &arguments.which, options, &arguments.running, global, report).await
+    from_state(&arguments.meant, options, &arguments.running, global, report).await
 }

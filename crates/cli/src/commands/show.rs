@@ -24,7 +24,7 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
     let store = setup.store(false);
     let snapshot = store.load(&instance).await?;
     match &arguments.address {
-        None => whole(&instance, &snapshot, store.as_ref(), arguments.reveal, report).await,
+        None => whole(&instance, &snapshot, store.as_ref(), arguments.secrets.reveal, report).await,
         Some(text) => {
             let address = text.parse::<Address>().ok();
             let found = address.as_ref().and_then(|address| Some((address, snapshot.records.get(address)?)));
@@ -42,9 +42,10 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
             };
             let error = last_error(store.as_ref(), &instance, address, record).await?;
             if report.is_json() {
-                report.set_result(record_json(address, record, error.as_deref(), arguments.reveal));
+                report.set_result(record_json(address, record, error.as_deref(), arguments.secrets.reveal));
             } else {
-                let text = record_text(address, record, error.as_deref(), arguments.reveal, report.terminal.out);
+                let text =
+                    record_text(address, record, error.as_deref(), arguments.secrets.reveal, report.terminal.out);
                 report.terminal.data(&text);
             }
             Ok(Exit::Done)

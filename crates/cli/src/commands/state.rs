@@ -17,22 +17,21 @@ use crate::setup::{Setup, Source, chosen, folder_of, read_text, text_of_standard
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let running = |yes| Running { yes, parallelism: None, on_failure: None };
     let alone = |surgery| Options { refresh: false, surgery: Some(surgery), ..Options::default() };
     match arguments.command {
-        StateCommand::Move { from, to, which, yes } => {
+        StateCommand::Move { from, to, which, consent } => {
             let options = alone(Surgery::Move(vec![(from, to)]));
-            change(Place::of(which), options, &running(yes), global, report).await
+            change(Place::of(which), options, &consent.into(), global, report).await
         }
-        StateCommand::Remove { addresses, which, yes } => {
+        StateCommand::Remove { addresses, which, consent } => {
             let options = alone(Surgery::Remove(addresses));
-            change(Place::of(which), options, &running(yes), global, report).await
+            change(Place::of(which), options, &consent.into(), global, report).await
         }
         StateCommand::Export { form: Some(form), .. } => {
             Err(CommandError::NotYet { flag: format!("state export --as {form}") })
         }
         StateCommand::Export { file, which, form: None } => export(file.as_deref(), &which, global, report).await,
-        StateCommand::Import { file, which, yes } => {
+        StateCommand::Import { file, which, consent } => {
             let text = match file == Path::new("-") {
                 true => text_of_standard_input()?,
                 false => read_text(&file)?,
@@ -52,7 +51,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
                 }
             }
             let place = Place { which, may_be_new: Some(name), namespaces };
-            change(place, alone(Surgery::Load(exported.into())), &running(yes), global, report).await
+            change(place, alone(Surgery::Load(exported.into())), &consent.into(), global, report).await
         }
         StateCommand::Rekey {} => Err(CommandError::NotYet { flag: "state rekey".to_owned() }),
     }

@@ -34,18 +34,20 @@ What is known only on deploy is shown so. Open brackets go on on the next line; 
 ";
 
 pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let source = eval::source(arguments.file.as_deref())?;
-    if arguments.file.is_some() && source.path.is_none() {
+    let reading = arguments.reading;
+    let source = eval::source(reading.file.as_deref())?;
+    if reading.file.is_some() && source.path.is_none() {
         return Err(CommandError::usage("the expressions come from standard input, so the document cannot"));
     }
     let setup = Setup::beside(global, &source.folder, report)?;
     let look = |_: &mut Document| Diagnostics::new();
-    let ready = ready_with(setup, source, &arguments.which, &arguments.inputs, None, report, look).await?;
+    let ready = ready_with(setup, source, &reading.which, &reading.inputs, None, report, look).await?;
     let Ready { document, shell, staged, .. } = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
-    let mut session = Session { document, shell, staged, reveal: arguments.reveal, failed: false, values: Vec::new() };
+    let mut session =
+        Session { document, shell, staged, reveal: reading.secrets.reveal, failed: false, values: Vec::new() };
     if report.terminal.can_ask() && std::io::stdout().is_terminal() {
         session.at_prompt(report).await?;
         return Ok(Exit::Done);
