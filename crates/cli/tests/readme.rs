@@ -1,7 +1,7 @@
 //! What the pages show is what happens: the commands of README.md and of the guide run as they stand there and print what
 //! stands below them.
 //!
-//! A block ```` ```yaml NAME ```` of the guide is a file of that name, a block ```` ```console ```` holds commands after
+//! A block ```` ```yaml NAME ```` (or `json`, `toml`) of the guide is a file of that name, a block ```` ```console ```` holds commands after
 //! `$ ` and what they print.
 //!
 //! With `CYAN_ACCEPT` set (`cargo xtask accept`) the output of now is written into the page.
@@ -61,7 +61,9 @@ fn shows(file: &Path, text: &str, folder: &Path) {
             "```" => {
                 in_console = false;
                 if let Some((name, text)) = written.take() {
-                    fs::write(folder.join(name), text).expect("the file can be written");
+                    let file = folder.join(name);
+                    fs::create_dir_all(file.parent().expect("it lies in a folder")).expect("the folder can be made");
+                    fs::write(file, text).expect("the file can be written");
                 }
             }
             _ => {}
@@ -69,7 +71,7 @@ fn shows(file: &Path, text: &str, folder: &Path) {
         if let Some((_, text)) = &mut written {
             text.push_str(&format!("{line}\n"));
         }
-        if let Some(name) = line.strip_prefix("```yaml ") {
+        if let Some((_, name)) = line.strip_prefix("```").and_then(|fence| fence.split_once(' ')) {
             written = Some((name, String::new()));
         }
         match line.strip_prefix("$ ") {

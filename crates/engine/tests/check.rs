@@ -654,7 +654,7 @@ fn fields_that_must_be_filtered_on() {
 fn what_is_offered_to_mend_a_kind() {
     let help = |spec: &str| words(&format!("resources:\n  r: {{ type: test/record, spec: {{ title: t, {spec} }} }}\n"));
     assert!(help("count: \"5\"").contains("write `5`, without quotes"));
-    assert!(help("enabled: yes").contains("write `true`, without quotes"));
+    assert!(help("enabled: yes").contains("\"write `true`\""));
     assert!(help("zone: 5").contains("quote it"));
     assert!(help("tags: a").contains("jsondecode"));
     let dotted = words(

@@ -151,6 +151,9 @@ fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), Comma
         );
     }
     if let TypeRef::Known(ty) = &source {
+        if !text.is_empty() {
+            text.push('\n');
+        }
         source_text(&mut text, ty, paint);
         let filters: Vec<Json> =
             ty.filters.iter().map(|(field, filter)| json!({"name": field, "type": filter_words(&filter.ty), "required": ty.required.contains(field), "docs": filter.docs})).collect();

@@ -155,12 +155,25 @@ fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
         text.push_str(&format!("    {}\n", paint.dim(format!("{name} = {}", changes::short(value)))));
     }
     for effect in link.effects.iter().filter(|effect| effect.with) {
-        text.push_str(&format!("    {}\n", paint.dim(format!("into {}:", effect.into))));
+        let target = end(&link.address, &effect.into).map_or_else(|| effect.into.to_string(), |end| end.to_string());
+        text.push_str(&format!("    {}\n", paint.dim(format!("into {target}:"))));
         changes::change(text, &effect.change, "      ", paint);
     }
     if text.len() > before {
         text.push('\n');
     }
+}
+
+/// The resource that is meant by an end of a link.
+fn end(address: &Address, side: &str) -> Option<Address> {
+    let link = address.link.as_deref()?;
+    let (name, key) = match side {
+        "a" => (&address.name, &address.key),
+        "b" => (&link.b, &link.b_key),
+        _ => return None,
+    };
+    let resource = Address::inside(&address.path, name.clone());
+    Some(key.iter().fold(resource, |resource, key| resource.with_key(key.clone())))
 }
 
 /// A reason for people.

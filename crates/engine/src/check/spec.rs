@@ -350,11 +350,10 @@ pub(super) fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span:
                 _ => None,
             };
             match meant {
-                Some(meant) => diagnostic.help(format!("write `{meant}`, without quotes")).fix(
-                    format!("write `{meant}`"),
-                    vec![(span, meant.to_owned())],
-                    false,
-                ),
+                Some(meant) => {
+                    let quotes = if meant == text.trim() { ", without quotes" } else { "" };
+                    diagnostic.fix(format!("write `{meant}`{quotes}"), vec![(span, meant.to_owned())], false)
+                }
                 None => diagnostic,
             }
         }
