@@ -401,3 +401,25 @@ fn rehearse(example: &Example, document: &str) {
     run("destroy --yes").last(0);
     assert_eq!(listing(&example.folder), example.begun_with, "{document}");
 }
+
+#[test]
+fn every_example_is_in_house_style() {
+    fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("examples can be listed") {
+            let path = entry.expect("examples can be listed").path();
+            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            if path.is_dir() && !path.ends_with(".cyan") {
+                documents(&path, found);
+            } else if ["yaml", "jsonc"].contains(&ending) {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    documents(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"), &mut found);
+    assert!(found.len() > 10);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
+    let output = command.args(["fmt", "--check"]).args(&found).output().expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "`cyan fmt` changes\n{said}");
+}

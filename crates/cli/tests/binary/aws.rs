@@ -97,6 +97,61 @@ fn a_network() {
     assert!(exports.contains("vpcId = \"vpc-"), "{exports}");
 }
 
+/// A copy of a folder of examples.
+fn folder(name: &str, files: &[&str]) -> Place {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aws").join(name);
+    let place = Place::new();
+    for file in files {
+        place.write(file, std::fs::read(from.join(file)).unwrap());
+    }
+    place
+}
+
+#[test]
+fn workers_that_are_one_document_twice() {
+    let place = folder("order-workers", &["workers.blueprint.yaml", "parts/worker.yaml"]);
+    place.ends(0, &["validate", "--strict"]);
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "15 to create, 0 to update, 0 to delete");
+    let deployed = place.ends(0, &["deploy", "--simulate", "-y"]);
+    assert_eq!(deployed.last_line(), "15 created, 0 updated, 0 deleted");
+    assert_eq!(place.ends(0, &["stage", "--simulate"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    let policy = place.ends(0, &["show", "--simulate", "billing/policy"]).out;
+    assert!(policy.contains("\"aws:SourceArn\": \"arn:aws:sns:"), "{policy}");
+    let text = place.read("workers.blueprint.yaml").replace("timeout: 60", "timeout: 90");
+    place.write("workers.blueprint.yaml", text);
+    let changed = place.ends(0, &["deploy", "--simulate", "-y"]);
+    assert_eq!(changed.last_line(), "0 created, 2 updated, 0 deleted");
+    assert!(!changed.out.contains("shipping/"), "{}", changed.out);
+    assert_eq!(place.ends(0, &["destroy", "--simulate", "-y"]).last_line(), "0 created, 0 updated, 15 deleted");
+}
+
+#[test]
+fn functions_linked_to_a_table() {
+    let place = folder("order-links", &["orders.blueprint.yaml", "links.json", "cyan.toml"]);
+    place.ends(0, &["validate", "--strict"]);
+    let deployed = place.ends(0, &["deploy", "-y"]);
+    assert_eq!(deployed.last_line(), "5 created, 0 updated, 0 deleted");
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(place.ends(0, &["exports", "access"]).out, "write\n");
+    let save = place.ends(0, &["show", "saveOrder"]).out;
+    assert!(save.contains("\"TABLE_ORDERS\": \"orders\""), "{save}");
+    for (role, may_write) in [("saveRole", true), ("listRole", false)] {
+        let shown = place.ends(0, &["show", role]).out;
+        assert_eq!(shown.contains("dynamodb:PutItem"), may_write, "{shown}");
+        assert!(shown.contains("\"Resource\": \"arn:aws:dynamodb:"), "{shown}");
+    }
+    // Without the label nothing of it is left.
+    place.write("orders.blueprint.yaml", {
+        let text = place.read("orders.blueprint.yaml").replace("labels: {data: orders}", "labels: {data: bills}");
+        text.replace("annotations: {aws.lambda.orders.access: write}", "displayName: Save")
+            .replace("${link(saveOrder, orders).access}", "none")
+    });
+    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "0 created, 4 updated, 0 deleted");
+    assert!(!place.ends(0, &["show", "saveOrder"]).out.contains("TABLE_ORDERS"));
+    assert!(!place.ends(0, &["show", "saveRole"]).out.contains("policies"));
+    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 5 deleted");
+}
+
 #[test]
 fn buckets_and_their_names() {
     let exports = rehearse("buckets.blueprint.yaml", &[], 3, &[]);
