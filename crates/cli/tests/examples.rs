@@ -190,7 +190,7 @@ fn services_with_certificates() {
     let end = whole.find("resources:\n").expect("it has resources");
     let without = format!("{}\n{}", &whole[..begin], &whole[end..])
         .replace("list(children.api.endpoint, children.orders.endpoint)", "list(children.api.endpoint)")
-        .replace("  orders: { type: string, field: children.orders.endpoint }\n", "");
+        .replace("  orders: {type: string, field: children.orders.endpoint}\n", "");
     fs::write(&document, without).expect("it can be written");
     services.deploys("", 0, 1, 6, 0);
     assert!(!services.has("services/orders/key.pem") && services.has("services/api/key.pem"));

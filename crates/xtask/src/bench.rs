@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::suite::cargo;
 
 /// What is measured unless something else is asked for.
-const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each", "--n", "1000,10000", "--reps", "3"];
+const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each,modules,links", "--n", "1000,10000", "--reps", "3"];
 
 /// Builds the binary, measures it, and writes the tables with the machine's description to `bench/latest.md`; whether
 /// every phase gave its expected result.

@@ -3,6 +3,8 @@
 //! The pages are kept in the repository, so that a change of them is seen in review. The test compares them with what
 //! the data gives now; with `CYAN_ACCEPT` set (`cargo xtask docs`) it writes them.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::codes::declared;
@@ -94,7 +96,10 @@ fn types() -> String {
          *computed* ones are filled in by the provider; a change of a field that *replaces* makes the thing anew; *secret* \
          ones never show; a *unique* value no two things may share at a time. A way as in `read.url` leads into what a field holds.\n"
     );
-    for folder in crate::folders_in("crates/providers/src") {
+    // What has a provider comes first.
+    let (offline, managed): (Vec<String>, Vec<String>) =
+        crate::folders_in("crates/providers/src").into_iter().partition(|folder| folder == "aws");
+    for folder in managed.into_iter().chain(offline) {
         let path = format!("crates/providers/src/{folder}/catalog.json");
         let catalog: Value =
             serde_json::from_str(&crate::read(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -126,8 +131,40 @@ fn types() -> String {
             example(&mut page, one);
         }
         variables_and_transforms(&mut page, &catalog);
+        if folder == "aws" {
+            services(&mut page, &providers::aws::catalog());
+        }
     }
     page
+}
+
+/// The services of a catalogue that is too large to be written out, with how many types each has.
+fn services(page: &mut String, catalog: &provider::Catalog) {
+    let mut services: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for name in catalog.resource_type_names() {
+        services.entry(service(name)).or_default().0 += 1;
+    }
+    for name in catalog.data_source_type_names() {
+        services.entry(service(name)).or_default().1 += 1;
+    }
+    let (resources, sources) =
+        services.values().fold((0, 0), |sum, (resources, sources)| (sum.0 + resources, sum.1 + sources));
+    page.push_str(&format!(
+        "\n{resources} types of resources and {sources} of data sources, of {} services. `cyan types aws/SERVICE` lists those of a \
+         service, `cyan types aws/SERVICE/TYPE` the fields of one, `cyan schema --with aws/SERVICE` describes them to an editor. \
+         [What there is to know about them](../aws.md).\n\n| service | resources | data sources |\n|---|---:|---:|\n",
+        services.len()
+    ));
+    for (service, (resources, sources)) in services {
+        page.push_str(&format!("| `{service}` | {resources} | {sources} |\n"));
+    }
+    let variables: Vec<String> = catalog.variable_type_names().map(|name| format!("`{name}`")).collect();
+    page.push_str(&format!("\nTypes of variables: {}; `cyan types TYPE` lists their options.\n", variables.join(", ")));
+}
+
+/// A type's name without its last part.
+fn service(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(service, _)| service)
 }
 
 /// Types of variables with their options, and transforms with the types that only they know.
