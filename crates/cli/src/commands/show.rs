@@ -96,13 +96,18 @@ async fn whole(
         text.push('\n');
     }
     if !snapshot.records.is_empty() {
+        // Names for people stand beside the others where there are any.
+        let named = snapshot.records.values().any(|record| display_name(record).is_some());
         let rows: Vec<Vec<String>> = snapshot
             .records
             .iter()
             .map(|(address, record)| {
                 let cut = if snapshot.open.contains_key(address) { format!(", {open}") } else { String::new() };
-                vec![
-                    address.to_string(),
+                let mut cells = vec![address.to_string()];
+                if named {
+                    cells.push(display_name(record).unwrap_or_default().to_owned());
+                }
+                cells.extend([
                     record.type_name.to_string(),
                     format!("{}{cut}", flags(record)),
                     if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
@@ -110,11 +115,16 @@ async fn whole(
                     } else {
                         record.id.to_string()
                     },
-                ]
+                ]);
+                cells
             })
             .collect();
         text.push('\n');
-        text.push_str(&table(&["ADDRESS", "TYPE", "STATUS", "ID"], &rows, paint));
+        let head: &[&str] = match named {
+            true => &["ADDRESS", "NAME", "TYPE", "STATUS", "ID"],
+            false => &["ADDRESS", "TYPE", "STATUS", "ID"],
+        };
+        text.push_str(&table(head, &rows, paint));
     }
     for address in snapshot.open.keys().filter(|address| !snapshot.records.contains_key(*address)) {
         let more = if is_held { "" } else { "; `cyan stage` looks what became of it" };
@@ -139,6 +149,11 @@ async fn whole(
 
 fn one_line(value: &Value, reveal: bool) -> String {
     if reveal { short(&value.revealed()) } else { short(value) }
+}
+
+/// The name for people that a document gives a thing (`displayName`).
+fn display_name(record: &Record) -> Option<&str> {
+    record.metadata.get("displayName")?.as_text()
 }
 
 fn flags(record: &Record) -> String {
@@ -212,7 +227,8 @@ fn record_json(address: &Address, record: &Record, error: Option<&str>, reveal: 
 }
 
 fn record_text(address: &Address, record: &Record, error: Option<&str>, reveal: bool, paint: Paint) -> String {
-    let mut text = format!("{} {}\n", paint.bold(address), paint.dim(&record.type_name));
+    let name = display_name(record).map(|name| format!(" ({name})")).unwrap_or_default();
+    let mut text = format!("{}{name} {}\n", paint.bold(address), paint.dim(&record.type_name));
     text.push_str(&format!("status: {}\n", flags(record)));
     if let Some(error) = error {
         text.push_str(&format!("because: {error}\n"));
