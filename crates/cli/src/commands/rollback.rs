@@ -18,7 +18,7 @@ use crate::setup::{Document, Known, Setup, Source, chosen, folder_of, raise_warn
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Rollback, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (mut setup, instance) = chosen(None, &arguments.which, global, &mut report.terminal).await?;
+    let (mut setup, instance) = chosen(None, &arguments.which, global, report).await?;
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }
@@ -71,7 +71,7 @@ async fn way_back(
     refresh: bool,
     found: &mut Diagnostics,
 ) -> Result<Way, CommandError> {
-    let options = Options { rollback: true, refresh, simulated: setup.global.simulate, ..Options::default() };
+    let options = Options { rollback: true, refresh, simulated: setup.global.offer.simulated, ..Options::default() };
     let (files, registry, root, document, given, answers) = match goal {
         Goal::Nothing => {
             let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
