@@ -94,6 +94,11 @@ impl Apply {
             effects.push(Effect::Wake(number, after));
             return;
         }
+        if let Some(Linked::Phase(phase)) = decided.linked.as_deref()
+            && self.tried_alone(task, phase, &error)
+        {
+            return;
+        }
         let Some(request) = self.running[task as usize].request.clone() else { return };
         let verb = request.operation.word();
         let exhausted = error.kind.is_retryable() && tries >= RETRIES;
@@ -193,7 +198,11 @@ impl Apply {
         }
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
-            for (waiter, _) in std::mem::take(&mut self.after[task as usize]) {
+            for (waiter, until) in std::mem::take(&mut self.after[task as usize]) {
+                if until == Until::Over {
+                    self.waited(waiter);
+                    continue;
+                }
                 let running = &mut self.running[waiter as usize];
                 if !matches!(running.progress, Progress::Waiting(_) | Progress::Ready) {
                     continue;

@@ -9,17 +9,16 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics};
 use provider::{Applied, Operation as Verb};
-use state::{Entry, EntryKind, Intent, Outcome, Record, RecordOrigin, Status, StatusOp, StatusWord};
+use state::{Entry, EntryKind, Outcome, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
 use super::record::{Breach, breach};
 use super::{Apply, CallRequest, Durable, Effect, Progress};
-use crate::check::spec::conform_resource;
 use crate::codes;
 use crate::event::Event;
-use crate::links::{Contribution, Merger, Overlay, Standing, Written, link_of, overlays_of, private_of, without};
-use crate::plan::diff::{mark_fields, same};
+use crate::links::{Overlay, link_of, overlays_of, private_of};
+use crate::plan::diff::mark_fields;
 use crate::plan::{Action, Decided, Linked, Phase};
-use crate::resolve::{LinkAt, Outputs, conflict, part_resource};
+use crate::resolve::{LinkAt, Outputs};
 
 impl Apply {
     /// Which links have written what, from the state.
@@ -33,176 +32,18 @@ impl Apply {
         }
     }
 
-    /// Begins a phase: works out what the target's spec becomes.
-    pub(super) fn start_phase(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
-        let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
-            apply.tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
-            apply.complete(task, effects);
-        };
-        let of_link = self.snapshot.records.get(&phase.link).cloned();
-        let before: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
-        let before: Vec<Overlay> =
-            before.into_iter().filter(|it| it.target == phase.target && it.phase == phase.name).collect();
-        if self.is_phase_gone(phase) && before.is_empty() {
-            return unneeded(self, effects, "an end of the link is not there");
-        }
-        let goes = phase.member.is_some_and(|(resource, position)| {
-            self.evaluation.as_ref().is_some_and(|it| it.is_absent(resource, position))
-        });
-        if goes {
-            // What it has written goes with the thing.
-            self.record_link(task, phase, &of_link, Vec::new(), None, StatusWord::Running);
-            return unneeded(self, effects, "what it writes into goes");
-        }
-        let Some(record) = self.snapshot.records.get(&phase.target).filter(|record| !record.id.is_empty()).cloned()
-        else {
-            return unneeded(self, effects, "what it writes into is not there");
-        };
-        let Some((spec, overlays)) = self.spec_of_phase(decided, phase, &record) else {
-            return self.phase_undone(task, decided, phase, effects);
-        };
-        let places = overlays.iter().filter_map(|it| Some((phase.target.clone(), it.contribution.identity()?)));
-        self.rewritten.extend(places);
-        if same(&spec, &record.inputs) && !phase.insist {
-            if overlays == before {
-                return unneeded(self, effects, "it has been written already");
-            }
-            self.record_link(task, phase, &of_link, overlays, None, StatusWord::Running);
-            // The answer is known; only the link's record changes.
-            self.complete(task, effects);
-            return;
-        }
-        let mut open: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
-        open.retain(|it| !overlays.iter().any(|new| new.target == it.target && same_place(new, it)));
-        open.extend(overlays.iter().cloned().map(|overlay| Overlay { open: true, ..overlay }));
-        self.record_link(task, phase, &of_link, open, None, StatusWord::Running);
-        let token: Name = format!("{}-{task}", self.operation.id).into();
-        let intent = Intent {
-            address: phase.target.clone(),
-            op: StatusOp::Update,
-            deposed: false,
-            token: token.clone(),
-            id: record.id.clone(),
-            retain: record.retain,
-            protect: record.protect,
-            type_name: record.type_name.clone(),
-            inputs: spec.clone(),
-            dependencies: record.dependencies.clone(),
-        };
-        self.running[task as usize].request = Some(Box::new(CallRequest {
-            address: phase.target.clone(),
-            type_name: record.type_name.clone(),
-            operation: Verb::Update,
-            id: Some(record.id.clone()),
-            prior_inputs: record.inputs.clone(),
-            prior: record.outputs.clone(),
-            desired: spec,
-            private: record.private.clone(),
-            token,
-        }));
-        self.running[task as usize].progress = Progress::Intending;
-        self.occupy(task);
-        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
-        self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
-    }
-
-    /// Whether the link of a phase has turned out not to be there: what it has written is taken out.
-    fn is_phase_gone(&self, phase: &Phase) -> bool {
-        phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
-    }
-
-    /// What the target's spec becomes, and what the link will have written into it; `None` if that is in error, which is
-    /// reported.
-    fn spec_of_phase(
-        &mut self,
-        decided: &Arc<Decided>,
-        phase: &Phase,
-        record: &Arc<Record>,
-    ) -> Option<(Value, Vec<Overlay>)> {
-        let contributions = match phase.into.filter(|_| !self.is_phase_gone(phase)) {
-            Some((link, target)) => {
-                self.required(link, decided)?;
-                let mut mistakes = Diagnostics::new();
-                let evaluation = self.evaluation.as_mut()?;
-                let contributions = evaluation.contributions(link, target, true, &mut mistakes).ok().flatten();
-                mistakes.retain(Diagnostic::is_error);
-                self.found.append(mistakes);
-                contributions?
-            }
-            None => Vec::new(),
-        };
-        if contributions.iter().any(|it| it.value.has_unknown()) {
-            self.found.push(
-                codes::PROMISE_BROKEN
-                    .new(format!("what `{}` writes is still not known", decided.address))
-                    .label(decided.span, "something it reads has no value yet"),
-            );
-            return None;
-        }
-        // What the document says where the link lets go of a whole field.
-        let member = phase.member.and_then(|(resource, position)| {
-            let evaluation = self.evaluation.as_ref()?;
-            Some((evaluation.member(resource, position)?.spec.clone(), evaluation.place_of(resource)))
-        });
-        let document = member.as_ref().map_or(Value::Null, |(spec, _)| spec.clone());
-        let recorded = self.snapshot.records.get(&phase.link).map(|record| overlays_of(record)).unwrap_or_default();
-        let mine = recorded.iter().filter(|it| it.target == phase.target && it.phase == phase.name);
-        let mut said = Standing::new(document.clone());
-        let left = phase.undo.iter().chain(mine).map(|it| &it.contribution).filter(|it| {
-            let in_document = !matches!(it.how, Written::Set) && said.found(it).is_some();
-            !in_document && !self.is_held_by_another(&phase.link, &phase.target, it)
-        });
-        // What links wrote in earlier runs gives way; the plan has seen to it that all of them want the same now.
-        let stale = contributions.iter().filter(|it| {
-            let key = it.identity().map(|identity| (phase.target.clone(), identity));
-            let written = |key: &(Address, String)| self.written.get(key).is_some_and(|holders| !holders.is_empty());
-            key.is_some_and(|key| written(&key) && !self.rewritten.contains(&key))
-        });
-        let taken: Vec<&Contribution> = left.chain(stale).collect();
-        let spec = without(&record.inputs, taken.into_iter(), &document);
-        let mut merger = Merger::new(spec);
-        for contribution in &contributions {
-            if let Err(refused) = merger.merge(contribution, &phase.link) {
-                let span = member.as_ref().map_or(decided.span, |(_, span)| *span);
-                let target = phase.target.to_string();
-                self.found.push(conflict(&phase.link, &target, &refused).label(span, "written to here"));
-                return None;
-            }
-        }
-        let ty = decided.ty.clone()?;
-        let mut mistakes = Diagnostics::new();
-        let spec = conform_resource(&merger.done(), &part_resource(decided.span, &ty), &ty, &mut mistakes);
-        mistakes.retain(Diagnostic::is_error);
-        let failed = mistakes.has_errors();
-        self.found.append(mistakes);
-        let overlays = contributions.into_iter().map(|contribution| Overlay {
-            target: phase.target.clone(),
-            phase: phase.name.clone(),
-            contribution,
-            open: false,
-        });
-        (!failed).then(|| (spec, overlays.collect()))
-    }
-
-    /// Whether another link has written the same thing into the same place.
-    fn is_held_by_another(&self, link: &Address, target: &Address, contribution: &Contribution) -> bool {
-        let Some(identity) = contribution.identity() else { return false };
-        let holders = self.written.get(&(target.clone(), identity));
-        holders.into_iter().flatten().any(|holder| holder != link)
-    }
-
-    /// Holds a link against its own requirements, before its first step. `None` if one fails, which is reported.
-    pub(super) fn required(&mut self, link: LinkAt, decided: &Decided) -> Option<()> {
+    /// Holds a link against its own requirements, before its first step. `None` if one fails, which goes to `found`.
+    pub(super) fn required(&mut self, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
         let evaluation = self.evaluation.as_mut()?;
         let mut mistakes = Diagnostics::new();
         let holds = evaluation.requirements(link, &mut mistakes);
         mistakes.retain(Diagnostic::is_error);
-        self.found.append(mistakes);
+        found.append(mistakes);
         match holds {
             Ok(Some(true)) => Some(()),
             Ok(Some(false)) | Err(_) => None,
             Ok(None) => {
-                self.found.push(
+                found.push(
                     codes::PROMISE_BROKEN
                         .new(format!("whether `{}` may be linked is still not known", decided.address))
                         .label(decided.span, "its kind requires something that has no value yet"),
@@ -240,7 +81,7 @@ impl Apply {
     }
 
     /// Puts what is known of a link into the next commit.
-    fn record_link(
+    pub(super) fn record_link(
         &mut self,
         task: u32,
         phase: &Phase,
@@ -317,7 +158,7 @@ impl Apply {
     }
 
     /// A phase cannot be carried out; why has been reported.
-    fn phase_undone(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
+    pub(super) fn phase_undone(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
         self.failed = true;
         self.running[task as usize].progress = Progress::Failed;
         let message: Name = "what it writes has no usable value".into();
@@ -376,14 +217,7 @@ impl Apply {
         };
         record.private = applied.private;
         record.status.word = if applied.stable { StatusWord::Ready } else { StatusWord::Configured };
-        let of_link = self.snapshot.records.get(&phase.link).cloned();
-        let written = of_link.as_deref().map(overlays_of).unwrap_or_default();
-        let now = written
-            .into_iter()
-            .filter(|it| it.open && it.target == phase.target && it.phase == phase.name)
-            .map(|overlay| Overlay { open: false, ..overlay })
-            .collect();
-        self.record_link(task, phase, &of_link, now, None, StatusWord::Running);
+        self.close_phases(task, phase);
         let durable = if applied.stable { Durable::Done(task) } else { Durable::Configured(task) };
         self.record(task, decided, Some(Arc::new(record)), None, durable);
         Ok(())
@@ -433,7 +267,10 @@ impl Apply {
             );
             return self.link_undone(task, decided, effects);
         }
-        if self.required(link, decided).is_none() {
+        let mut mistakes = Diagnostics::new();
+        let holds = self.required(link, decided, &mut mistakes);
+        self.found.append(mistakes);
+        if holds.is_none() {
             return self.link_undone(task, decided, effects);
         }
         let before = self.snapshot.records.get(&decided.address).cloned();
@@ -510,7 +347,10 @@ impl Apply {
 
     /// The spec of a part, complete; `None` if it is in error, which is reported.
     pub(super) fn part_spec(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<Value> {
-        self.required(link, decided)?;
+        let mut mistakes = Diagnostics::new();
+        let holds = self.required(link, decided, &mut mistakes);
+        self.found.append(mistakes);
+        holds?;
         if !decided.desired.has_unknown() {
             return Some(decided.desired.clone());
         }
@@ -565,8 +405,4 @@ fn known_part(inputs: &Value) -> Value {
         (key.clone(), value)
     });
     Value::map(entries.filter(|(_, value)| !value.has_unknown()))
-}
-
-fn same_place(a: &Overlay, b: &Overlay) -> bool {
-    a.phase == b.phase && a.contribution.identity() == b.contribution.identity()
 }

@@ -16,6 +16,7 @@
 mod answer;
 mod ask;
 mod links;
+mod phases;
 mod record;
 mod run;
 mod until;
@@ -267,6 +268,8 @@ pub struct Apply {
     written: FixedMap<(Address, String), Vec<Address>>,
     /// What links have written in this run: by target and identity.
     rewritten: std::collections::HashSet<(Address, String), foldhash::fast::FixedState>,
+    /// Phases of links that are carried out together.
+    batches: phases::Batches,
     /// The tasks that make links, by address.
     wholes: FixedMap<Address, u32>,
     failed: bool,
@@ -336,6 +339,7 @@ impl Apply {
         let mut apply = Apply {
             written: FixedMap::default(),
             rewritten: std::collections::HashSet::default(),
+            batches: phases::Batches::default(),
             wholes,
             before_stop,
             held: false,

@@ -628,14 +628,19 @@ impl Apply {
             waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
         self.after[task as usize] = later;
         for (waiter, _) in now {
-            let running = &mut self.running[waiter as usize];
-            if let Progress::Waiting(count) = running.progress {
-                if count <= 1 {
-                    running.progress = Progress::Ready;
-                    self.ready.push_back(waiter);
-                } else {
-                    running.progress = Progress::Waiting(count - 1);
-                }
+            self.waited(waiter);
+        }
+    }
+
+    /// One thing less that a task waits for.
+    pub(super) fn waited(&mut self, waiter: u32) {
+        let running = &mut self.running[waiter as usize];
+        if let Progress::Waiting(count) = running.progress {
+            if count <= 1 {
+                running.progress = Progress::Ready;
+                self.ready.push_back(waiter);
+            } else {
+                running.progress = Progress::Waiting(count - 1);
             }
         }
     }

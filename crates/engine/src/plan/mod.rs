@@ -50,7 +50,7 @@ pub(crate) use questions::put_value;
 pub use questions::{Question, Reply, Search};
 pub use surgery::Surgery;
 pub(crate) use targets::Untouched;
-pub(crate) use tasks::{Decided, Task, TaskKind, Until};
+pub(crate) use tasks::{Decided, ONE_BY_ONE, Task, TaskKind, Until};
 
 use self::draft::AddressSet;
 use self::ledger::Ledger;

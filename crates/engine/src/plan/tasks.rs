@@ -5,6 +5,8 @@
 
 mod links;
 
+pub(crate) use links::ONE_BY_ONE;
+
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -59,6 +61,8 @@ pub(crate) enum Until {
     Configured,
     /// It is stable.
     Ready,
+    /// It is over, well or not: who waits only wants to do more at once.
+    Over,
 }
 
 /// A task waits for another one.
@@ -183,7 +187,12 @@ impl Builder<'_> {
     /// Each task waits for another one at most once, as far as the farthest of its reasons says.
     fn settle_waits(&mut self) {
         for task in &mut self.tasks {
-            task.waits.sort_by_key(|wait| (wait.task, wait.until != Until::Ready));
+            let far = |until| match until {
+                Until::Ready => 0,
+                Until::Configured => 1,
+                Until::Over => 2,
+            };
+            task.waits.sort_by_key(|wait| (wait.task, far(wait.until)));
             task.waits.dedup_by_key(|wait| wait.task);
         }
     }
@@ -852,7 +861,7 @@ fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Ste
             continue;
         }
         let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);
-        for wait in &task.waits {
+        for wait in task.waits.iter().filter(|wait| wait.until != Until::Over) {
             let on = &sorted[wait.task as usize];
             match on.step {
                 Some(on) => waits_on.push(on),

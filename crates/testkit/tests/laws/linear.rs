@@ -185,3 +185,78 @@ fn twice_the_things_are_asked_about_twice_as_often() {
         at_most_double("waits", once.waits, twice.waits);
     });
 }
+
+/// So many links, all of one kind: `hub` says that one bucket selects all queues, else each its own.
+fn linked(count: usize, hub: bool) -> String {
+    let mut text = String::from("version: 2023-04-20\nresources:\n");
+    if hub {
+        text.push_str("  hub: { type: test/bucket, linkSelector: { byLabel: { app: hub } }, spec: { name: hub } }\n");
+    }
+    for at in 0..count {
+        let app = if hub { "hub".to_owned() } else { format!("a{at}") };
+        if !hub {
+            text.push_str(&format!(
+                "  b{at}: {{ type: test/bucket, linkSelector: {{ byLabel: {{ app: {app} }} }}, spec: {{ name: b{at} }} }}\n"
+            ));
+        }
+        text.push_str(&format!(
+            "  q{at}: {{ type: test/queue, metadata: {{ labels: {{ app: {app} }} }}, spec: {{ name: q{at} }} }}\n"
+        ));
+    }
+    text
+}
+
+/// What links ask for: edges of the graph; questions and waits of a first plan, and of one with everything to take out;
+/// calls, events and bytes in the journal of what carries them out.
+async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
+    let lab = lab();
+    let text = linked(count, hub);
+    let checked = lab.read("law.yaml", &text).checked.expect("it can be checked");
+    let edges: usize = checked.graph.nodes().iter().map(|node| checked.graph.edges(*node).len()).sum();
+    let mut counts = vec![("edges", edges as u64)];
+    let bare = text.replace("linkSelector: ", "metadata: ").replace("byLabel: ", "labels: ");
+    let names = [("first questions", "first waits"), ("later questions", "later waits")];
+    for (document, (questions, waits)) in [text, bare].iter().zip(names) {
+        let world = Counting::new(&lab);
+        let read = lab.read("law.yaml", document);
+        let mut found = Diagnostics::new();
+        let request = Request {
+            instance: lab.name.name().clone(),
+            document: Some((
+                Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
+                read.document,
+            )),
+            given: Given::default(),
+            options: Options::default(),
+            snapshot: lab.snapshot().await,
+            catalogs: lab.catalogs.clone(),
+            functions: lab.functions.clone(),
+            answers: None,
+            world: &world,
+        };
+        let staged = engine::plan(request, &mut found).await.expect("a plan");
+        counts.push((questions, world.reads.into_inner() + world.others.into_inner()));
+        counts.push((waits, staged.plan.steps.iter().map(|step| step.waits_on.len() as u64).sum()));
+        let run = lab.run(staged, false, Vec::new(), testkit::lab::settings(Some(8), false)).await;
+        assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Ready)));
+        counts.push(("calls", run.journal.calls().values().map(|times| u64::from(*times)).sum()));
+        counts.push(("events", run.events.len() as u64));
+    }
+    let log = lab.store().log(&lab.name, None, usize::MAX).await.expect("there is a journal");
+    let bytes = |entry: &state::LogEntry| serde_json::to_string(&entry.entry).map_or(0, |text| text.len() as u64);
+    counts.push(("entries", log.len() as u64));
+    counts.push(("bytes", log.iter().map(bytes).sum()));
+    counts
+}
+
+#[test]
+fn ten_times_the_links_cost_no_more_than_thirteen_times_as_much() {
+    for hub in [false, true] {
+        lately(async {
+            let (few, many) = (counts_of_links(200, hub).await, counts_of_links(2000, hub).await);
+            for ((what, few), (_, many)) in few.into_iter().zip(many) {
+                assert!(many <= 13 * few, "{what}: {few} for 200 links, {many} for 2,000 (one hub: {hub})");
+            }
+        });
+    }
+}

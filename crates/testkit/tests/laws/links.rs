@@ -123,3 +123,78 @@ proptest! {
         });
     }
 }
+
+/// One bucket that twenty queues stand in line for.
+fn crowd(selects: bool) -> String {
+    let selector = if selects { "linkSelector: { byLabel: { kind: queue } }, " } else { "" };
+    let mut text =
+        format!("version: 2023-04-20\nresources:\n  hub: {{ type: test/bucket, {selector}spec: {{ name: hub }} }}\n");
+    for at in 0..20 {
+        let _ = writeln!(
+            text,
+            "  q{at}: {{ type: test/queue, metadata: {{ labels: {{ kind: queue }} }}, spec: {{ name: q{at} }} }}"
+        );
+    }
+    text
+}
+
+/// How many calls updated the bucket.
+fn updates_of_hub(run: &testkit::lab::Run) -> u32 {
+    run.journal.calls().get("update hub").copied().unwrap_or_default()
+}
+
+#[test]
+fn very_many_links_into_one_thing_share_its_calls() {
+    lately(async {
+        let lab = lab();
+        let run = apply_well(&lab, Some(&crowd(true)), 4).await;
+        // The first eight one by one, then eight, then the last four.
+        assert_eq!(updates_of_hub(&run), 10);
+        let done = run.events.iter().filter(|event| {
+            matches!(event, engine::Event::Done { address, .. } if address.to_string().starts_with("hub::") && address.to_string().ends_with("/a"))
+        });
+        assert_eq!(done.count(), 20, "each step is told all the same");
+        assert!(stage(&lab, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+        let run = apply_well(&lab, Some(&crowd(false)), 4).await;
+        assert_eq!(updates_of_hub(&run), 10);
+        assert!(stage(&lab, &crowd(false)).await.staged.expect("a plan").plan.is_empty());
+    });
+}
+
+#[test]
+fn of_many_links_that_shared_a_refused_call_only_one_has_failed() {
+    let refuse =
+        |times| Fault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times, kind: FaultKind::Permanent };
+    lately(async {
+        // What was refused for all of them is not refused for each.
+        let lab = lab();
+        let run = apply(&lab, Some(&crowd(true)), 4, vec![refuse(1)]).await;
+        assert_eq!(run.outcome().and_then(|outcome| outcome.outcome), Some(state::OperationOutcome::Ready));
+        assert_eq!(updates_of_hub(&run), 21);
+        assert!(stage(&lab, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+    });
+    lately(async {
+        // The one it was refused for fails by itself, and the next run goes on there.
+        let lab = lab();
+        let run = apply(&lab, Some(&crowd(true)), 4, vec![refuse(2)]).await;
+        let outcome = run.outcome().expect("it was carried out");
+        assert_eq!(outcome.outcome, Some(state::OperationOutcome::Failed));
+        assert_eq!(outcome.diagnostics.iter().map(|it| it.code.name).collect::<Vec<_>>(), ["provider-failed"]);
+        apply_well(&lab, Some(&crowd(true)), 4).await;
+        assert!(stage(&lab, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+    });
+}
+
+#[test]
+fn a_call_for_many_links_that_was_cut_off_is_gone_on_with() {
+    for when in [When::Before, When::After] {
+        lately(async {
+            let lab = lab();
+            let kind = FaultKind::Crash { when, untraceable: false };
+            let fault = Fault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times: 1, kind };
+            apply(&lab, Some(&crowd(true)), 4, vec![fault]).await;
+            apply_well(&lab, Some(&crowd(true)), 4).await;
+            assert!(stage(&lab, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+        });
+    }
+}

@@ -3,12 +3,15 @@
 //! Parts, then what is written into a, into b, into neighbours; taken out the other way round, before parts and ends are
 //! deleted. Two steps on one target never run together: they stand in line, in the order of the links' names, those
 //! behind that need what others give. Taking out comes before the target's own step, writing after it.
+//!
+//! Where very many stand in line, `apply` carries out several of them by one call. So that there are several, the first
+//! of such a batch waits until what the others need is over: [`Until::Over`].
 
 use std::collections::HashMap;
 
 use blueprint::{Address, IndexMap};
 
-use super::{Builder, Until};
+use super::{Builder, Task, TaskKind, Until};
 use crate::links::{ends_of, link_of};
 use crate::plan::draft::Draft;
 use crate::plan::{Action, Linked, Phase};
@@ -143,6 +146,7 @@ type InLine<'a> = (bool, u32, &'a Address, u32, u32);
 /// Steps on one target stand in line: first what is taken out, then the target's own step, then what is written.
 fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     let mut targets: IndexMap<&Address, Vec<InLine<'_>>> = IndexMap::default();
+    let mut batches: Vec<Vec<u32>> = Vec::new();
     for (link, steps) in links {
         for (task, phase) in &steps.taking {
             let place = u32::MAX - phase.place;
@@ -158,6 +162,9 @@ fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
         let taken = line.iter().take_while(|(writes, ..)| !writes).count();
         line[..taken].reverse();
         let own = builder.of.get(target).and_then(|tasks| tasks.forward);
+        for line in [&line[..taken], &line[taken..]] {
+            batches.extend(batches_of(line.iter().map(|(.., task)| *task)));
+        }
         if let (Some(own), Some((.., last))) = (own, line[..taken].last()) {
             builder.wait(own, *last, Until::Ready);
         }
@@ -167,4 +174,54 @@ fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
             }
         }
     }
+    gather_batches(builder, &batches);
+}
+
+/// So many steps on one target are carried out one by one; from then on as many at once as there were before, so that
+/// the whole spec of a target with very many links is sent a few times, not once for each of them.
+pub(crate) const ONE_BY_ONE: usize = 8;
+
+/// The batches of a line of tasks, the first few left out.
+fn batches_of(line: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
+    let line: Vec<u32> = line.collect();
+    let mut batches = Vec::new();
+    let mut at = ONE_BY_ONE;
+    while at < line.len() {
+        batches.push(line[at..line.len().min(2 * at)].to_vec());
+        at *= 2;
+    }
+    batches
+}
+
+/// The first of each batch waits for what the others wait for, as far as that does not itself wait for any link.
+fn gather_batches(builder: &mut Builder<'_>, batches: &[Vec<u32>]) {
+    if batches.is_empty() {
+        return;
+    }
+    let behind = behind_links(&builder.tasks);
+    for batch in batches {
+        let [first, rest @ ..] = &batch[..] else { continue };
+        let needed = rest.iter().flat_map(|task| builder.tasks[*task as usize].waits.iter());
+        let needed: Vec<u32> = needed.map(|wait| wait.task).filter(|on| !behind[*on as usize]).collect();
+        needed.into_iter().for_each(|on| builder.wait(*first, on, Until::Over));
+    }
+}
+
+/// Which tasks are steps of links or wait for one, however indirectly.
+fn behind_links(tasks: &[Task]) -> Vec<bool> {
+    let is_link = |task: &Task| matches!(task.kind, TaskKind::Phase | TaskKind::Link | TaskKind::Forget);
+    let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
+    for (at, task) in tasks.iter().enumerate() {
+        task.waits.iter().for_each(|wait| after[wait.task as usize].push(at as u32));
+    }
+    let mut behind: Vec<bool> = tasks.iter().map(is_link).collect();
+    let mut stack: Vec<u32> = (0..tasks.len() as u32).filter(|at| behind[*at as usize]).collect();
+    while let Some(at) = stack.pop() {
+        for next in &after[at as usize] {
+            if !std::mem::replace(&mut behind[*next as usize], true) {
+                stack.push(*next);
+            }
+        }
+    }
+    behind
 }
