@@ -27,6 +27,14 @@ const SOURCES: [(&str, &[&str]); 4] = [
     ("azure/blob", &["container"]),
 ];
 
+/// A child has errors of its own.
+pub(crate) fn child_failed(name: &str, child: &Child) -> diag::Diagnostic {
+    codes::CHILD_FAILED
+        .new(format!("the child document `{name}` has errors"))
+        .label(child.span, "included here")
+        .help("mend the errors of the child")
+}
+
 impl Checker<'_> {
     /// Checks every include.
     pub(super) fn children(&mut self, graph: &Graph) {
@@ -59,12 +67,7 @@ impl Checker<'_> {
             }
             self.description(child.description.as_ref(), place);
             if self.child(at).is_some_and(|included| included.failed) {
-                self.found.push(
-                    codes::CHILD_FAILED
-                        .new(format!("the child document `{name}` has errors"))
-                        .label(child.span, "included here")
-                        .help("mend the errors of the child"),
-                );
+                self.found.push(child_failed(name, child));
             }
         }
     }

@@ -12,7 +12,7 @@
 mod callbacks;
 mod calls;
 mod children;
-pub(crate) use children::{missing_input, not_allowed, substitutions};
+pub(crate) use children::{child_failed, missing_input, not_allowed, substitutions};
 pub mod codes;
 mod conditions;
 mod conform;
@@ -33,6 +33,7 @@ mod providers;
 mod references;
 mod resources;
 mod secrets;
+pub(crate) use secrets::{handed_down, shown_from_above};
 pub mod spec;
 mod types;
 pub mod value;

@@ -1,14 +1,16 @@
 //! A secret never stands where it would show: not in `each`, a display name, or the path of an include (ruling A15).
 //!
-//! Here is what the document alone shows; a value that turns out secret later is refused where it is evaluated.
+//! Here is what the document alone shows, and what it shows where documents that include it hand it secrets; a value that turns out secret later is refused where it is evaluated.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use blueprint::{AccessorKind, Call, Expr, ExprKind, Head, Kind, Name, Part, Ref, Schema};
-use diag::Span;
+use blueprint::{AccessorKind, Blueprint, Call, Expr, ExprKind, Head, Kind, Name, Part, Ref, Schema};
+use diag::{Diagnostic, Diagnostics, Span};
+use provider::DataSourceType;
 
 use super::children::substitutions;
-use super::{Checker, codes};
+use super::{Checked, Checker, codes};
 
 /// Steps along a path.
 #[derive(Clone, PartialEq)]
@@ -22,9 +24,56 @@ const MOST_STEPS: usize = 100_000;
 /// So deep a chain of references is followed.
 const MOST_DEPTH: usize = 128;
 
+/// A document that is searched: while it is checked, or afterwards.
+#[derive(Clone, Copy)]
+enum Document<'c, 'a> {
+    Checking(&'c Checker<'a>),
+    /// With its children, by position, and the inputs that are handed a secret.
+    Placed(&'c Checked, &'c [Option<Arc<Checked>>], &'c [bool]),
+}
+
+impl<'c> Document<'c, '_> {
+    fn blueprint(&self) -> &'c Blueprint {
+        match self {
+            Document::Checking(checker) => checker.blueprint,
+            Document::Placed(checked, ..) => &checked.blueprint,
+        }
+    }
+
+    fn data_source(&self, at: usize) -> Option<&'c DataSourceType> {
+        match self {
+            Document::Checking(checker) => checker.data_sources.get(at)?.as_deref(),
+            Document::Placed(checked, ..) => checked.data_source_types.get(at)?.as_deref(),
+        }
+    }
+
+    fn schema(&self, at: usize) -> Option<&'c Schema> {
+        match self {
+            Document::Checking(checker) => checker.resources.get(at)?.schema().map(AsRef::as_ref),
+            Document::Placed(checked, ..) => checked.resource_types.get(at)?.as_ref().map(|ty| ty.schema.as_ref()),
+        }
+    }
+
+    fn child(&self, at: usize) -> Option<&'c Checked> {
+        match self {
+            Document::Checking(checker) => checker.child(at).map(|included| included.checked.as_ref()),
+            Document::Placed(_, children, _) => children.get(at)?.as_deref(),
+        }
+    }
+
+    fn is_secret(&self, name: &Name) -> bool {
+        let Some((at, _, input)) = self.blueprint().inputs.get_full(name) else { return false };
+        let handed = match self {
+            Document::Checking(_) => false,
+            Document::Placed(.., handed) => handed.get(at).copied().unwrap_or(false),
+        };
+        input.secret || handed
+    }
+}
+
 /// A search for taint, which remembers whole values.
 struct Taint<'c, 'a> {
-    checker: &'c Checker<'a>,
+    of: Document<'c, 'a>,
     locals: HashMap<usize, bool, foldhash::fast::FixedState>,
     steps: usize,
 }
@@ -32,27 +81,10 @@ struct Taint<'c, 'a> {
 impl Checker<'_> {
     /// Reports every secret that would show.
     pub(super) fn secrets(&mut self) {
-        let blueprint = self.blueprint;
-        let mut places: Vec<(Span, &Expr, &'static str)> = Vec::new();
-        for resource in blueprint.resources.values() {
-            collect(resource.each.as_ref().map(|each| &each.list), "`each`", &mut places);
-            collect(resource.metadata.display_name.as_ref(), "a display name", &mut places);
-        }
-        for source in blueprint.data_sources.values() {
-            collect(source.metadata.display_name.as_ref(), "a display name", &mut places);
-        }
-        for child in blueprint.children.values() {
-            collect(Some(&child.path), "the path of an include", &mut places);
-        }
-        if places.is_empty() {
+        let exposed = exposed(Document::Checking(self));
+        if exposed.is_empty() {
             return;
         }
-        let mut taint = Taint { checker: self, locals: HashMap::default(), steps: 0 };
-        let exposed: Vec<(Span, &'static str)> = places
-            .into_iter()
-            .filter(|(_, expr, _)| taint.of(expr, &[], 0))
-            .map(|(span, _, what)| (span, what))
-            .collect();
         // A part in error gives no second diagnostic.
         let mut errors: Vec<u32> =
             self.found.iter().filter(|found| found.is_error()).map(|found| found.span().start).collect();
@@ -64,20 +96,74 @@ impl Checker<'_> {
             {
                 continue;
             }
-            self.found.push(
-                codes::SECRET_EXPOSED
-                    .new(format!("a secret would show in {what}"))
-                    .label(span, "this comes from a secret")
-                    .help("use a value that is not secret"),
-            );
+            self.found.push(would_show(span, what, "this comes from a secret"));
         }
     }
+}
+
+/// Every place of a document in which a secret would show, and what it is.
+fn exposed(of: Document<'_, '_>) -> Vec<(Span, &'static str)> {
+    let blueprint = of.blueprint();
+    let mut places: Vec<(Span, &Expr, &'static str)> = Vec::new();
+    for resource in blueprint.resources.values() {
+        collect(resource.each.as_ref().map(|each| &each.list), "`each`", &mut places);
+        collect(resource.metadata.display_name.as_ref(), "a display name", &mut places);
+    }
+    for source in blueprint.data_sources.values() {
+        collect(source.metadata.display_name.as_ref(), "a display name", &mut places);
+    }
+    for child in blueprint.children.values() {
+        collect(Some(&child.path), "the path of an include", &mut places);
+    }
+    let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
+    let shown = places.into_iter().filter(|(_, expr, _)| taint.of(expr, &[], 0));
+    shown.map(|(span, _, what)| (span, what)).collect()
+}
+
+fn would_show(span: Span, what: &str, why: &str) -> Diagnostic {
+    codes::SECRET_EXPOSED
+        .new(format!("a secret would show in {what}"))
+        .label(span, why)
+        .help("use a value that is not secret")
+}
+
+/// Where secrets show only because the document is handed them, in a place where these inputs are, by position.
+pub(crate) fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    if !handed.contains(&true) {
+        return found;
+    }
+    let known = exposed(Document::Placed(checked, children, &[]));
+    for (span, what) in exposed(Document::Placed(checked, children, handed)) {
+        if !known.contains(&(span, what)) {
+            found.push(would_show(span, what, "this comes from a secret that the including document hands over"));
+        }
+    }
+    found
+}
+
+/// Which inputs of each child, by position, a document hands a secret, in a place where it is handed some itself.
+pub(crate) fn handed_down(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Vec<Vec<bool>> {
+    let of = Document::Placed(checked, children, handed);
+    let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
+    let each = checked.blueprint.children.values().zip(children).map(|(child, included)| {
+        let Some(included) = included else { return Vec::new() };
+        let inputs = &included.blueprint.inputs;
+        let mut secret = vec![false; inputs.len()];
+        for (name, value) in &child.inputs {
+            if let Some(at) = inputs.get_index_of(&name.item) {
+                secret[at] = taint.of(value, &[], 0);
+            }
+        }
+        secret
+    });
+    each.collect()
 }
 
 impl Checker<'_> {
     /// Whether each export, by position, shows something secret.
     pub(super) fn secret_exports(&self) -> Vec<bool> {
-        let mut taint = Taint { checker: self, locals: HashMap::default(), steps: 0 };
+        let mut taint = Taint { of: Document::Checking(self), locals: HashMap::default(), steps: 0 };
         self.blueprint.exports.values().map(|export| taint.of(&export.field, &[], 0)).collect()
     }
 }
@@ -173,11 +259,11 @@ impl Taint<'_, '_> {
     }
 
     fn reference(&mut self, reference: &Ref, path: &[Step], depth: usize) -> bool {
-        let blueprint = self.checker.blueprint;
+        let blueprint = self.of.blueprint();
         let mut whole = steps(&reference.path);
         whole.extend_from_slice(path);
         match &reference.head {
-            Head::Input(name) => blueprint.inputs.get(name).is_some_and(|input| input.secret),
+            Head::Input(name) => self.of.is_secret(name),
             Head::Local(name) => {
                 let Some((at, _, local)) = blueprint.locals.get_full(name) else { return false };
                 if local.secret {
@@ -203,13 +289,13 @@ impl Taint<'_, '_> {
                     .get(export)
                     .and_then(|export| export.alias_for.as_ref())
                     .map_or(export, |alias| &alias.item);
-                let ty = self.checker.data_sources[at].as_ref();
+                let ty = self.of.data_source(at);
                 ty.and_then(|ty| ty.schema.fields.get(field)).is_some_and(|field| sensitive(field, &whole[1..]))
             }
             Head::Resource { name, .. } => self.resource(name, &whole, depth),
             Head::Child(name) => {
-                let included = blueprint.children.get_index_of(name).and_then(|at| self.checker.child(at));
-                let Some(checked) = included.map(|included| &included.checked) else { return false };
+                let included = blueprint.children.get_index_of(name).and_then(|at| self.of.child(at));
+                let Some(checked) = included else { return false };
                 let Some(Step::Name(export)) = whole.first() else { return false };
                 let at = checked.blueprint.exports.get_index_of(export);
                 at.and_then(|at| checked.secret_exports.get(at).copied()).unwrap_or(false)
@@ -219,14 +305,14 @@ impl Taint<'_, '_> {
     }
 
     fn resource(&mut self, name: &Name, path: &[Step], depth: usize) -> bool {
-        let Some((at, _, resource)) = self.checker.blueprint.resources.get_full(name) else { return false };
+        let Some((at, _, resource)) = self.of.blueprint().resources.get_full(name) else { return false };
         let path = match path {
             [Step::Index(_), rest @ ..] => rest,
             path => path,
         };
         match path.split_first() {
             Some((Step::Name(part), rest)) if part.as_ref() == "spec" || part.as_ref() == "state" => {
-                let schema = self.checker.resources[at].schema();
+                let schema = self.of.schema(at);
                 let marked = match rest.split_first() {
                     Some((Step::Name(field), rest)) => {
                         schema.and_then(|schema| schema.fields.get(field)).is_some_and(|field| sensitive(field, rest))
@@ -249,10 +335,10 @@ impl Taint<'_, '_> {
 
     /// Whether an expression names something that is secret as a whole.
     fn whole(&self, expr: &Expr) -> bool {
-        let blueprint = self.checker.blueprint;
+        let blueprint = self.of.blueprint();
         match &expr.inner().kind {
             ExprKind::Ref(reference) => match &reference.head {
-                Head::Input(name) => blueprint.inputs.get(name).is_some_and(|input| input.secret),
+                Head::Input(name) => self.of.is_secret(name),
                 Head::Local(name) => blueprint
                     .locals
                     .get(name)
@@ -267,7 +353,7 @@ impl Taint<'_, '_> {
     fn whole_of_value(&self, local: &blueprint::Local, reference: &Ref) -> bool {
         // Only one step further, so that a circle of values ends.
         reference.path.is_empty()
-            && matches!(&local.value.inner().kind, ExprKind::Ref(next) if matches!(&next.head, Head::Input(name) if self.checker.blueprint.inputs.get(name).is_some_and(|input| input.secret)))
+            && matches!(&local.value.inner().kind, ExprKind::Ref(next) if matches!(&next.head, Head::Input(name) if self.of.is_secret(name)))
     }
 }
 

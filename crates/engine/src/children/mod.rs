@@ -462,7 +462,8 @@ impl Reader<'_> {
             checked.push((Arc::new(this), failed, mine));
         }
         let order = self.order();
-        self.tell(&order, &of_place, &mut checked, found);
+        let shown = self.shown_from_above(&of_place, &checked);
+        self.tell(&order, &of_place, &mut checked, shown, found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
             let text = &self.texts[place.text as usize];
@@ -492,12 +493,70 @@ impl Reader<'_> {
         order
     }
 
+    /// What is wrong with documents only because others hand them secrets, by place; those above are told that it is so.
+    fn shown_from_above(&self, of_place: &[u32], checked: &[(Arc<Checked>, bool, Diagnostics)]) -> PlacedMistakes {
+        let mut mistakes = PlacedMistakes::default();
+        let mut handed: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
+        type Down = (bool, Vec<Arc<[bool]>>);
+        let mut known: HashMap<(u32, Arc<[bool]>), Down, foldhash::fast::FixedState> = HashMap::default();
+        // A place is made after the one above it.
+        for at in 0..self.places.len() {
+            let place = &self.places[at];
+            let mine = handed[at].clone();
+            let key = (of_place[at], mine.clone());
+            if !known.contains_key(&key) {
+                let (document, ..) = &checked[of_place[at] as usize];
+                let of = |child: u32| checked[of_place[child as usize] as usize].0.clone();
+                let children: Vec<Option<Arc<Checked>>> = place.children.iter().map(|child| child.map(of)).collect();
+                let wrong = check::shown_from_above(document, &children, &mine);
+                let down = check::handed_down(document, &children, &mine);
+                known.insert(key.clone(), (wrong.has_errors(), down.into_iter().map(Arc::from).collect()));
+                if wrong.has_errors() {
+                    self.fail_above(at as u32, of_place, checked, &mut mistakes);
+                }
+                mistakes.entry(at as u32).or_default().append(wrong);
+            } else if known[&key].0 {
+                self.fail_above(at as u32, of_place, checked, &mut mistakes);
+            }
+            for (child, secret) in place.children.iter().zip(&known[&key].1) {
+                if let Some(child) = child {
+                    handed[*child as usize] = secret.clone();
+                }
+            }
+        }
+        mistakes
+    }
+
+    /// Says of every place above one that what it includes has errors, unless it was known to have some.
+    fn fail_above(
+        &self,
+        place: u32,
+        of_place: &[u32],
+        checked: &[(Arc<Checked>, bool, Diagnostics)],
+        mistakes: &mut PlacedMistakes,
+    ) {
+        let failed = |at: u32, mistakes: &PlacedMistakes| {
+            let (_, failed, _) = &checked[of_place[at as usize] as usize];
+            *failed || mistakes.get(&at).is_some_and(Diagnostics::has_errors)
+        };
+        let mut at = place;
+        let mut told = failed(at, mistakes);
+        while let Some((above, include)) = self.places[at as usize].parent.filter(|_| !told) {
+            told = failed(above, mistakes);
+            if let Some((name, child)) = self.text_of(above).blueprint.children.get_index(include as usize) {
+                mistakes.entry(above).or_default().push(check::child_failed(name, child));
+            }
+            at = above;
+        }
+    }
+
     /// Says what is wrong with each document, once, in its first place.
     fn tell(
         &mut self,
         order: &[u32],
         of_place: &[u32],
         checked: &mut [(Arc<Checked>, bool, Diagnostics)],
+        mut shown: PlacedMistakes,
         found: &mut Diagnostics,
     ) {
         let mut said: std::collections::HashSet<(&'static str, Span, String), foldhash::fast::FixedState> =
@@ -520,6 +579,7 @@ impl Reader<'_> {
                     .collect::<Vec<_>>(),
             );
             mine.append(std::mem::take(&mut text.found));
+            mine.append(shown.remove(at).unwrap_or_default());
             if mine.is_empty() {
                 continue;
             }
@@ -546,6 +606,9 @@ impl Reader<'_> {
         trail
     }
 }
+
+/// What is wrong with documents in some of their places.
+type PlacedMistakes = HashMap<u32, Diagnostics, foldhash::fast::FixedState>;
 
 /// What becomes of an include.
 enum Wanted {
