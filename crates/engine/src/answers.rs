@@ -26,9 +26,13 @@ pub struct Answers {
     /// Exported fields of data sources by name.
     #[serde(default)]
     pub data_sources: IndexMap<Name, FrozenData>,
-    /// What provider functions gave, by namespace, function and arguments.
+    /// What provider functions gave, by namespace, function and a digest of the arguments; of secret ones a keyed digest.
     #[serde(default)]
     pub calls: IndexMap<Name, Value>,
+    /// The key of those digests, drawn when it was first needed: without it a guess at a secret cannot be tried against
+    /// them.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub salt: Name,
     /// Digests of what transforms made of documents, by the path of includes that leads to each.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub transformed: IndexMap<Name, Name>,
@@ -174,9 +178,35 @@ pub(crate) fn digest(bytes: &[u8]) -> Name {
     hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
 }
 
+/// SHA-256 under a key (HMAC, RFC 2104), as lower-case hex.
+pub(crate) fn keyed_digest(key: &str, bytes: &[u8]) -> Name {
+    use sha2::Digest as _;
+    const BLOCK: usize = 64;
+    let mut block = [0_u8; BLOCK];
+    // Keys are drawn here and shorter than a block.
+    for (to, from) in block.iter_mut().zip(key.bytes()) {
+        *to = from;
+    }
+    let padded = |pad: u8| block.map(|byte| byte ^ pad);
+    let inner = sha2::Sha256::new().chain_update(padded(0x36)).chain_update(bytes).finalize();
+    let hash = sha2::Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+}
+
 impl FrozenBytes {
     /// Freezes bytes.
     pub fn new(folder: &str, path: &str, bytes: Arc<[u8]>) -> FrozenBytes {
         FrozenBytes { digest: digest(&bytes), folder: folder.into(), path: path.into(), value: Value::Bytes(bytes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyed_digest_is_the_one_of_rfc_4231() {
+        let digest = keyed_digest("Jefe", b"what do ya want for nothing?");
+        assert_eq!(digest.as_ref(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 }

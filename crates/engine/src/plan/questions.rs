@@ -11,7 +11,6 @@ use state::Remembered;
 use super::diff::{entry_of, has_sensitive, item_of, mark_like};
 use crate::answers::{FrozenBytes, FrozenData};
 use crate::codes;
-use crate::documents::Documents;
 use crate::resolve::{Evaluation, Halt, Need, Site, Slot, bytes_key, site_of};
 use crate::world::World;
 
@@ -96,7 +95,7 @@ impl Round {
         match need {
             Need::Ask(unit, owner, more) => {
                 for ask in more {
-                    let key = key_of(&evaluation.documents, unit, &owner, &ask);
+                    let key = key_of(evaluation, unit, &owner, &ask);
                     self.asks.entry(key).or_insert((unit, ask));
                 }
                 true
@@ -185,9 +184,14 @@ pub(super) async fn answer(
 ) {
     let mut round = Round::new(evaluation, needs);
     loop {
-        let questions = round.questions(evaluation, catalogs, found);
+        let mut questions = round.questions(evaluation, catalogs, found);
         if questions.is_empty() {
             return;
+        }
+        if evaluation.answers.salt.is_empty() && questions.iter().any(is_about_a_secret) {
+            let drawn = world.random().map(|byte| format!("{byte:02x}"));
+            evaluation.answers.salt = drawn.concat().into();
+            rekey(&evaluation.answers.salt, &mut questions);
         }
         let now = evaluation.answers.now;
         let functions = evaluation.functions.clone();
@@ -199,25 +203,44 @@ pub(super) async fn answer(
     }
 }
 
+/// Whether a provider function is asked about something secret.
+fn is_about_a_secret(question: &Question) -> bool {
+    match question {
+        Question::Ask { ask: Ask::Provider { arguments, .. }, .. } => arguments.iter().any(Value::has_secret),
+        _ => false,
+    }
+}
+
+/// Gives questions about secrets the keys under which their answers are kept, now that there is a salt.
+fn rekey(salt: &str, questions: &mut [Question]) {
+    for question in questions.iter_mut().filter(|question| is_about_a_secret(question)) {
+        if let Question::Ask { key, ask: Ask::Provider { namespace, function, arguments }, .. } = question {
+            *key = crate::resolve::call_key(salt, namespace, function, arguments);
+        }
+    }
+}
+
 /// What a need is about, so that two of them can be told apart, secrets included.
 pub(super) fn need_key(evaluation: &Evaluation, need: &Need) -> String {
     match need {
         Need::Fetch(index) => format!("datasource {index}"),
         Need::Ask(unit, owner, asks) => {
-            let keys = asks.iter().map(|ask| key_of(&evaluation.documents, *unit, owner, ask));
+            let keys = asks.iter().map(|ask| key_of(evaluation, *unit, owner, ask));
             format!("{unit} {owner} {}", keys.collect::<Vec<_>>().join(" "))
         }
     }
 }
 
 /// What a question is kept under, so that each is put once.
-fn key_of(documents: &Documents, unit: u32, owner: &str, ask: &Ask) -> String {
+fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String {
     match ask {
-        Ask::File { path, .. } => bytes_key(documents, unit, path).into_owned(),
+        Ask::File { path, .. } => bytes_key(&evaluation.documents, unit, path).into_owned(),
         Ask::Http { url } => url.to_string(),
         Ask::Remembered { path, nth, .. } => site_of(owner, path, *nth).to_string(),
         Ask::WorkingDirectory => String::new(),
-        Ask::Provider { namespace, function, arguments } => crate::resolve::call_key(namespace, function, arguments),
+        Ask::Provider { namespace, function, arguments } => {
+            crate::resolve::call_key(&evaluation.answers.salt, namespace, function, arguments)
+        }
     }
 }
 

@@ -144,7 +144,7 @@ impl Scope for Frame<'_> {
                 value.map(Ok).or(failed.map(Err))
             }
             Ask::Provider { namespace, function, arguments } => {
-                let key = call_key(namespace, function, arguments);
+                let key = call_key(&answers.salt, namespace, function, arguments);
                 match answers.calls.get(key.as_str()) {
                     Some(value) => Some(Ok(value.clone())),
                     None => refused.get(key.as_str()).cloned().map(Err),
@@ -166,12 +166,14 @@ pub(crate) fn bytes_key<'p>(documents: &Documents, unit: u32, path: &'p str) -> 
 }
 
 /// The key under which a provider function's answer is kept.
-pub(crate) fn call_key(namespace: &str, function: &str, arguments: &[Value]) -> String {
+pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &[Value]) -> String {
     let revealed: Vec<Value> = arguments.iter().map(Value::revealed).collect();
     let text = serde_json::to_vec(&revealed).unwrap_or_default();
     // The same asked about something secret is another question, whose answer is kept as a secret.
-    let secret = if arguments.iter().any(Value::has_secret) { "secret/" } else { "" };
-    format!("{namespace}/{function}/{secret}{}", crate::answers::digest(&text))
+    if arguments.iter().any(Value::has_secret) {
+        return format!("{namespace}/{function}/secret/{}", crate::answers::keyed_digest(salt, &text));
+    }
+    format!("{namespace}/{function}/{}", crate::answers::digest(&text))
 }
 
 impl Frame<'_> {

@@ -113,6 +113,34 @@ fn secrets_stay_secret() {
 }
 
 #[test]
+fn what_is_kept_of_a_secret_call_is_kept_under_a_key_of_the_plan() {
+    lately(async {
+        let lab = lab(&[]);
+        let text = document(&[("string", "test_tag(variables.secret, 1)")]);
+        let mut kept = std::collections::BTreeSet::new();
+        for _ in 0..2 {
+            let staged = stage(&lab, &text, given(&[])).await.staged.expect("a plan");
+            let answers = staged.plan.answers.clone();
+            assert_eq!(answers.salt.len(), 32, "it was drawn");
+            kept.insert(answers.calls.keys().next().cloned().expect("the call is kept"));
+            // A kept plan finds its answers again: nothing is drawn or asked anew.
+            let sealer = state::seal::Sealer::with_key([7; 32]);
+            let file = engine::plan_file::write(&staged.plan, &sealer).expect("there is a key");
+            let (_, made_from) = engine::plan_file::read(&file, &sealer).expect("it was just written");
+            assert_eq!(made_from.answers, answers);
+            let run = lab.run(staged, true, Vec::new(), testkit::lab::settings(None, false)).await;
+            assert!(run.operated.is_some());
+        }
+        let open = document(&[("string", "test_tag(\"hush\", 1)")]);
+        let staged = stage(&lab, &open, given(&[])).await.staged.expect("a plan");
+        assert!(staged.plan.answers.salt.is_empty(), "nothing secret was asked about");
+        let of_open = staged.plan.answers.calls.keys().next().expect("the call is kept");
+        let digest = of_open.rsplit('/').next().expect("it ends in a digest");
+        assert!(kept.iter().all(|key| !key.ends_with(digest)), "{kept:?} can be told from a guess");
+    });
+}
+
+#[test]
 fn mistakes_are_found_at_check_where_kinds_are_known() {
     assert_eq!(wrong("integer", r#"test_double("a")"#), ["argument-type"]);
     assert_eq!(wrong("integer", "test_double()"), ["argument-count"]);
