@@ -19,4 +19,5 @@ pub use contract::{BoxFuture, Document, Key, Kind, Limits, Request, Source};
 pub use digest::{Digest, DigestError};
 pub use error::SourceError;
 pub use location::{DISK, Location};
+pub use page::web_page;
 pub use registry::Sources;

@@ -10,7 +10,7 @@ const TITLE: usize = 60;
 const HEAD: usize = 16 * 1024;
 
 /// What a page is, with its article; nothing if this may be a document. No document begins with a tag.
-pub(crate) fn of(bytes: &[u8]) -> Option<String> {
+pub fn web_page(bytes: &[u8]) -> Option<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let begins = |tag: &str| bytes.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()));
     if !["<!doctype html", "<html", "<head", "<body", "<?xml", "<!--"].iter().any(|tag| begins(tag)) {
@@ -33,7 +33,7 @@ pub(crate) fn of(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::web_page;
 
     #[test]
     fn pages_are_told_from_documents() {
@@ -45,10 +45,10 @@ mod tests {
             ("<?xml version='1.0'?><html><title></title>", "an HTML page"),
             ("<html><title>cut", "an HTML page"),
         ] {
-            assert_eq!(of(text.as_bytes()).as_deref(), Some(page), "{text}");
+            assert_eq!(web_page(text.as_bytes()).as_deref(), Some(page), "{text}");
         }
         for text in ["", "version: 2023-04-20", "<<: *a", "# <html>", "{}", "<", "<!-- only -->", "\u{feff}", "<?php"] {
-            assert_eq!(of(text.as_bytes()), None, "{text}");
+            assert_eq!(web_page(text.as_bytes()), None, "{text}");
         }
     }
 }

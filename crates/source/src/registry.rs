@@ -5,7 +5,7 @@
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use crate::page;
+use crate::page::web_page;
 use crate::{DISK, Digest, Document, Kind, Limits, Location, Request, Source, SourceError};
 
 /// The sources that are known, one for each kind.
@@ -78,7 +78,7 @@ impl Sources {
             return Err(SourceError::TooLarge { limit: limits.bytes });
         }
         if limits.only_documents
-            && let Some(page) = page::of(&bytes)
+            && let Some(page) = web_page(&bytes)
         {
             return Err(SourceError::not_document(page));
         }

@@ -4,12 +4,16 @@
 //! is pinned by a checksum need not be asked for again; for the rest the place is asked whether it has changed. The
 //! folder may be emptied at any time. Whatever goes wrong with it only means that a document is fetched again.
 //!
-//! Not here: files of this machine, which are read as they are; how long anything is kept.
+//! Not here: files of this machine, which are read as they are; how long anything is kept (`prune`).
+
+mod prune;
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use source::{Digest, Location, SourceError};
@@ -20,6 +24,8 @@ use crate::limit::blocking;
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: Arc<Path>,
+    /// This process has looked whether anything is too old.
+    pruned: Arc<AtomicBool>,
 }
 
 /// What a location was when it was last asked.
@@ -34,9 +40,10 @@ pub(crate) struct Seen {
 }
 
 impl Cache {
-    /// A cache in a folder, which is made when the first document comes.
+    /// A cache in a folder, which is made when the first document comes. What nobody has used for 90 days goes, and the
+    /// longest unused as long as there are more than 256 MiB; that is looked at once a day, when a document comes.
     pub fn new(folder: impl Into<PathBuf>) -> Cache {
-        Cache { folder: folder.into().into() }
+        Cache { folder: folder.into().into(), pruned: Arc::default() }
     }
 
     fn content(&self, digest: &Digest) -> PathBuf {
@@ -60,6 +67,7 @@ impl Cache {
                 let _ = fs::remove_file(&path);
                 return Err(SourceError::Cancelled);
             }
+            prune::used(&path, SystemTime::now());
             Ok(bytes.into())
         };
         blocking(read).await.ok()
@@ -72,7 +80,11 @@ impl Cache {
         let read = move || {
             let bytes = bounded(&path, 64 * 1024).map_err(|_| SourceError::Cancelled)?;
             let seen: Seen = serde_json::from_slice(&bytes).map_err(|_| SourceError::Cancelled)?;
-            if seen.location == location { Ok(seen) } else { Err(SourceError::Cancelled) }
+            if seen.location != location {
+                return Err(SourceError::Cancelled);
+            }
+            prune::used(&path, SystemTime::now());
+            Ok(seen)
         };
         blocking(read).await.ok()
     }
@@ -82,12 +94,16 @@ impl Cache {
         let digest = Digest::of(&bytes);
         let content = self.content(&digest);
         let seen = tag.map(|tag| (self.seen_file(location), Seen { location: location.clone(), tag, digest }));
+        let folder = (!self.pruned.swap(true, Ordering::Relaxed)).then(|| self.folder.clone());
         let write = move || {
             let kept = if content.exists() { Ok(()) } else { write(&content, &bytes) };
             if let (Ok(()), Some((path, seen))) = (kept, seen)
                 && let Ok(text) = serde_json::to_vec(&seen)
             {
                 let _ = self::write(&path, &text);
+            }
+            if let Some(folder) = folder {
+                prune::prune(&folder, prune::KEEP, SystemTime::now());
             }
             Ok(())
         };

@@ -359,8 +359,8 @@ impl Reader<'_> {
         }
         let text = std::str::from_utf8(&document.bytes)
             .map_err(|error| source::SourceError::not_document(refused::no_text(error.valid_up_to())))?;
-        if refused::is_html(text) {
-            return Err(source::SourceError::not_document("an HTML page"));
+        if let Some(page) = source::web_page(&document.bytes) {
+            return Err(source::SourceError::not_document(page));
         }
         self.freeze(key, request, &document, text);
         let shown = self.shown(&document.location);

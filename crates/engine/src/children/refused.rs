@@ -85,13 +85,6 @@ pub(super) fn secret(expr: &Expr) -> Diagnostic {
         .help("use a value that is not secret")
 }
 
-/// Whether a text is a page for people, such as the error page of a server.
-pub(super) fn is_html(text: &str) -> bool {
-    let begin = text.trim_start_matches('\u{feff}').trim_start();
-    let begins = |with: &str| begin.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with));
-    begins("<!doctype html") || begins("<html")
-}
-
 pub(super) fn no_text(valid: usize) -> String {
     format!("no UTF-8 text (byte {} cannot be read)", valid + 1)
 }

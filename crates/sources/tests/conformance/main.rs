@@ -6,6 +6,7 @@ mod disk;
 mod https;
 mod mixed;
 mod object;
+mod proxy;
 mod server;
 
 /// Where a program that stands in for a service listens; none, with a word, where it was not started.

@@ -64,7 +64,12 @@ impl Server {
 
     /// With a certificate for `localhost` that is made now.
     pub(crate) fn tls(say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        Server::tls_of("localhost", say)
+    }
+
+    /// With a certificate for a host that is made now.
+    pub(crate) fn tls_of(host: &str, say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
+        let made = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
