@@ -5,6 +5,7 @@ use blueprint::{Address, Value};
 use engine::shell::Operated;
 use engine::{ExportAction, Given};
 use providers::fake::Fault;
+use state::Store as _;
 use testkit::lab::{Lab, Run, settings};
 
 use super::{codes, exports, given, lab, lately, stage};
@@ -64,6 +65,31 @@ fn metadata_is_evaluated_compared_and_stored() {
             .map(|entry| entry.name.as_ref())
             .collect();
         assert_eq!(changed, ["owner"]);
+    });
+}
+
+/// A data source has no record; what is written about it for people and tools is kept with the document of the operation.
+#[test]
+fn what_is_written_about_a_data_source_is_kept_with_its_document() {
+    lately(async {
+        let lab = lab(&[]);
+        let text = "version: 2023-04-20
+datasources:
+  image:
+    type: test/image
+    metadata:
+      displayName: The image
+      annotations: { acme.team: core }
+      custom: { diagram: { x: 3 } }
+    filter: { field: imageId, operator: \"=\", search: img-1 }
+    exports: { imageId: { type: string } }
+resources:
+  r: { type: test/data, spec: { input: \"${datasources.image.imageId}\" } }
+";
+        deploy(&lab, text, Given::default(), Vec::new()).await;
+        let history = lab.store().history(&Lab::instance(), 1).await.expect("there is a history");
+        let document = history[0].operation.desired.bare().get("document").cloned();
+        assert_eq!(document.as_ref().and_then(Value::as_text), Some(text));
     });
 }
 

@@ -65,13 +65,12 @@ const SECTIONS: &[&str] = &[
     "The links guide",
 ];
 
-/// What stands for a folder at the beginning of a path.
-const FOLDERS: [(&str, &str); 5] = [
+/// What stands for a folder of cases at the beginning of a name.
+const CASES: [(&str, &str); 4] = [
     ("V/", "conformance/blueprint/cases/validation/"),
     ("S/", "conformance/blueprint/cases/stage/"),
     ("D/", "conformance/blueprint/cases/deploy/"),
     ("M/", "conformance/blueprint/cases/modules/"),
-    ("P/", "crates/dialects/spec/blueprint/"),
 ];
 
 #[test]
@@ -91,37 +90,88 @@ fn every_section_of_the_specification_has_code_and_tests() {
             findings.push(format!("not three cells: {row:?}"));
             continue;
         };
-        for (what, cell) in [("code", code), ("tests", tests)] {
+        for (what, cell, holds) in [("code", code, is_code as fn(&str) -> bool), ("tests", tests, is_test)] {
             // Every second part stands between backticks.
-            let paths: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
-            if paths.is_empty() {
+            let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+            if names.is_empty() {
                 findings.push(format!("`{title}` names no {what}"));
             }
-            findings.extend(paths.iter().filter(|path| !is_there(path)).map(|path| format!("`{title}`: `{path}`")));
+            findings.extend(names.iter().filter(|name| !holds(name)).map(|name| format!("`{title}`: `{name}`")));
         }
     }
-    crate::none(&findings, "correct the row in docs/specification.md; what is named there must exist");
+    crate::none(&findings, "correct the row in docs/specification.md; what it names must be there, and be a test");
 }
 
-/// Whether a path of the table leads to something: a file or folder, for `*` any with that beginning, for `#name` a
-/// test of that name in it.
-fn is_there(path: &str) -> bool {
-    let folder = FOLDERS.iter().find_map(|(short, whole)| Some(format!("{whole}{}", path.strip_prefix(short)?)));
-    let path = folder.unwrap_or_else(|| path.to_owned());
-    if let Some((file, test)) = path.split_once('#') {
-        return std::fs::read_to_string(crate::root().join(file))
-            .is_ok_and(|text| text.contains(&format!("fn {test}(")));
+/// Whether a path leads to a file or folder.
+fn is_code(path: &str) -> bool {
+    crate::root().join(path).exists()
+}
+
+/// Whether this is something that the test command runs: a test function, a page with documents, a case, an example of the
+/// specification. A file as a whole is none, because nobody would notice what goes missing in it.
+fn is_test(name: &str) -> bool {
+    if let Some((file, function)) = name.split_once('#') {
+        return std::fs::read_to_string(crate::root().join(file)).is_ok_and(|text| has_test(&text, function));
     }
-    let Some(beginning) = path.strip_suffix('*') else { return crate::root().join(&path).exists() };
-    let (folder, name) = beginning.rsplit_once('/').unwrap_or(("", beginning));
+    if let Some(page) = name.strip_prefix("P/") {
+        let page = crate::root().join("crates/dialects/spec/blueprint").join(page);
+        return std::fs::read_to_string(page).is_ok_and(|text| text.contains("```yaml blueprint"));
+    }
+    if let Some(example) = name.strip_prefix("E/") {
+        let expected: serde_json::Value =
+            serde_json::from_str(&crate::read("conformance/blueprint/spec-examples/expected.json"))
+                .expect("it is JSON");
+        return expected.get(example).is_some();
+    }
+    let case = CASES.iter().find_map(|(short, folder)| Some((*folder, name.strip_prefix(short)?)));
+    case.is_some_and(|(folder, name)| is_case(folder, name))
+}
+
+/// Whether a source text has a test of this name: the function, with its attribute right above it.
+fn has_test(text: &str, function: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    let declared = |line: &str| {
+        ["fn ", "async fn "].iter().any(|begin| {
+            line.strip_prefix(begin)
+                .is_some_and(|rest| rest.strip_prefix(function).is_some_and(|end| end.starts_with('(')))
+        })
+    };
+    let attributes = |at: usize| lines[..at].iter().rev().take_while(|line| line.starts_with("#[")).copied();
+    let is_test = |line: &str| line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+    lines.iter().enumerate().any(|(at, line)| declared(line) && attributes(at).any(is_test))
+}
+
+/// Whether a case of this name is there, or, with `*`, one whose name begins so. A case is what has an expectation.
+fn is_case(folder: &str, name: &str) -> bool {
+    let (name, open) = name.strip_suffix('*').map_or((name, false), |begin| (begin, true));
     let Ok(entries) = std::fs::read_dir(crate::root().join(folder)) else { return false };
-    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(name))
+    entries.flatten().any(|entry| {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        let case = match entry.path().join("expect.json").exists() {
+            true => Some(found.as_str()),
+            false => found.strip_suffix(".expect.json"),
+        };
+        case.is_some_and(|case| case == name || open && case.starts_with(name))
+    })
 }
 
 #[test]
-fn paths_are_looked_up_as_they_are_written() {
-    assert!(is_there("P/document.md") && is_there("crates/diag/src/*") && is_there("V/valid-*"));
-    assert!(!is_there("P/nothing.md") && !is_there("V/bogus-*") && !is_there("crates/nowhere/*"));
-    assert!(is_there("crates/xtask/tests/tidy/specification.rs#paths_are_looked_up_as_they_are_written"));
-    assert!(!is_there("crates/xtask/tests/tidy/specification.rs#nothing_like_it"));
+fn what_a_row_names_is_looked_up_as_it_is_written() {
+    assert!(is_code("crates/engine/src/links") && !is_code("crates/nowhere"));
+    assert!(is_test("P/document.md") && is_test("V/valid-*") && is_test("M/two-modules*") && is_test("E/variables"));
+    assert!(is_test("V/valid-smallest.1*") || is_test("V/valid-smallest*"));
+    for nothing in [
+        "P/nothing.md",
+        "V/bogus-*",
+        "M/two*s",
+        "E/nothing",
+        "crates/engine/tests/check.rs",
+        "conformance/blueprint/cases",
+    ] {
+        assert!(!is_test(nothing), "{nothing}");
+    }
+    let here = "crates/xtask/tests/tidy/specification.rs";
+    assert!(is_test(&format!("{here}#what_a_row_names_is_looked_up_as_it_is_written")));
+    assert!(!is_test(&format!("{here}#is_case")), "no test");
+    assert!(!is_test(&format!("{here}#what_a_row_names")), "not all of the name");
 }
