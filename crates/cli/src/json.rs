@@ -2,11 +2,14 @@
 //!
 //! Lines and columns count from 1, in characters; byte offsets stand beside them. Samples are in `tests/samples`.
 
+mod plan;
+
 use blueprint::Value;
 use diag::{Diagnostic, Files, Span};
-use engine::plan_file::{hidden, hidden_export, hidden_link, hidden_step};
-use serde_json::{Map, Value as Json, json};
+use engine::plan_file::hidden;
+use serde_json::{Value as Json, json};
 
+pub(crate) use self::plan::plan;
 use crate::exit::CommandError;
 
 /// The version of the form.
@@ -69,30 +72,4 @@ fn place(span: Span, files: &Files) -> Json {
         json!({"line": position.line, "column": position.column, "byte": offset})
     };
     json!({"file": file.name(), "start": point(span.start), "end": point(span.end)})
-}
-
-/// A plan, without secrets.
-pub(crate) fn plan(plan: &engine::Plan) -> Map<String, Json> {
-    let [create, update, delete, replace] = plan.counts();
-    let exports: Vec<Json> = plan.exports.iter().map(|export| json!(hidden_export(export))).collect();
-    let mut map = Map::new();
-    map.insert("instance".into(), json!(plan.instance));
-    map.insert("purpose".into(), json!(plan.purpose_word()));
-    map.insert("revision".into(), json!(plan.revision));
-    map.insert("counts".into(), json!({"create": create, "update": update, "delete": delete, "replace": replace}));
-    map.insert("steps".into(), plan.steps.iter().map(|step| json!(hidden_step(step))).collect());
-    map.insert("links".into(), plan.links.iter().map(|link| json!(hidden_link(link))).collect());
-    let mut made: Map<String, Json> = Map::new();
-    for step in &plan.steps {
-        if let Some(source) = &step.made_from {
-            let steps = made.entry(source.to_string()).or_insert_with(|| json!([]));
-            steps.as_array_mut().into_iter().for_each(|steps| steps.push(json!(step.id)));
-        }
-    }
-    map.insert("made_from".into(), made.into());
-    map.insert("exports".into(), exports.into());
-    let metadata: Vec<Json> = plan.metadata_changes.iter().map(|entry| json!(hidden_export(entry))).collect();
-    map.insert("metadata".into(), metadata.into());
-    map.insert("left_alone".into(), json!(engine::plan_file::hidden_left_alone(&plan.left_alone)));
-    map
 }

@@ -9,7 +9,7 @@ use state::Revision;
 use state::seal::{Place, SealError, Sealer};
 
 use crate::answers::Answers;
-use crate::plan::{ExportChange, FrozenDocument, LeftAlone, LinkChange, Options, Plan, Purpose, Step};
+use crate::plan::{ChildChange, ExportChange, FrozenDocument, LeftAlone, LinkChange, Options, Plan, Purpose, Step};
 use crate::resolve::Given;
 
 /// The version of the form.
@@ -69,6 +69,9 @@ pub struct PlanFile {
     pub links: Vec<LinkChange>,
     /// The exported values after it.
     pub exports: Vec<ExportChange>,
+    /// Child documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildChange>,
 }
 
 /// What a plan was made from, in clear.
@@ -120,6 +123,7 @@ pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
         steps: plan.steps.iter().map(hidden_step).collect(),
         links: plan.links.iter().map(hidden_link).collect(),
         exports: plan.exports.iter().map(hidden_export).collect(),
+        children: plan.children.iter().map(hidden_child).collect(),
     };
     serde_json::to_string(&file).map_err(not_a_plan)
 }
@@ -207,4 +211,13 @@ pub fn hidden_export(export: &ExportChange) -> ExportChange {
     export.before = export.before.as_ref().map(hidden);
     export.after = export.after.as_ref().map(hidden);
     export
+}
+
+/// A child document for people and files: secrets as the text `(secret)`.
+pub fn hidden_child(child: &ChildChange) -> ChildChange {
+    let mut child = child.clone();
+    for export in child.exports.iter_mut().chain(&mut child.metadata) {
+        *export = hidden_export(export);
+    }
+    child
 }

@@ -183,6 +183,7 @@ async fn whole(place: &Place) -> Result<(), Failed> {
     check_eq!(found.exports_old, false, "exports are old");
     check_eq!(found.remembered, wanted.remembered, "remembered values");
     check_eq!(found.metadata, wanted.metadata, "metadata");
+    check_eq!(found.declared, wanted.declared, "children and data sources");
     check_eq!(found.open, wanted.open, "open calls");
     let log = store.log(&shop, None, usize::MAX).await?;
     check!(log.iter().map(|line| &line.entry).eq(&entries), "the log differs: {log:?} instead of {entries:?}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{Generation, Record, Remembered, StatusOp};
+use crate::{Declared, Generation, Record, Remembered, StatusOp};
 
 /// One run that changes an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -169,6 +169,9 @@ pub struct Finished {
     pub groups: IndexMap<Name, Vec<Address>>,
     /// Evaluated metadata of the document.
     pub metadata: Value,
+    /// Children and data sources.
+    #[serde(default, skip_serializing_if = "Declared::is_empty")]
+    pub declared: Declared,
     /// Created, updated, deleted, replaced.
     pub counts: [u64; 4],
 }

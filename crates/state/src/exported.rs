@@ -8,7 +8,7 @@ use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::seal::{Place, SealError, Sealer};
-use crate::{Generation, InstanceName, Record, Remembered, Revision, Snapshot};
+use crate::{Declared, Generation, InstanceName, Record, Remembered, Revision, Snapshot};
 
 /// The version of the form.
 pub const EXPORT_FORMAT: u32 = 1;
@@ -45,6 +45,9 @@ pub struct Exported {
     /// Evaluated metadata of the document.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
+    /// Children and data sources.
+    #[serde(default, skip_serializing_if = "Declared::is_empty")]
+    pub declared: Declared,
 }
 
 /// A text is no exported state, or not one that can be read here.
@@ -89,6 +92,7 @@ impl Exported {
             exports: snapshot.exports.clone(),
             remembered: snapshot.remembered.clone(),
             metadata: snapshot.metadata.clone(),
+            declared: snapshot.declared.clone(),
         }
     }
 
@@ -98,6 +102,7 @@ impl Exported {
             || self.exports.values().any(Value::has_secret)
             || self.remembered.values().any(|remembered| remembered.value.has_secret())
             || self.metadata.has_secret()
+            || self.declared.values().any(Value::has_secret)
     }
 
     /// The text: indented JSON with a line end. `Sealed` if there is a secret and no key.

@@ -156,7 +156,11 @@ impl Journal {
                     }
                     let exports = finished.exports.iter().flat_map(|exports| exports.values());
                     let remembered = finished.remembered.values().map(|remembered| &remembered.value);
-                    exports.chain(remembered).chain([&finished.metadata]).try_for_each(|value| fits(value, true))?;
+                    exports
+                        .chain(remembered)
+                        .chain([&finished.metadata])
+                        .chain(finished.declared.values())
+                        .try_for_each(|value| fits(value, true))?;
                 }
             }
         }
@@ -246,6 +250,7 @@ impl EntryKind {
                 finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
                     || finished.remembered.values().any(|remembered| remembered.value.has_secret())
                     || finished.metadata.has_secret()
+                    || finished.declared.values().any(Value::has_secret)
             }
         }
     }

@@ -7,6 +7,7 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod conformance;
+mod declared;
 mod entry;
 mod exported;
 mod journal;
@@ -14,6 +15,7 @@ mod record;
 pub mod seal;
 mod store;
 
+pub use declared::{ChildRecord, DataRecord, Declared};
 pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
 pub use exported::{EXPORT_FORMAT, Exported, ExportedError};
 pub use journal::{Journal, MAX_DEPTH};

@@ -327,6 +327,8 @@ pub struct Snapshot {
     pub remembered: IndexMap<Name, Remembered>,
     /// Evaluated metadata of the document.
     pub metadata: Value,
+    /// Children and data sources as of the last operation that succeeded.
+    pub declared: crate::Declared,
     /// Calls that were in flight when the last operation ended without finishing, by address.
     pub open: IndexMap<Address, Open>,
 }

@@ -44,7 +44,7 @@ use diag::{Diagnostics, Files};
 use engine::apply::OnFailure;
 use engine::plan_file::hidden;
 use engine::shell::{Operated, last_goal};
-use engine::{Action, Adoption, DriftPolicy, Event, ExportAction, Given, Options, Staged, Step, Surgery};
+use engine::{Action, Adoption, DriftPolicy, Event, ExportAction, ExportChange, Given, Options, Staged, Step, Surgery};
 use provider::Operation;
 use providers::fake::{Fault, FaultKind, When};
 use state::{Exported, Generation, InstanceName, Lease, Store as _};
@@ -466,19 +466,18 @@ impl Told {
             let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
             self.line(format!("remember {}{why}", step.address));
         }
-        let exports: Vec<String> = staged
-            .plan
-            .exports
-            .iter()
-            .filter(|export| export.action != ExportAction::Unchanged)
-            .map(|export| match (&export.before, &export.after) {
-                (Some(before), Some(after)) => format!("export {}: {} -> {}", export.name, shown(before), shown(after)),
-                (None, Some(after)) => format!("export {}: {}", export.name, shown(after)),
-                _ => format!("export {}: goes away", export.name),
-            })
-            .collect();
-        for export in exports {
-            self.line(export);
+        for export in changed(&staged.plan.exports) {
+            self.line(format!("export {export}"));
+        }
+        for child in staged.plan.children.iter().filter(|child| child.action != ExportAction::Unchanged) {
+            let word = serde_json::to_value(child.action).unwrap_or_default();
+            self.line(format!("child {}: {}", child.address, word.as_str().unwrap_or_default()));
+            for export in changed(&child.exports) {
+                self.line(format!("    export {export}"));
+            }
+            for entry in changed(&child.metadata) {
+                self.line(format!("    metadata {entry}"));
+            }
         }
         for address in &staged.plan.left_alone.absent {
             self.line(format!("absent {address}"));
@@ -636,7 +635,29 @@ impl Told {
             let old = if snapshot.exports_old { " (old)" } else { "" };
             self.line(format!("export {name}: {}{old}", shown(value)));
         }
+        for (child, of) in &snapshot.declared.children {
+            for (name, value) in &of.exports {
+                self.line(format!("export {name} of {child}: {}", shown(value)));
+            }
+            if !of.metadata.is_null() {
+                self.line(format!("metadata of {child}: {}", shown(&of.metadata)));
+            }
+        }
+        for (name, source) in &snapshot.declared.data_sources {
+            self.line(format!("metadata of data source {name}: {}", shown(&source.metadata)));
+        }
     }
+}
+
+/// Values that change, each with what it was and will be.
+fn changed(values: &[ExportChange]) -> Vec<String> {
+    let changed = values.iter().filter(|value| value.action != ExportAction::Unchanged);
+    let text = |value: &ExportChange| match (&value.before, &value.after) {
+        (Some(before), Some(after)) => format!("{}: {} -> {}", value.name, shown(before), shown(after)),
+        (None, Some(after)) => format!("{}: {}", value.name, shown(after)),
+        _ => format!("{}: goes away", value.name),
+    };
+    changed.map(text).collect()
 }
 
 /// A value as scripts show it: JSON, without quotes around names and texts that need none; `?` for what is not known.

@@ -1,5 +1,7 @@
 //! `cyan show`.
 
+mod children;
+
 use blueprint::{Address, Map, Value};
 use diag::Files;
 use engine::shell::Clock;
@@ -29,6 +31,18 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
             let address = text.parse::<Address>().ok();
             let found = address.as_ref().and_then(|address| Some((address, snapshot.records.get(address)?)));
             let Some((address, record)) = found else {
+                let paint = (!report.is_json()).then_some(report.terminal.out);
+                match children::one(text, &snapshot, arguments.reveal, paint) {
+                    Some(Ok(text)) => {
+                        report.terminal.data(&text);
+                        return Ok(Exit::Done);
+                    }
+                    Some(Err(json)) => {
+                        report.set_result(json);
+                        return Ok(Exit::Done);
+                    }
+                    None => {}
+                }
                 let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
                 let diagnostic = engine::codes::UNKNOWN_ADDRESS
                     .new(format!("there is no `{text}` in `{instance}`"))
@@ -72,6 +86,8 @@ async fn whole(
             "exports": json::value(&Value::Map(exports.into()), reveal),
             "exports_old": snapshot.exports_old,
             "metadata": json::value(&snapshot.metadata, reveal),
+            "children": children::children_json(snapshot, reveal),
+            "data_sources": children::sources_json(snapshot, reveal),
         }));
         return Ok(Exit::Done);
     }
@@ -143,6 +159,7 @@ async fn whole(
             text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
         }
     }
+    children::children_text(&mut text, snapshot, reveal, paint);
     report.terminal.data(&text);
     Ok(Exit::Done)
 }

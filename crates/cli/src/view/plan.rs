@@ -39,6 +39,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     }
     values(&mut text, "exports", &plan.exports, paint);
     values(&mut text, "metadata", &plan.metadata_changes, paint);
+    children(&mut text, plan, verbose, paint);
     for (address, differs) in &plan.left_alone.document_differs {
         text.push_str(&format!("{} left as it is; change the document to keep it so\n", paint.bold(address)));
         differs.iter().for_each(|change| changes::change(&mut text, change, "    ", paint));
@@ -56,6 +57,29 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         text.push_str(&format!("left out by their conditions: {}\n", names.join(", ")));
     }
     text
+}
+
+/// Child documents that come and go; with more words also what changes in what they show.
+fn children(text: &mut String, plan: &Plan, verbose: bool, paint: Paint) {
+    for child in &plan.children {
+        let (sign, word) = match child.action {
+            ExportAction::New => (paint.green("+"), "new"),
+            ExportAction::Removed => (paint.red("-"), "goes away, with everything in it"),
+            ExportAction::Changed if verbose => (paint.yellow("~"), "changes"),
+            ExportAction::Changed | ExportAction::Unchanged => continue,
+        };
+        text.push_str(&format!("{sign} {} {} {word}\n", paint.bold(&child.address), paint.dim("child document")));
+        if verbose && child.action != ExportAction::Removed {
+            let mut inner = String::new();
+            values(&mut inner, "exports", &child.exports, paint);
+            values(&mut inner, "metadata", &child.metadata, paint);
+            inner.lines().filter(|line| !line.is_empty()).for_each(|line| text.push_str(&format!("  {line}\n")));
+        }
+    }
+    let shown = |action| verbose || matches!(action, ExportAction::New | ExportAction::Removed);
+    if plan.children.iter().any(|child| child.action != ExportAction::Unchanged && shown(child.action)) {
+        text.push('\n');
+    }
 }
 
 /// Values by name that change.

@@ -5,6 +5,46 @@ use serde_json::{Value, json};
 
 const TWO: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n  b: {type: test/data, spec: {input: \"${a.spec.input}\"}}\nexports:\n  out: {type: integer, field: resources.b.spec.input}\n";
 
+const SHOP: &str = "version: 2023-04-20\ninclude:\n  core: {path: core.yaml}\nresources:\n  reader: {type: test/data, spec: {input: \"${children.core.name}\"}}\n";
+const CORE: &str = "version: 2023-04-20\nmetadata: {team: base}\ninclude:\n  inner: {path: inner.yaml}\nexports:\n  name: {type: string, field: children.inner.name}\n";
+const INNER: &str = "version: 2023-04-20\nvalues:\n  key: {type: string, secret: true, value: hidden}\nresources:\n  thing: {type: test/data, spec: {input: {name: one, size: large}}}\nexports:\n  name: {type: string, field: thing.spec.input.name}\n  key: {type: string, field: values.key}\n";
+
+/// A document that includes one that includes one.
+fn with_children() -> Place {
+    let place = Place::with("shop.blueprint.yaml", SHOP);
+    place.write("core.yaml", CORE);
+    place.write("inner.yaml", INNER);
+    place.ends(0, &["key", "new"]);
+    place
+}
+
+#[test]
+fn children_are_shown_as_what_they_are() {
+    let place = with_children();
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(staged.contains("+ core child document new\n+ core/inner child document new\n"), "{staged}");
+    place.ends(0, &["deploy", "-y"]);
+    let whole = place.ends(0, &["show"]).out;
+    assert!(whole.contains("core child document\n  name = \"one\"\n  metadata team = \"base\"\n"), "{whole}");
+    assert!(whole.contains("  key = (secret)\n") && !whole.contains("hidden"), "{whole}");
+    let one = place.ends(0, &["show", "core/inner", "--reveal"]).out;
+    assert!(one.contains("  key = \"hidden\"\n") && one.contains("core/inner/thing"), "{one}");
+    place.write("inner.yaml", INNER.replace("one", "two"));
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(!staged.contains("child document"), "its things say it: {staged}");
+    let staged = place.ends(0, &["stage", "-v"]).out;
+    assert!(
+        staged.contains("~ core/inner child document changes\n  exports\n    ~ name: \"one\" -> \"two\"\n"),
+        "{staged}"
+    );
+    place.write(
+        "shop.blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  reader: {type: test/data, spec: {input: one}}\n",
+    );
+    let staged = place.ends(0, &["stage"]).out;
+    assert!(staged.contains("- core child document goes away, with everything in it\n"), "{staged}");
+}
+
 /// Replaces what differs from run to run by a word for it.
 fn redact(value: &mut Value) {
     match value {
@@ -12,7 +52,7 @@ fn redact(value: &mut Value) {
             for (key, value) in entries.iter_mut() {
                 let word = match key.as_str() {
                     "who" => "[WHO]",
-                    "id" if value.is_string() => "[ID]",
+                    "id" | "provider_id" if value.is_string() => "[ID]",
                     "began" | "at" | "created" | "since" | "until"
                         if value.as_i64().is_some_and(|at| at > 1_000_000) =>
                     {
@@ -68,7 +108,14 @@ fn machine_output_has_its_samples() {
     sample("unlock", &place.ends(0, &["unlock", "--json"]).out);
     sample("reconcile", &place.ends(0, &["reconcile", "--json"]).out);
     sample("destroy", &place.ends(0, &["destroy", "--yes", "--json", "--parallelism", "1"]).out);
-    place.write("shop.blueprint.yaml", TWO.replace("test/data", "test/dta"));
+    let place = with_children();
+    sample("stage-children", &place.ends(0, &["stage", "--json"]).out);
+    place.ends(0, &["deploy", "--yes", "--parallelism", "1"]);
+    sample("show-children", &place.ends(0, &["show", "--json"]).out);
+    sample("show-child", &place.ends(0, &["show", "core", "--json"]).out);
+    place.write("inner.yaml", INNER.replace("one", "two"));
+    sample("stage-child-changed", &place.ends(0, &["stage", "--json"]).out);
+    let place = Place::with("shop.blueprint.yaml", &TWO.replace("test/data", "test/dta"));
     sample("diagnostics", &place.ends(1, &["validate", "--json"]).out);
     sample("deploy-refused", &place.ends(1, &["deploy", "--json"]).out);
     sample("error", &place.ends(1, &["validate", "--json", "missing.yaml"]).out);

@@ -664,7 +664,7 @@ impl Apply {
             return;
         }
         self.finishing = true;
-        let (exports, metadata) = self.exports_after(well);
+        let (exports, metadata, declared) = self.exports_after(well);
         let failed_exports = self.found.has_errors();
         self.failed |= failed_exports;
         let remembered = match (&self.evaluation, self.outcome()) {
@@ -685,6 +685,7 @@ impl Apply {
             remembered,
             groups: if well && !self.plan.untouched.partial { self.plan.groups.clone() } else { self.merged_groups() },
             metadata,
+            declared,
             counts: self.counts,
         };
         self.gathering.push((Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }, Durable::Nothing));
@@ -703,32 +704,36 @@ impl Apply {
     }
 
     /// The exported values to keep: those of this run if all went well, else the former ones.
-    fn exports_after(&mut self, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value) {
+    fn exports_after(&mut self, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
         if !well {
-            return (None, self.snapshot.metadata.clone());
+            return (None, self.snapshot.metadata.clone(), self.snapshot.declared.clone());
         }
         match &mut self.evaluation {
             // A state that was read back brings its exports along; a destroy of a part leaves them.
             None if self.plan.kind == OperationKind::State => {
-                (Some(self.snapshot.exports.clone()), self.snapshot.metadata.clone())
+                let before = &self.snapshot;
+                (Some(before.exports.clone()), before.metadata.clone(), before.declared.clone())
             }
             None if self.plan.purpose == Purpose::Reconcile || !self.plan.options.targets.is_empty() => {
-                (None, self.snapshot.metadata.clone())
+                (None, self.snapshot.metadata.clone(), self.snapshot.declared.clone())
             }
-            None => (Some(blueprint::IndexMap::default()), Value::Null),
+            None => (Some(blueprint::IndexMap::default()), Value::Null, state::Declared::default()),
             Some(evaluation) => {
                 let mut mistakes = Diagnostics::new();
                 evaluation.settle_what_was_open(&mut Diagnostics::new());
                 let values =
                     crate::plan::export_values(evaluation, &self.plan.untouched, &self.snapshot.exports, &mut mistakes);
-                let metadata = match self.plan.untouched.metadata {
+                let metadata = match self.plan.untouched.keeps_metadata(0) {
                     true => self.snapshot.metadata.clone(),
                     false => crate::plan::metadata_value(evaluation, &mut mistakes),
                 };
+                let (untouched, before) = (&self.plan.untouched, &self.snapshot.declared);
+                let declared = crate::plan::declared_after(evaluation, untouched, before, &mut mistakes);
                 mistakes.retain(diag::Diagnostic::is_error);
                 let fine = !mistakes.has_errors();
                 self.found.append(mistakes);
-                (fine.then_some(values), metadata)
+                let declared = if fine { declared } else { self.snapshot.declared.clone() };
+                (fine.then_some(values), metadata, declared)
             }
         }
     }

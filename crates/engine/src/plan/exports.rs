@@ -5,10 +5,9 @@ use diag::Diagnostics;
 use serde::{Deserialize, Serialize};
 use state::Snapshot;
 
-use super::Untouched;
 use super::diff::same;
+use super::{Untouched, children};
 use crate::codes;
-use crate::documents::Documents;
 use crate::resolve::{Evaluation, Halt, Need, Site};
 
 /// What becomes of an exported value.
@@ -53,49 +52,14 @@ pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
             needs.push(need);
         }
     }
-    for (unit, position) in of_children(&documents) {
-        if let Err(Halt::Need(need)) = evaluation.child_export(unit, position, &mut ignored)
-            && !needs.contains(&need)
-        {
-            needs.push(need);
-        }
-    }
     if let Some(expr) = &blueprint.metadata
         && let Err(Halt::Need(need)) = evaluation.value(Site::of(0, "metadata"), expr, &mut ignored)
+        && !needs.contains(&need)
     {
         needs.push(need);
     }
+    children::needs(evaluation, &mut needs);
     needs
-}
-
-/// All exports of children: the unit, and which.
-fn of_children(documents: &Documents) -> impl Iterator<Item = (u32, usize)> + '_ {
-    let children = (0..).zip(documents.units()).skip(1);
-    children.flat_map(|(number, unit)| (0..unit.blueprint().exports.len()).map(move |at| (number, at)))
-}
-
-/// Evaluates the exports of children, so that what is wrong with one is said even if nobody reads it.
-pub(super) fn look_at_children(evaluation: &mut Evaluation, found: &mut Diagnostics) {
-    let documents = evaluation.documents.clone();
-    for (unit, position) in of_children(&documents) {
-        let mut mistakes = Diagnostics::new();
-        match evaluation.child_export(unit, position, &mut mistakes) {
-            Ok(_) | Err(Halt::Failed | Halt::Need(_)) => {}
-            Err(Halt::Absent(_)) => {
-                let Some((name, export)) = documents.unit(unit).blueprint().exports.get_index(position) else {
-                    continue;
-                };
-                mistakes.push(
-                    codes::ABSENT_EXPORT
-                        .new(format!("the export `{name}` is left out"))
-                        .label(export.field.span, "what it stands for is not there"),
-                );
-            }
-        }
-        let trail = documents.trail(unit);
-        mistakes.iter_mut().for_each(|mistake| mistake.trail.clone_from(&trail));
-        found.append(mistakes);
-    }
 }
 
 /// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.
@@ -110,7 +74,7 @@ pub(crate) fn values(
     let blueprint = documents.root().blueprint();
     let mut values = IndexMap::default();
     for (name, export) in &blueprint.exports {
-        if untouched.exports.contains(name) {
+        if untouched.keeps(0, name) {
             values.extend(former.get(name).map(|value| (name.clone(), value.clone())));
             continue;
         }
@@ -141,12 +105,12 @@ pub(super) fn exports(
 ) -> (Vec<ExportChange>, Value) {
     let after = values(evaluation, untouched, &snapshot.exports, found);
     let changes = compared(&snapshot.exports, after);
-    let metadata = if untouched.metadata { snapshot.metadata.clone() } else { metadata(evaluation, found) };
+    let metadata = if untouched.keeps_metadata(0) { snapshot.metadata.clone() } else { metadata(evaluation, found) };
     (changes, metadata)
 }
 
 /// Values by name before and after, in the order of after, then those that go.
-fn compared(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
+pub(super) fn compared(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
     let gone = |(name, before): (&Name, &Value)| ExportChange {
         name: name.clone(),
         action: ExportAction::Removed,

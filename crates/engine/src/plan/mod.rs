@@ -12,6 +12,7 @@
 //! Not here: running steps (`apply`); words for people (the face).
 
 mod addresses;
+mod children;
 pub(crate) mod diff;
 mod draft;
 mod exports;
@@ -39,6 +40,8 @@ use serde::{Deserialize, Serialize};
 use state::{OperationKind, Revision, Snapshot};
 
 pub(crate) use addresses::{Named, unknown_in_state};
+pub use children::ChildChange;
+pub(crate) use children::declared as declared_after;
 pub use diff::Change;
 pub(crate) use draft::live_locals;
 pub use exports::{ExportAction, ExportChange};
@@ -229,6 +232,12 @@ pub struct Step {
     /// Numbers of steps that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<u32>,
+    /// The provider's id of the thing that is there; none where there is none yet.
+    #[serde(skip)]
+    pub provider_id: Option<Name>,
+    /// How many leaves of the spec stay as they are.
+    #[serde(skip)]
+    pub unchanged: u64,
     /// Where it is declared; nowhere if only the state knows it.
     #[serde(skip, default = "nowhere")]
     pub span: Span,
@@ -302,6 +311,8 @@ pub struct Plan {
     pub metadata: Value,
     /// Its entries before and after.
     pub metadata_changes: Vec<ExportChange>,
+    /// Child documents, each before those that it includes.
+    pub children: Vec<ChildChange>,
     /// What is not touched.
     pub left_alone: LeftAlone,
     /// Whether anything secret will be stored.
@@ -310,6 +321,8 @@ pub struct Plan {
     pub(crate) groups: IndexMap<Name, Vec<Address>>,
     pub(crate) settled: Vec<refresh::Settled>,
     pub(crate) untouched: Untouched,
+    /// What is remembered of children and data sources is another than before.
+    pub(crate) declares_anew: bool,
 }
 
 impl Plan {
@@ -325,6 +338,7 @@ impl Plan {
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
         let same_metadata = self.metadata_changes.iter().all(|entry| entry.action == ExportAction::Unchanged);
         let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
+        let nothing = nothing && !self.declares_anew;
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
@@ -542,6 +556,10 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     if options.drift == DriftPolicy::Refuse {
         policies::refuse_drift(&draft, &answers, &mut mistakes);
     }
+    let mut declared = match purpose {
+        Purpose::Destroy if named.is_empty() => state::Declared::default(),
+        _ => snapshot.declared.clone(),
+    };
     if let Some(evaluated) = &mut evaluation {
         loop {
             let needs = exports::needs(evaluated);
@@ -550,7 +568,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             }
             questions::answer(evaluated, needs, &catalogs, world, &mut mistakes).await;
         }
-        exports::look_at_children(evaluated, &mut mistakes);
+        declared = children::declared(evaluated, &untouched, &snapshot.declared, &mut mistakes);
         evaluated.descriptions(&mut mistakes);
         answers = evaluated.answers.clone();
     }
@@ -583,6 +601,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         evaluation.answers.remembered = answers.remembered.clone();
     }
     settled.extend(ledger.settled(&snapshot));
+    let unchanged = children::unchanged_in(&draft);
     let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), found);
     ordered.left_alone.waiting = left_out
         .iter()
@@ -594,11 +613,28 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let secret = ordered.secret
         || exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
         || metadata.has_secret()
+        || declared.values().any(Value::has_secret)
         || settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
         || answers.remembered.values().any(|remembered| remembered.value.has_secret())
         || answers.data_sources.values().any(|frozen| frozen.fields.has_secret())
         || answers.calls.values().any(Value::has_secret)
         || evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret));
+    let stays = purpose == Purpose::Reconcile || purpose == Purpose::Destroy && !named.is_empty();
+    let children = children::changes(
+        documents.as_deref(),
+        &snapshot,
+        &declared,
+        &ordered.steps,
+        &ordered.left_alone,
+        &unchanged,
+        stays,
+    );
+    let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
+    let declares_anew = !children::same_sources(&snapshot.declared, &declared)
+        || children.iter().any(|child| {
+            let new = matches!(child.action, ExportAction::New | ExportAction::Removed);
+            new || differs(&child.exports) || differs(&child.metadata)
+        });
     let plan = Plan {
         instance,
         purpose,
@@ -613,12 +649,14 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         exports,
         metadata_changes: exports::metadata_changes(&snapshot.metadata, &metadata),
         metadata,
+        children,
         left_alone: ordered.left_alone,
         secret,
         tasks: ordered.tasks,
         groups: ordered.groups,
         settled,
         untouched,
+        declares_anew,
     };
     Some(Staged { plan, snapshot, evaluation, catalogs })
 }

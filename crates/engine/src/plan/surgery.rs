@@ -174,6 +174,7 @@ fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Ledger, found
     if whole {
         snapshot.exports = exported.exports.clone();
         snapshot.metadata = exported.metadata.clone();
+        snapshot.declared = exported.declared.clone();
     }
 }
 

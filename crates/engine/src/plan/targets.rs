@@ -11,7 +11,7 @@ use super::addresses::Named;
 use super::draft::{AddressSet, Decision, Draft};
 use super::{Action, Linked, Purpose};
 use crate::codes;
-use crate::documents::{Documents, group_key};
+use crate::documents::{Documents, Kind, group_key};
 use crate::graph::Node;
 use crate::resolve::Evaluation;
 
@@ -23,10 +23,22 @@ type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 pub(crate) struct Untouched {
     /// Whether anything is out of target at all.
     pub(crate) partial: bool,
-    /// Names of exports.
-    pub(crate) exports: HashSet<Name>,
-    /// The document's metadata.
-    pub(crate) metadata: bool,
+    /// Names of exports, by the document in which they stand.
+    exports: HashSet<(u32, Name)>,
+    /// Documents whose metadata they are.
+    metadata: HashSet<u32>,
+}
+
+impl Untouched {
+    /// Whether an export of a document keeps its former value.
+    pub(crate) fn keeps(&self, unit: u32, export: &Name) -> bool {
+        !self.exports.is_empty() && self.exports.contains(&(unit, export.clone()))
+    }
+
+    /// Whether a document's metadata stays as it was.
+    pub(crate) fn keeps_metadata(&self, unit: u32) -> bool {
+        self.metadata.contains(&unit)
+    }
 }
 
 /// Which declared resources a target may reach: a coarse answer, before anything is evaluated.
@@ -210,7 +222,13 @@ pub(super) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
         return untouched;
     }
     let documents = &evaluation.documents;
-    let mut stale = Stale { documents, would_change, locals: HashSet::default(), data: HashSet::default() };
+    let mut stale = Stale {
+        documents,
+        would_change,
+        locals: HashSet::default(),
+        data: HashSet::default(),
+        handed: HashSet::default(),
+    };
     for node in documents.graph().order() {
         match node {
             Node::Local(number) => {
@@ -227,13 +245,24 @@ pub(super) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
                     stale.data.insert(number);
                 }
             }
+            Node::Input(number) => {
+                if let Some(handed) = documents.handed(number)
+                    && handed.given.is_some_and(|given| stale.is_read_by(handed.above, given))
+                {
+                    stale.handed.insert(number);
+                }
+            }
             _ => {}
         }
     }
-    let blueprint = documents.root().blueprint();
-    let kept = blueprint.exports.iter().filter(|(_, export)| stale.is_read_by(0, &export.field));
-    untouched.exports = kept.map(|(name, _)| name.clone()).collect();
-    untouched.metadata = blueprint.metadata.as_ref().is_some_and(|expr| stale.is_read_by(0, expr));
+    for (number, unit) in (0..).zip(documents.units()) {
+        let blueprint = unit.blueprint();
+        let kept = blueprint.exports.iter().filter(|(_, export)| stale.is_read_by(number, &export.field));
+        untouched.exports.extend(kept.map(|(name, _)| (number, name.clone())));
+        if blueprint.metadata.as_ref().is_some_and(|expr| stale.is_read_by(number, expr)) {
+            untouched.metadata.insert(number);
+        }
+    }
     untouched
 }
 
@@ -243,12 +272,14 @@ struct Stale<'a> {
     would_change: HashSet<(u32, Option<u32>)>,
     locals: HashSet<u32>,
     data: HashSet<u32>,
+    /// What children are given.
+    handed: HashSet<u32>,
 }
 
 impl Stale<'_> {
     /// Whether an expression of a document reads any of it.
-    fn is_read_by(&self, unit: u32, expr: &Expr) -> bool {
-        let unit = self.documents.unit(unit);
+    fn is_read_by(&self, number: u32, expr: &Expr) -> bool {
+        let unit = self.documents.unit(number);
         let blueprint = unit.blueprint();
         let mut reads = false;
         expr.references(&mut |reference| {
@@ -268,6 +299,22 @@ impl Stale<'_> {
                     let number = unit.resource(at);
                     [None, position].iter().any(|at| self.would_change.contains(&(number, *at)))
                 }),
+                Head::Input(name) if number > 0 => blueprint
+                    .inputs
+                    .get_index_of(name)
+                    .is_some_and(|at| self.handed.contains(&unit.number(Kind::Input, at))),
+                // An export reads in its own document; how deep documents stand in each other is bounded.
+                Head::Child(name) => {
+                    let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
+                    let export = match reference.path.first().map(|accessor| &accessor.kind) {
+                        Some(AccessorKind::Name(export)) => Some(export),
+                        _ => None,
+                    };
+                    child.zip(export).is_some_and(|(child, export)| {
+                        let export = self.documents.unit(child).blueprint().exports.get(export);
+                        export.is_some_and(|export| self.is_read_by(child, &export.field))
+                    })
+                }
                 _ => false,
             };
         });

@@ -390,7 +390,16 @@ impl Evaluation {
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Value, Need> {
-        let metadata = &resource.metadata;
+        self.metadata_of(site, &resource.metadata, found)
+    }
+
+    /// The same of whatever has metadata of that kind.
+    pub(crate) fn metadata_of(
+        &mut self,
+        site: Site<'_>,
+        metadata: &blueprint::ResourceMetadata,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Need> {
         let mut map = blueprint::Map::default();
         if let Some(display_name) = &metadata.display_name {
             match self.present(site, display_name, found) {

@@ -7,8 +7,8 @@ use blueprint::{Address, Asset, IndexMap, Key, Name, Value};
 use super::NOW;
 use crate::seal::Sealer;
 use crate::{
-    Entry, EntryKind, Finished, Generation, Intent, Operation, OperationKind, OperationOutcome, Outcome, Record,
-    RecordOrigin, Remembered, Revision, Snapshot, Status, StatusOp, StatusWord,
+    ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Operation, OperationKind,
+    OperationOutcome, Outcome, Record, RecordOrigin, Remembered, Revision, Snapshot, Status, StatusOp, StatusWord,
 };
 
 /// A sealer with a fixed key.
@@ -93,6 +93,7 @@ fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name
         remembered: IndexMap::default(),
         groups: IndexMap::default(),
         metadata: Value::Null,
+        declared: Declared::default(),
         counts: [1, 2, 3, 4],
     };
     Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }
@@ -215,6 +216,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
             .collect(),
         groups: [("values.g".into(), vec![address("plain"), address("core/b")])].into_iter().collect(),
         metadata: every_value(),
+        declared: declared(),
         counts: [1, 0, u64::from(u32::MAX), 4],
     };
     let kinds = [
@@ -237,9 +239,21 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         exports_old: false,
         remembered: finished.remembered,
         metadata: finished.metadata,
+        declared: finished.declared,
         open: [(address("left[\"open\"]"), crate::Open { intent: call("left[\"open\"]", false) })]
             .into_iter()
             .collect(),
     };
     (entries, snapshot)
+}
+
+/// Children and data sources with every kind of value.
+fn declared() -> Declared {
+    let exports = [("key".into(), Value::from("s3cret").secret()), ("all".into(), every_value())].into_iter().collect();
+    let child = ChildRecord { exports, metadata: every_value() };
+    let source = DataRecord { type_name: "test/network".into(), metadata: every_value() };
+    Declared {
+        children: [("core".into(), child), ("core/inner".into(), ChildRecord::default())].into_iter().collect(),
+        data_sources: [("core/net".into(), source)].into_iter().collect(),
+    }
 }

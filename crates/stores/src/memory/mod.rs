@@ -13,8 +13,9 @@ use std::time::Duration;
 use blueprint::{Address, IndexMap, Name, Value};
 use state::seal::{KeyId, Sealer};
 use state::{
-    BoxFuture, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Journal, Lease,
-    LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Store, StoreError,
+    BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Journal,
+    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Store,
+    StoreError,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
@@ -59,6 +60,7 @@ struct Instance {
     exports_old: bool,
     remembered: IndexMap<Name, Remembered>,
     metadata: Value,
+    declared: Declared,
     operations: Vec<Past>,
     /// What is secret in here was stored under this key.
     sealed_with: Option<KeyId>,
@@ -146,6 +148,7 @@ impl MemoryStore {
             exports_old: instance.exports_old,
             remembered: instance.remembered.clone(),
             metadata: instance.metadata.clone(),
+            declared: instance.declared.clone(),
             open: instance.journal.open(),
         })
     }
@@ -315,6 +318,7 @@ impl Instance {
                 self.remembered = finished.remembered.clone();
                 self.groups = finished.groups.clone();
                 self.metadata = finished.metadata.clone();
+                self.declared = finished.declared.clone();
                 if let Some(past) = self.operations.last_mut() {
                     past.finished = Some(finished.clone());
                 }

@@ -226,6 +226,7 @@ impl Reading<'_> {
             snapshot.groups = finished.groups;
             snapshot.remembered = finished.remembered;
             snapshot.metadata = finished.metadata;
+            snapshot.declared = finished.declared;
         }
         if head.exports != head.finished
             && let Some(finished) = self.finished(&head, head.exports)?

@@ -36,11 +36,11 @@ pub(crate) fn live_locals(documents: &Documents) -> Vec<bool> {
         .copied()
         .filter(|node| matches!(node, Node::Resource(_) | Node::Child(_) | Node::Input(_)))
         .collect();
-    // Exports of children count too, whether or not anybody reads them.
+    // What children show and say of themselves counts too, whether or not anybody reads it.
     for unit in &documents.units()[1..] {
         let blueprint = unit.blueprint();
-        for export in blueprint.exports.values() {
-            export.field.references(&mut |reference| match &reference.head {
+        for expr in blueprint.exports.values().map(|export| &export.field).chain(&blueprint.metadata) {
+            expr.references(&mut |reference| match &reference.head {
                 Head::Local(name) => {
                     stack.extend(blueprint.locals.get_index_of(name).map(|at| Node::Local(unit.local(at))));
                 }

@@ -1,0 +1,98 @@
+//! What is remembered of child documents and data sources, for people and as machine output.
+
+use blueprint::{Map, Name, Value};
+use serde_json::{Map as JsonMap, Value as Json, json};
+use state::{ChildRecord, Snapshot};
+
+use super::{one_line, record_json};
+use crate::json;
+use crate::terminal::Paint;
+use crate::view::table::table;
+
+fn child_json(child: &ChildRecord, reveal: bool) -> Json {
+    let exports: Map = child.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    json!({
+        "exports": json::value(&Value::Map(exports.into()), reveal),
+        "metadata": json::value(&child.metadata, reveal),
+    })
+}
+
+/// All children, by the includes that lead to each.
+pub(super) fn children_json(snapshot: &Snapshot, reveal: bool) -> Json {
+    let children = snapshot.declared.children.iter();
+    children.map(|(place, child)| (place.to_string(), child_json(child, reveal))).collect::<JsonMap<_, _>>().into()
+}
+
+/// All data sources that say something of themselves.
+pub(super) fn sources_json(snapshot: &Snapshot, reveal: bool) -> Json {
+    let sources = snapshot.declared.data_sources.iter();
+    let one = |(name, source): (&Name, &state::DataRecord)| {
+        let metadata = json::value(&source.metadata, reveal);
+        (name.to_string(), json!({"type": source.type_name, "metadata": metadata}))
+    };
+    sources.map(one).collect::<JsonMap<_, _>>().into()
+}
+
+/// Values and metadata of all children, and metadata of data sources.
+pub(super) fn children_text(text: &mut String, snapshot: &Snapshot, reveal: bool, paint: Paint) {
+    for (place, child) in &snapshot.declared.children {
+        if !child.exports.is_empty() || !child.metadata.is_null() {
+            text.push_str(&format!("\n{} {}\n", paint.bold(place), paint.dim("child document")));
+            child_text(text, child, reveal);
+        }
+    }
+    for (name, source) in &snapshot.declared.data_sources {
+        text.push_str(&format!("\n{} {}\n", paint.bold(name), paint.dim(format!("data source {}", source.type_name))));
+        entries(text, "", &source.metadata, reveal);
+    }
+}
+
+fn child_text(text: &mut String, child: &ChildRecord, reveal: bool) {
+    for (name, value) in &child.exports {
+        text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
+    }
+    entries(text, "metadata ", &child.metadata, reveal);
+}
+
+fn entries(text: &mut String, before: &str, value: &Value, reveal: bool) {
+    for (name, value) in value.as_map().into_iter().flatten() {
+        text.push_str(&format!("  {before}{name} = {}\n", one_line(value, reveal)));
+    }
+}
+
+/// One child with everything in it; none if there is no such child.
+pub(super) fn one(
+    place: &str,
+    snapshot: &Snapshot,
+    reveal: bool,
+    paint: Option<Paint>,
+) -> Option<Result<String, Json>> {
+    let path: Vec<Name> = place.split('/').map(Name::from).collect();
+    let below: Vec<_> =
+        snapshot.records.iter().filter(|(address, _)| address.path.starts_with(path.as_slice())).collect();
+    let child = snapshot.declared.children.get(place);
+    if child.is_none() && below.is_empty() {
+        return None;
+    }
+    let child = child.cloned().unwrap_or_default();
+    let Some(paint) = paint else {
+        let mut json = child_json(&child, reveal);
+        json["address"] = json!(place);
+        json["exports_old"] = json!(snapshot.exports_old);
+        json["resources"] = below.iter().map(|(address, record)| record_json(address, record, None, reveal)).collect();
+        return Some(Err(json));
+    };
+    let mut text = format!("{} {}\n", paint.bold(place), paint.dim("child document"));
+    child_text(&mut text, &child, reveal);
+    let rows = below.iter().map(|(address, record)| {
+        let link = address.link.as_ref().is_some_and(|link| link.part.is_none());
+        let id = if link { String::new() } else { record.id.to_string() };
+        vec![address.to_string(), record.type_name.to_string(), super::flags(record), id]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if !rows.is_empty() {
+        text.push('\n');
+        text.push_str(&table(&["ADDRESS", "TYPE", "STATUS", "ID"], &rows, paint));
+    }
+    Some(Ok(text))
+}

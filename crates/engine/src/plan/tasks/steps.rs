@@ -1,0 +1,133 @@
+//! From tasks in their order to the steps that a person sees.
+//!
+//! Not here: the order (`tasks`).
+
+use blueprint::Value;
+
+use super::{Task, TaskKind, Until};
+use crate::plan::draft::Decision;
+use crate::plan::{Action, Reason, Step};
+
+/// How many of the things behind an intermediate value a step names among those that it waits for.
+const NAMED: usize = 64;
+
+/// Renumbers tasks in their order and makes the steps. A replacement stands where its create half stands, everything
+/// else where its only task does.
+pub(super) fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Step>, Vec<Task>) {
+    let mut position = vec![u32::MAX; tasks.len()];
+    for (at, task) in order.iter().enumerate() {
+        position[*task as usize] = at as u32;
+    }
+    let mut slots: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
+    let mut sorted: Vec<Task> = order.iter().filter_map(|task| slots[*task as usize].take()).collect();
+    let mut decisions: Vec<Option<Decision>> = decisions.into_iter().map(Some).collect();
+    let mut step_of = vec![None; decisions.len()];
+    let mut steps: Vec<Step> = Vec::with_capacity(decisions.len());
+    for task in &mut sorted {
+        for wait in &mut task.waits {
+            wait.task = position[wait.task as usize];
+        }
+        task.waits.retain(|wait| wait.task != u32::MAX);
+        let Some(decided) = &task.decision else { continue };
+        // The old half of a thing that stays as it is, left over from an earlier replacement, is a step of its own.
+        let left_over = matches!(task.kind, TaskKind::DeleteOld(old) if old > 0) && decided.action == Action::None;
+        if !left_over && matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
+            continue;
+        }
+        if left_over && let Some(decision) = &mut decisions[decided.number] {
+            decision.action = Action::Delete;
+            decision.reasons = vec![Reason::FailedBefore];
+        }
+        if let Some(decision) = decisions[decided.number].take() {
+            step_of[decided.number] = Some(steps.len() as u32);
+            steps.push(step(steps.len() as u32, decision));
+        }
+    }
+    for task in &mut sorted {
+        task.step = task.decision.as_ref().and_then(|decided| step_of[decided.number]);
+    }
+    for task in &sorted {
+        let Some(step) = task.step else { continue };
+        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent) {
+            continue;
+        }
+        let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);
+        for wait in task.waits.iter().filter(|wait| wait.until != Until::Over) {
+            let on = &sorted[wait.task as usize];
+            match on.step {
+                Some(on) => waits_on.push(on),
+                None => behind(&sorted, wait.task, &mut waits_on),
+            }
+        }
+        waits_on.retain(|on| *on != step);
+        waits_on.sort_unstable();
+        waits_on.dedup();
+        steps[step as usize].waits_on = waits_on;
+    }
+    (steps, sorted)
+}
+
+/// What lies behind an intermediate value, other values included, is named as far as a person reads; the tasks hold all
+/// of it.
+fn behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
+    let mut stack = vec![gather];
+    let mut left = NAMED;
+    while let Some(gather) = stack.pop() {
+        for wait in &tasks[gather as usize].waits {
+            if left == 0 {
+                return;
+            }
+            left -= 1;
+            match tasks[wait.task as usize].step {
+                Some(step) => named.push(step),
+                None => stack.push(wait.task),
+            }
+        }
+    }
+}
+
+fn step(id: u32, mut decision: Decision) -> Step {
+    decision.changes.shrink_to_fit();
+    let computed =
+        decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
+            let computed =
+                ty.schema.fields.iter().filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
+            computed.map(|(name, _)| name.clone()).collect()
+        });
+    let unchanged = match decision.action {
+        Action::Update | Action::Replace => {
+            let changed = decision.changes.iter().filter(|change| change.after.is_some()).count() as u64;
+            leaves(&decision.desired).saturating_sub(changed)
+        }
+        _ => 0,
+    };
+    Step {
+        id,
+        address: decision.address,
+        type_name: decision.type_name,
+        action: decision.action,
+        reasons: decision.reasons,
+        changes: decision.changes,
+        replace_order: (decision.action == Action::Replace).then_some(decision.replace_order),
+        may_replace: decision.may_replace,
+        condition_known: !decision.condition_open,
+        computed: computed.unwrap_or_default(),
+        expired: decision.expired,
+        made_from: decision.made_from,
+        moved_from: decision.moved_from,
+        waits_on: Vec::new(),
+        provider_id: decision.prior.as_ref().map(|record| record.id.clone()).filter(|id| !id.is_empty()),
+        unchanged,
+        span: decision.span,
+    }
+}
+
+/// How many values that hold no others there are in a value; what is unset does not count.
+fn leaves(value: &Value) -> u64 {
+    match value {
+        Value::Null => 0,
+        Value::Map(entries) if !entries.is_empty() => entries.values().map(leaves).sum(),
+        Value::List(items) | Value::Set(items) if !items.is_empty() => items.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}

@@ -1,0 +1,49 @@
+//! What is remembered of what documents declare beside resources, which have records of their own.
+
+use blueprint::{IndexMap, Name, Value};
+use serde::{Deserialize, Serialize};
+
+/// A child document as a whole: what it shows, and what it says of itself (reference 4.2).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChildRecord {
+    /// Exported values of the last operation that succeeded.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub exports: IndexMap<Name, Value>,
+    /// Evaluated metadata of the document.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub metadata: Value,
+}
+
+/// A data source that says something of itself, for tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DataRecord {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub type_name: Name,
+    /// Annotations, display name, custom data, as evaluated.
+    pub metadata: Value,
+}
+
+/// What is remembered of the children and data sources of an instance, by the includes that lead to each: `core/inner`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Declared {
+    /// Children.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub children: IndexMap<Name, ChildRecord>,
+    /// Data sources: `core/net`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub data_sources: IndexMap<Name, DataRecord>,
+}
+
+impl Declared {
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.children.is_empty() && self.data_sources.is_empty()
+    }
+
+    /// All values in it.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        let children = self.children.values().flat_map(|child| child.exports.values().chain([&child.metadata]));
+        children.chain(self.data_sources.values().map(|source| &source.metadata))
+    }
+}
