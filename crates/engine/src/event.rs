@@ -77,11 +77,18 @@ pub enum Event {
         /// Why, in a line.
         message: Name,
     },
-    /// Only what is remembered of a thing has changed.
+    /// A data source could not be read.
+    Unread {
+        /// Which.
+        address: Address,
+        /// Why, in a line.
+        message: Name,
+    },
+    /// Only what is remembered of a thing has changed, or a data source was read.
     Recorded {
         /// Of what.
         address: Address,
-        /// How, as in `moved`.
+        /// How, as in `moved` or `read`.
         how: Name,
     },
     /// A step was never begun.

@@ -52,7 +52,7 @@ pub use load::{Loaded, load};
 pub use plan::{
     Action, Adoption, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
     LinkChange, LinkEffectChange, Options, Plan, Purpose, Question, Reason, Reply, Request, Search, Staged, Step,
-    Surgery, inputs_unchanged, is_current, plan,
+    StepLinks, Surgery, inputs_unchanged, is_current, plan,
 };
 pub use resolve::Given;
 pub use transform::{transform, transform_documents};

@@ -498,7 +498,10 @@ impl Told {
 
     fn step(&mut self, step: &Step) {
         let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
-        let mut text = format!("{} {}: {}", step.action.word(), step.address, reasons.join(", "));
+        let mut text = format!("{} {}", step.action.word(), step.address);
+        if !reasons.is_empty() {
+            let _ = write!(text, ": {}", reasons.join(", "));
+        }
         if let Some(order) = step.replace_order {
             let order = serde_json::to_value(order).unwrap_or_default();
             let may = if step.may_replace { "may replace, " } else { "" };
@@ -509,6 +512,13 @@ impl Told {
         }
         if let Some(former) = &step.moved_from {
             let _ = write!(text, " (was {former})");
+        }
+        if let Some(links) = &step.links {
+            for (word, links) in [("gains", &links.gained), ("sees changed", &links.changed), ("loses", &links.lost)] {
+                for link in links {
+                    let _ = write!(text, ", {word} {link}");
+                }
+            }
         }
         self.line(text);
         if matches!(step.action, Action::Update | Action::Replace | Action::None) {
@@ -561,6 +571,7 @@ impl Told {
                 Event::Failed { address, operation, message } => {
                     format!("{} {address}: failed, {message}", operation.word())
                 }
+                Event::Unread { address, message } => format!("read {address}: failed, {message}"),
                 Event::Skipped { address, reason } => format!("{address}: skipped, {reason}"),
                 Event::RollingBack { generation: Some(number) } => format!("back to generation {number}"),
                 Event::RollingBack { generation: None } => "back to nothing".to_owned(),

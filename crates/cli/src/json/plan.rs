@@ -57,6 +57,9 @@ fn step(step: &Step) -> Json {
     if matches!(step.action, Action::Update | Action::Replace) {
         json["unchanged"] = json!(step.unchanged);
     }
+    if let Some(links) = &step.links {
+        json["links"] = json!(links);
+    }
     mark(json.get_mut("changes"), &step.changes);
     json
 }

@@ -56,6 +56,7 @@ pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Optio
             format!("{address}: {} {}", paint.red(format!("{} failed{took}:", operation.word())), first(message))
         }
         Event::Recorded { address, how } => format!("{address}: {}", paint.green(how)),
+        Event::Unread { address, message } => format!("{address}: {} {message}", paint.red("read failed:")),
         Event::Skipped { address, reason } => format!("{address}: {} {reason}", paint.yellow("skipped:")),
         Event::RollingBack { generation: Some(number) } => format!("rolling back to generation {number}"),
         Event::RollingBack { generation: None } => "rolling back: what was made goes again".to_owned(),

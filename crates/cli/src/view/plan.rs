@@ -135,10 +135,12 @@ fn one(text: &mut String, step: &Step, fields: bool, indent: &str, paint: Paint)
         Action::Delete | Action::Unlink => paint.red("-"),
         Action::Import => paint.green("<"),
         Action::Move => paint.cyan(">"),
+        Action::Read => paint.cyan("?"),
         Action::Detach | Action::None => paint.dim("="),
     };
     let action = match step.action {
         Action::None => "only remembered",
+        Action::Read => "read once what it needs is there",
         Action::Detach => "stays in the world, no longer managed",
         Action::Import => "taken under management",
         Action::Move => "has a new address",
@@ -158,6 +160,13 @@ fn one(text: &mut String, step: &Step, fields: bool, indent: &str, paint: Paint)
     ));
     if let Some(former) = &step.moved_from {
         text.push_str(&format!("    it was {former}\n"));
+    }
+    if let Some(links) = &step.links {
+        let signed =
+            [(paint.green("+"), &links.gained), (paint.yellow("~"), &links.changed), (paint.red("-"), &links.lost)];
+        for (sign, link) in signed.iter().flat_map(|(sign, links)| links.iter().map(move |link| (sign, link))) {
+            text.push_str(&format!("{indent}    {sign} link {link}\n"));
+        }
     }
     if let Some(expired) = &step.expired {
         text.push_str(&format!("{indent}    {expired}\n"));

@@ -17,6 +17,7 @@ mod answer;
 mod ask;
 mod links;
 mod phases;
+mod reads;
 mod record;
 mod run;
 mod until;

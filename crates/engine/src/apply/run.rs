@@ -152,7 +152,10 @@ impl Apply {
         let plan = self.plan.clone();
         let of = &plan.tasks[task as usize];
         let Some(decided) = &of.decision else {
-            self.complete(task, effects);
+            match of.kind {
+                TaskKind::Read(number) => self.read(task, number, effects),
+                _ => self.complete(task, effects),
+            }
             return;
         };
         if of.kind == TaskKind::Settled {
@@ -214,9 +217,12 @@ impl Apply {
     /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
     fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
         match kind {
-            TaskKind::Gather | TaskKind::Look | TaskKind::Settled | TaskKind::Phase | TaskKind::Link => {
-                Turn::Unneeded("nothing to call")
-            }
+            TaskKind::Gather
+            | TaskKind::Read(_)
+            | TaskKind::Look
+            | TaskKind::Settled
+            | TaskKind::Phase
+            | TaskKind::Link => Turn::Unneeded("nothing to call"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
             TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => {
@@ -444,10 +450,14 @@ impl Apply {
     /// Settles the intermediate values that a resource reads and that were not known before; data sources that were left
     /// open are read now, by whoever asks for them first.
     fn locals_for(&mut self, index: u32) {
+        self.settle_behind(Node::Resource(index));
+    }
+
+    pub(super) fn settle_behind(&mut self, node: Node) {
         let Some(evaluation) = &mut self.evaluation else { return };
         let documents = evaluation.documents.clone();
         let mut order = Vec::new();
-        let mut stack: Vec<(Node, bool)> = vec![(Node::Resource(index), false)];
+        let mut stack: Vec<(Node, bool)> = vec![(node, false)];
         let mut seen: std::collections::HashSet<Node, foldhash::fast::FixedState> = Default::default();
         while let Some((node, entered)) = stack.pop() {
             if entered {
@@ -658,6 +668,7 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
         | TaskKind::Look
         | TaskKind::Phase
         | TaskKind::Link
+        | TaskKind::Read(_)
         | TaskKind::Gather => Verb::Update,
     }
 }

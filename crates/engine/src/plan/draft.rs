@@ -17,6 +17,7 @@ use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 
+pub(super) use self::groups::source_group;
 use self::groups::{common_dependencies, group, handed_group, searched_group};
 use self::levels::levels;
 pub(crate) use self::levels::live_locals;
@@ -518,7 +519,8 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
         | Action::Detach
         | Action::Link
         | Action::Relink
-        | Action::Unlink => Outputs::Known(decision.outputs.clone()),
+        | Action::Unlink
+        | Action::Read => Outputs::Known(decision.outputs.clone()),
     };
     if let Some(Linked::Part { link, part }) = decision.linked.as_deref() {
         if let Some(member) = evaluation.part_mut(*link, *part) {

@@ -46,7 +46,7 @@ pub use diff::Change;
 pub(crate) use draft::live_locals;
 pub use exports::{ExportAction, ExportChange};
 pub(crate) use exports::{metadata as metadata_value, needs as export_needs, values as export_values};
-pub use links::{LinkChange, LinkEffectChange};
+pub use links::{LinkChange, LinkEffectChange, StepLinks};
 pub(crate) use links::{Linked, Phase};
 pub use options::{Adoption, DriftPolicy, Options};
 pub(crate) use questions::put_value;
@@ -103,6 +103,8 @@ pub enum Action {
     Relink,
     /// A link is undone.
     Unlink,
+    /// A data source is read, which depends on something that does not exist yet.
+    Read,
     /// Nothing; only what is remembered of it changes.
     None,
 }
@@ -121,6 +123,7 @@ impl Action {
             Action::Link => "link",
             Action::Relink => "relink",
             Action::Unlink => "unlink",
+            Action::Read => "read",
             Action::None => "none",
         }
     }
@@ -238,6 +241,9 @@ pub struct Step {
     /// How many leaves of the spec stay as they are.
     #[serde(skip)]
     pub unchanged: u64,
+    /// Links that it gains, that change, and that it loses; none if there are none.
+    #[serde(skip)]
+    pub links: Option<Box<StepLinks>>,
     /// Where it is declared; nowhere if only the state knows it.
     #[serde(skip, default = "nowhere")]
     pub span: Span,
@@ -602,7 +608,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     }
     settled.extend(ledger.settled(&snapshot));
     let unchanged = children::unchanged_in(&draft);
-    let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), found);
+    let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), untouched.partial, found);
     ordered.left_alone.waiting = left_out
         .iter()
         .filter(|decision| decision.action != Action::None)

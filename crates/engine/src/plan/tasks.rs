@@ -4,6 +4,7 @@
 //! they use, deletes after every user has let go (ruling S62), ties in document order.
 
 mod links;
+mod reads;
 mod steps;
 
 pub(crate) use links::ONE_BY_ONE;
@@ -18,7 +19,7 @@ use state::{Snapshot, StatusWord};
 
 use self::steps::number;
 use super::draft::{Decision, Draft};
-use super::links::{LinkChange, link_changes};
+use super::links::{LinkChange, link_changes, tell_links, told_of_links};
 use super::{Action, LeftAlone, Linked, Reason, Step};
 use crate::codes;
 use crate::documents::{address_of_group, group_key};
@@ -54,6 +55,8 @@ pub(crate) enum TaskKind {
     Link,
     /// Nothing: stands for an intermediate value that others wait for.
     Gather,
+    /// Reads the data source of that number, which could not be read at stage.
+    Read(u32),
 }
 
 /// How far another task must have come.
@@ -140,6 +143,8 @@ struct Builder<'a> {
     /// Gathers of intermediate values: what waits for the value, and what waits for all its users.
     gathers: IndexMap<Name, Option<u32>>,
     releases: IndexMap<Name, u32>,
+    /// Data sources that are read in the run.
+    deferred: reads::AllDeferred,
     draft: &'a Draft,
 }
 
@@ -241,7 +246,8 @@ impl Builder<'_> {
                     None => self.of.get(address).and_then(|tasks| tasks.forward),
                 })
                 .collect();
-            let task = if waits.is_empty() { None } else { Some(self.add_gather(waits)) };
+            let waits_for_nothing = waits.is_empty() && !self.deferred.contains_key(name);
+            let task = if waits_for_nothing { None } else { Some(self.add_gather(waits)) };
             self.gathers.insert(name.clone(), task);
         }
     }
@@ -252,6 +258,7 @@ pub(super) fn order(
     mut draft: Draft,
     snapshot: &Snapshot,
     evaluation: Option<&Evaluation>,
+    partial: bool,
     found: &mut Diagnostics,
 ) -> Ordered {
     let mut left_alone = LeftAlone { absent: std::mem::take(&mut draft.absent), ..LeftAlone::default() };
@@ -263,6 +270,7 @@ pub(super) fn order(
         of: IndexMap::default(),
         gathers: IndexMap::default(),
         releases: IndexMap::default(),
+        deferred: reads::deferred(evaluation),
         draft: &draft,
     };
     let mut shared: Vec<std::sync::Arc<Decided>> = Vec::with_capacity(draft.decisions.len());
@@ -325,7 +333,7 @@ pub(super) fn order(
             Action::Move | Action::Import => {
                 tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
             }
-            Action::Link | Action::Relink | Action::Unlink => {}
+            Action::Link | Action::Relink | Action::Unlink | Action::Read => {}
             Action::None if decision.element.is_none() && decision.linked.is_none() && !decision.record_differs => {
                 tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
             }
@@ -357,11 +365,14 @@ pub(super) fn order(
     links::order(&mut builder, &draft, &of_links);
     conditions(&mut builder, &shared, snapshot);
     builder.settle_waits();
+    let reads = reads::by_task(&mut builder, partial);
     let mut tasks = builder.tasks;
     let order = topological(&mut tasks);
     let groups = std::mem::take(&mut draft.groups);
     let links = link_changes(&draft.decisions);
-    let (steps, tasks) = number(tasks, &order, draft.decisions);
+    let told = told_of_links(&draft.decisions);
+    let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
+    tell_links(&mut steps, told);
     Ordered { steps, tasks, groups, left_alone, links, secret }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn searched_group(
 }
 
 /// How the group of a data source is called among those of intermediate values: no value may be called so.
-fn source_group(name: &Name) -> Name {
+pub(in crate::plan) fn source_group(name: &Name) -> Name {
     format!("?{name}").into()
 }
 

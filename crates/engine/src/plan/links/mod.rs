@@ -27,8 +27,8 @@ use crate::links::{
 use crate::resolve::{Evaluation, LinkAt, LinkSlot, Members, Need, conflict};
 use crate::world::World;
 
-pub(super) use report::link_changes;
-pub use report::{LinkChange, LinkEffectChange};
+pub use report::{LinkChange, LinkEffectChange, StepLinks};
+pub(super) use report::{link_changes, tell_links, told_of_links};
 
 /// What of a link a decision is about.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! What a plan says of links, for people (reference 5.1).
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
 use super::Linked;
 use crate::plan::diff::Change;
 use crate::plan::draft::Decision;
-use crate::plan::{Action, Reason};
+use crate::plan::{Action, Reason, Step};
 
 /// A link that is made, changed or undone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,4 +63,46 @@ pub(in crate::plan) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
         parts: whole.parts.clone(),
     };
     wholes.map(change).collect()
+}
+
+/// What links do to a thing, each by its address `a::b`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StepLinks {
+    /// Those that are made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gained: Vec<Address>,
+    /// Those that are there and change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Address>,
+    /// Those that are undone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Address>,
+}
+
+/// What links gain, change and lose, by the things that they are about: both ends, and the neighbours they write into.
+pub(in crate::plan) fn told_of_links(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
+    let mut told: IndexMap<Address, StepLinks> = IndexMap::default();
+    for decision in decisions {
+        let Some(Linked::Whole(_)) = decision.linked.as_deref() else { continue };
+        for thing in decision.dependencies.iter().filter(|address| address.link.is_none()) {
+            let list = match decision.action {
+                Action::Link => |links: &mut StepLinks, link| links.gained.push(link),
+                Action::Relink => |links: &mut StepLinks, link| links.changed.push(link),
+                Action::Unlink => |links: &mut StepLinks, link| links.lost.push(link),
+                _ => continue,
+            };
+            list(told.entry(thing.clone()).or_default(), decision.address.clone());
+        }
+    }
+    told
+}
+
+/// Says in the steps about things which links they gain, change and lose (reference 5.1).
+pub(in crate::plan) fn tell_links(steps: &mut [Step], mut told: IndexMap<Address, StepLinks>) {
+    if told.is_empty() {
+        return;
+    }
+    for step in steps {
+        step.links = told.swap_remove(&step.address).map(Box::new);
+    }
 }

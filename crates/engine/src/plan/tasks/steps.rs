@@ -2,8 +2,9 @@
 //!
 //! Not here: the order (`tasks`).
 
-use blueprint::Value;
+use blueprint::{IndexMap, Value};
 
+use super::reads::Deferred;
 use super::{Task, TaskKind, Until};
 use crate::plan::draft::Decision;
 use crate::plan::{Action, Reason, Step};
@@ -13,7 +14,12 @@ const NAMED: usize = 64;
 
 /// Renumbers tasks in their order and makes the steps. A replacement stands where its create half stands, everything
 /// else where its only task does.
-pub(super) fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) -> (Vec<Step>, Vec<Task>) {
+pub(super) fn number(
+    tasks: Vec<Task>,
+    order: &[u32],
+    decisions: Vec<Decision>,
+    mut reads: IndexMap<u32, Deferred>,
+) -> (Vec<Step>, Vec<Task>) {
     let mut position = vec![u32::MAX; tasks.len()];
     for (at, task) in order.iter().enumerate() {
         position[*task as usize] = at as u32;
@@ -23,11 +29,18 @@ pub(super) fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) 
     let mut decisions: Vec<Option<Decision>> = decisions.into_iter().map(Some).collect();
     let mut step_of = vec![None; decisions.len()];
     let mut steps: Vec<Step> = Vec::with_capacity(decisions.len());
-    for task in &mut sorted {
+    let mut read_by: Vec<(usize, u32)> = Vec::new();
+    for (at, task) in sorted.iter_mut().enumerate() {
         for wait in &mut task.waits {
             wait.task = position[wait.task as usize];
         }
         task.waits.retain(|wait| wait.task != u32::MAX);
+        if let Some(deferred) = reads.swap_remove(&order[at]) {
+            task.kind = TaskKind::Read(deferred.number);
+            read_by.push((at, steps.len() as u32));
+            steps.push(deferred.step(steps.len() as u32));
+            continue;
+        }
         let Some(decided) = &task.decision else { continue };
         // The old half of a thing that stays as it is, left over from an earlier replacement, is a step of its own.
         let left_over = matches!(task.kind, TaskKind::DeleteOld(old) if old > 0) && decided.action == Action::None;
@@ -45,6 +58,9 @@ pub(super) fn number(tasks: Vec<Task>, order: &[u32], decisions: Vec<Decision>) 
     }
     for task in &mut sorted {
         task.step = task.decision.as_ref().and_then(|decided| step_of[decided.number]);
+    }
+    for (task, step) in read_by {
+        sorted[task].step = Some(step);
     }
     for task in &sorted {
         let Some(step) = task.step else { continue };
@@ -118,6 +134,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
         waits_on: Vec::new(),
         provider_id: decision.prior.as_ref().map(|record| record.id.clone()).filter(|id| !id.is_empty()),
         unchanged,
+        links: None,
         span: decision.span,
     }
 }
