@@ -48,6 +48,14 @@ pub async fn drift(
 ) -> Vec<Drifted> {
     let mut answers = Answers::default();
     refresh::refresh(snapshot, false, &[], catalogs, world, &mut answers, found).await;
+    seen(snapshot, catalogs, &answers)
+}
+
+/// What was seen that is not as recorded, in the order of the records.
+pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) -> Vec<Drifted> {
+    if answers.seen.is_empty() {
+        return Vec::new();
+    }
     let mut all = Vec::new();
     let written = written_by_links(snapshot);
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {

@@ -44,7 +44,9 @@ use diag::{Diagnostics, Files};
 use engine::apply::OnFailure;
 use engine::plan_file::hidden;
 use engine::shell::{Operated, last_goal};
-use engine::{Action, Adoption, DriftPolicy, Event, ExportAction, ExportChange, Given, Options, Staged, Step, Surgery};
+use engine::{
+    Action, Adoption, Drift, DriftPolicy, Event, ExportAction, ExportChange, Given, Options, Staged, Step, Surgery,
+};
 use provider::Operation;
 use providers::fake::{Fault, FaultKind, When};
 use state::{Exported, Generation, InstanceName, Lease, Store as _};
@@ -465,6 +467,15 @@ impl Told {
             let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
             let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
             self.line(format!("remember {}{why}", step.address));
+        }
+        for drifted in &staged.plan.drift {
+            if let Drift::Differs(changes) = &drifted.how {
+                for change in changes {
+                    let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), shown);
+                    let (before, after) = (side(&change.before), side(&change.after));
+                    self.line(format!("drift of {} {}: {before} -> {after}", drifted.address, change.path));
+                }
+            }
         }
         for export in changed(&staged.plan.exports) {
             self.line(format!("export {export}"));

@@ -77,7 +77,7 @@ fn show(text: &mut String, drifted: &Drifted, paint: Paint) {
     }
 }
 
-fn to_json(drifted: &Drifted) -> Json {
+pub(crate) fn to_json(drifted: &Drifted) -> Json {
     let (how, changes, why) = match &drifted.how {
         How::Differs(list) => ("drifted", list.iter().map(change_json).collect(), None),
         How::Expired(why) => ("drifted", Vec::new(), Some(why)),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use blueprint::{Address, Name, Value};
 use engine::plan_file::{hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step};
-use engine::{Action, Change, ChildChange, LeftAlone, LinkChange, Plan, Step};
+use engine::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
 use serde_json::{Map, Value as Json, json};
 
 /// A plan, without secrets.
@@ -20,6 +20,7 @@ pub(crate) fn plan(plan: &Plan) -> Map<String, Json> {
     map.extend(body(steps.iter(), plan.links.iter()));
     map.insert("exports".into(), plan.exports.iter().map(|export| json!(hidden_export(export))).collect());
     map.insert("metadata".into(), plan.metadata_changes.iter().map(|entry| json!(hidden_export(entry))).collect());
+    map.insert("drift".into(), drift(plan));
     map.insert("left_alone".into(), json!(hidden_left_alone(&plan.left_alone)));
     map.insert("children".into(), Children::of(plan, &steps).below("").into());
     map
@@ -27,6 +28,20 @@ pub(crate) fn plan(plan: &Plan) -> Map<String, Json> {
 
 fn counts([create, update, delete, replace]: [u64; 4]) -> Json {
     json!({"create": create, "update": update, "delete": delete, "replace": replace})
+}
+
+/// What was seen that is not as recorded, and what is done at each address.
+fn drift(plan: &Plan) -> Json {
+    let actions: HashMap<&Address, Action> = match plan.drift.is_empty() {
+        true => HashMap::new(),
+        false => plan.steps.iter().map(|step| (&step.address, step.action)).collect(),
+    };
+    let one = |drifted: &Drifted| {
+        let mut json = crate::commands::drift::to_json(drifted);
+        json["action"] = json!(actions.get(&drifted.address).copied().unwrap_or(Action::None));
+        json
+    };
+    plan.drift.iter().map(one).collect()
 }
 
 /// What is done: steps, links, and what was made from what.

@@ -1,9 +1,9 @@
 //! A plan for people: each step with its reasons and what changes, exports, what is left alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use blueprint::Address;
-use engine::{Action, ExportAction, ExportChange, LinkChange, Plan, Reason, Step};
+use engine::{Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step};
 
 use super::changes;
 use crate::terminal::Paint;
@@ -19,6 +19,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let shown: Vec<&Step> = plan.steps.iter().filter(|step| step.action != Action::None || all).collect();
     let fields = verbose || shown.len() <= MANY;
     let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
+    let drift: HashMap<&Address, &Drifted> = plan.drift.iter().map(|it| (&it.address, it)).collect();
     for (source, steps) in grouped(&shown) {
         let indent = match source {
             Some(source) => {
@@ -28,7 +29,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             None => "",
         };
         for step in steps {
-            one(&mut text, step, fields, indent, paint);
+            one(&mut text, step, fields, &outside(step, &drift), indent, paint);
             if let Some(link) = links.get(&step.address).filter(|_| fields) {
                 link_of(&mut text, link, paint);
             }
@@ -124,7 +125,17 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     groups
 }
 
-fn one(text: &mut String, step: &Step, fields: bool, indent: &str, paint: Paint) {
+/// What somebody else has changed that no change of the step shows: what the provider fills in.
+fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
+    let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.how) else { return Vec::new() };
+    if !step.reasons.contains(&Reason::Drifted) {
+        return Vec::new();
+    }
+    let shown: HashSet<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
+    changes.iter().filter(|change| !shown.contains(change.path.as_str())).collect()
+}
+
+fn one(text: &mut String, step: &Step, fields: bool, outside: &[&Change], indent: &str, paint: Paint) {
     // Where everything goes, each thing need not say so.
     let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
     let reasons: Vec<&str> = reasons.map(|reason| words(*reason)).collect();
@@ -170,6 +181,13 @@ fn one(text: &mut String, step: &Step, fields: bool, indent: &str, paint: Paint)
     }
     if let Some(expired) = &step.expired {
         text.push_str(&format!("{indent}    {expired}\n"));
+    }
+    if !outside.is_empty() {
+        text.push_str(&format!("{indent}    {}\n", paint.dim("changed by somebody else:")));
+        outside.iter().for_each(|change| changes::change(text, change, &format!("{indent}      "), paint));
+        if step.changes.is_empty() {
+            text.push('\n');
+        }
     }
     if fields || step.action != Action::Create {
         for change in &step.changes {

@@ -62,6 +62,7 @@ use self::targets::Reach;
 use crate::answers::Answers;
 use crate::codes;
 use crate::documents::Documents;
+use crate::drift::{self, Drifted};
 use crate::refresh;
 use crate::resolve::{Evaluation, Given, resolve_inputs};
 use crate::transform::transform_documents;
@@ -319,6 +320,8 @@ pub struct Plan {
     pub metadata_changes: Vec<ExportChange>,
     /// Child documents, each before those that it includes.
     pub children: Vec<ChildChange>,
+    /// What refresh found that is not as recorded; what is done about it the step at the same address says.
+    pub drift: Vec<Drifted>,
     /// What is not touched.
     pub left_alone: LeftAlone,
     /// Whether anything secret will be stored.
@@ -474,6 +477,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let mut differs = IndexMap::default();
     let mut frozen = None;
     let mut evaluation = None;
+    let mut drift = Vec::new();
     let mut draft = match document {
         Some((documents, document)) => {
             let Some(documents) = transform_documents(documents, &catalogs, &functions, world, &mut mistakes).await
@@ -492,6 +496,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
             let reach = Reach::of(&documents, &options.targets);
             let within = |address: &Address| reach.covers(address);
             moves = moves::follow(&documents, within, &mut snapshot, &mut answers, &mut ledger, &mut mistakes);
+            drift = drift::seen(&snapshot, &catalogs, &answers);
             if !renew.is_empty() {
                 owners = policies::owners(&answers);
             }
@@ -530,12 +535,16 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
                 surgery::draft(surgery, table, &mut mistakes).await
             }
             None if purpose == Purpose::Reconcile => {
+                drift = drift::seen(&snapshot, &catalogs, &answers);
                 let every = |_: &Address| true;
                 differs =
                     policies::heed_drift(options.drift, every, &mut snapshot, &mut answers, &catalogs, &mut ledger);
                 reconcile::draft(&snapshot, &answers, &catalogs)
             }
-            None => draft::draft_destroy(&snapshot, &answers, &catalogs),
+            None => {
+                drift = drift::seen(&snapshot, &catalogs, &answers);
+                draft::draft_destroy(&snapshot, &answers, &catalogs)
+            }
         },
     };
     let documents = evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
@@ -656,6 +665,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         metadata_changes: exports::metadata_changes(&snapshot.metadata, &metadata),
         metadata,
         children,
+        drift,
         left_alone: ordered.left_alone,
         secret,
         tasks: ordered.tasks,

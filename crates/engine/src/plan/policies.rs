@@ -10,7 +10,7 @@ use state::{Record, Snapshot};
 
 use super::addresses::Named;
 use super::diff::{Change, mark_fields};
-use super::draft::{Decision, Draft};
+use super::draft::{Decision, Draft, prior_spec};
 use super::ledger::Ledger;
 use super::{Action, DriftPolicy, Reason};
 use crate::answers::{Answers, FrozenSeen};
@@ -182,7 +182,10 @@ pub(super) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnos
 fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
     match answers.seen.get(&decision.address) {
-        Some(FrozenSeen::There { fields, .. }) => drifted_fields(ty, record, fields).next().is_some(),
+        // What its hints said does not count, though it is declared no longer.
+        Some(FrozenSeen::There { fields, .. }) => {
+            prior_spec(ty, record, Some(fields), &crate::hints::ignored_changes(record), &[]).1
+        }
         _ => false,
     }
 }

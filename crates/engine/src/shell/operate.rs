@@ -232,9 +232,12 @@ pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> 
     let diagnostic = codes::INSTANCE_BUSY.new(format!("another operation holds `{instance}`"));
     match holder {
         Some(holder) => {
-            let since = std::time::Duration::from_secs(u64::try_from(now - holder.since).unwrap_or(0));
+            let begun = match u64::try_from(now.saturating_sub(holder.since)) {
+                Ok(seconds @ 1..) => blueprint::format_duration(std::time::Duration::from_secs(seconds)),
+                _ => "less than a second".to_owned(),
+            };
             diagnostic
-                .note(format!("{} since {} ago", holder.who, blueprint::format_duration(since)))
+                .note(format!("held by {}, who began {begun} ago", holder.who))
                 .help(format!("wait for it; if that process is gone, `cyan unlock -i {instance}` ends its hold"))
         }
         None => diagnostic.help("wait for it to end"),
