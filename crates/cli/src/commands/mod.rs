@@ -4,7 +4,7 @@ mod completions;
 mod console;
 mod deploy;
 mod destroy;
-mod drift;
+pub(crate) mod drift;
 mod eval;
 mod explain;
 mod exports;
