@@ -32,7 +32,7 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
             let found = address.as_ref().and_then(|address| Some((address, snapshot.records.get(address)?)));
             let Some((address, record)) = found else {
                 let paint = (!report.is_json()).then_some(report.terminal.out);
-                match children::one(text, &snapshot, arguments.reveal, paint) {
+                match children::one(text, &snapshot, arguments.secrets.reveal, paint) {
                     Some(Ok(text)) => {
                         report.terminal.data(&text);
                         return Ok(Exit::Done);
