@@ -10,7 +10,7 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, FileId, Files, Severity};
 use engine::shell::{Chance, Clock, Shell};
-use engine::{Checked, Documents, FrozenChild, FrozenDocument, Given, Reading};
+use engine::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
 use source::Location;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
@@ -343,7 +343,7 @@ impl Document {
             (it.code.name, name, it.span().start, it.message.clone())
         };
         let said: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
-        let kept = self.documents.as_ref().map(|documents| documents.children().clone()).unwrap_or_default();
+        let kept = self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default();
         let offer = self.registry.offer.clone();
         let known = Known { given: Some(given), complete: true, kept: Some(&kept) };
         let mut document = Document::check(self.source, &offer, &known, also).await;
@@ -397,7 +397,7 @@ pub(crate) struct Known<'a> {
     /// All inputs are given.
     pub(crate) complete: bool,
     /// Children that have been read before.
-    pub(crate) kept: Option<&'a IndexMap<Name, FrozenChild>>,
+    pub(crate) kept: Option<&'a Frozen>,
 }
 
 impl<'a> Known<'a> {
@@ -427,8 +427,8 @@ impl Read {
         units.into_iter().any(|unit| !unit.checked.blueprint.transforms.is_empty())
     }
 
-    fn children(&self) -> IndexMap<Name, FrozenChild> {
-        self.documents.as_ref().map(|documents| documents.children().clone()).unwrap_or_default()
+    fn children(&self) -> Frozen {
+        self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default()
     }
 }
 
@@ -451,7 +451,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         http: Some(fetch::http_get()),
         cancel: tokio_util::sync::CancellationToken::new(),
     };
-    let none = IndexMap::default();
+    let none = Frozen::default();
     let location = source.path.as_ref().map(|path| Location::disk(whole(path).to_string_lossy().as_ref()));
     let reading = Reading {
         files: &mut files,

@@ -53,6 +53,22 @@ pub struct Answers {
     pub opinions: IndexMap<Address, Opinion>,
 }
 
+/// What reading a document and its children has found, so that it is found again.
+#[derive(Clone, Debug, Default)]
+pub struct Frozen {
+    /// Texts of children, by what was asked for.
+    pub documents: IndexMap<Name, FrozenChild>,
+    /// Data sources that the paths of includes read, as [`Answers`] has them.
+    pub data_sources: IndexMap<Name, FrozenData>,
+}
+
+impl Answers {
+    /// What documents are read with where a plan is kept.
+    pub fn frozen(&self) -> Frozen {
+        Frozen { documents: self.documents.clone(), data_sources: self.data_sources.clone() }
+    }
+}
+
 /// Bytes as they were at stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrozenBytes {

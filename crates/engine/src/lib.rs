@@ -38,7 +38,7 @@ pub mod shell;
 mod transform;
 mod world;
 
-pub use answers::{Answers, FrozenChild};
+pub use answers::{Answers, Frozen, FrozenChild, FrozenData};
 pub use apply::{Apply, Asking, Effect, Happened};
 pub use check::{Checked, check};
 pub use children::{Reading, documents};

@@ -9,9 +9,7 @@ use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::generation::Goal;
 use engine::shell::{Back, Chance, Clock, Interrupt, Operated, Shell, operate};
-use engine::{
-    Answers, Checked, Documents, Event, FrozenChild, FrozenDocument, Given, Options, Reading, Request, Staged,
-};
+use engine::{Answers, Checked, Documents, Event, Frozen, FrozenDocument, Given, Options, Reading, Request, Staged};
 use expr::FunctionTable;
 use futures::future::LocalBoxFuture;
 use provider::{Catalog, Catalogs, Provider};
@@ -195,18 +193,11 @@ impl Lab {
     /// Reads and checks a document with its children, as far as the inputs say where these are. `complete`: all inputs
     /// are given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> Read {
-        self.read_kept(name, text, given, complete, &IndexMap::default()).await
+        self.read_kept(name, text, given, complete, &Frozen::default()).await
     }
 
     /// The same, with the texts of children that are kept.
-    async fn read_kept(
-        &self,
-        name: &str,
-        text: &str,
-        given: &Given,
-        complete: bool,
-        kept: &IndexMap<Name, FrozenChild>,
-    ) -> Read {
+    async fn read_kept(&self, name: &str, text: &str, given: &Given, complete: bool, kept: &Frozen) -> Read {
         let mut files = Files::new();
         let file = files.add(name, text);
         let mut diagnostics = Diagnostics::new();
@@ -273,7 +264,7 @@ impl Lab {
         let options = Options { rollback: true, ..Options::default() };
         let Goal::Kept(kept) = goal else { return self.stage_destroy(options).await };
         let FrozenDocument { path, text } = &kept.document;
-        let read = self.read_kept(path, text, &kept.given, true, &kept.answers.documents).await;
+        let read = self.read_kept(path, text, &kept.given, true, &kept.answers.frozen()).await;
         let Read { files, mut diagnostics, documents, document, .. } = read;
         let Some(documents) = documents.filter(|_| !diagnostics.has_errors()) else {
             return Stage { files, diagnostics, staged: None };

@@ -89,7 +89,7 @@ async fn way_back(
                 folder: folder.clone(),
                 text: kept.document.text.clone(),
             };
-            let known = Known { given: Some(&kept.given), complete: true, kept: Some(&kept.answers.documents) };
+            let known = Known { given: Some(&kept.given), complete: true, kept: Some(&kept.answers.frozen()) };
             let document = Document::check(source, &setup.global.offer, &known, |_| false).await;
             let document = with_recorded(document, &snapshot, &known).await;
             found.append(document.found);

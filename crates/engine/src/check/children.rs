@@ -229,7 +229,7 @@ impl Checker<'_> {
                     codes::INCLUDE_PATH_UNKNOWN
                         .new(format!("the {what} of an include must be known before the deployment"))
                         .label(span, "this is known on deploy")
-                        .help("use variables, or values made from them"),
+                        .help("use variables, values made from them, or data sources that can be read at stage"),
                 );
             }
         }

@@ -1,7 +1,8 @@
 //! What an expression stands for before anything is deployed: where an include leads must be known then.
 //!
 //! Variables, values made from them, what is handed to a document that is itself included, exports of documents that
-//! have been read, and fields that a document writes out. Everything else is unknown here.
+//! have been read, fields that a document writes out, and data sources whose filters are known. Everything else is unknown
+//! here.
 //!
 //! Not here: putting questions to the world, which `mod.rs` does.
 
@@ -18,6 +19,9 @@ use crate::check::value::{declared, exported};
 /// So deep a chain of values and inputs is followed.
 const MOST_DEPTH: u32 = 128;
 
+/// What data sources export, by place and position; nothing for one in error.
+pub(super) type Found = HashMap<(u32, u32), Option<Value>, foldhash::fast::FixedState>;
+
 /// What an expression comes to.
 pub(super) enum Known {
     /// This value; parts of it may be unknown.
@@ -26,6 +30,8 @@ pub(super) enum Known {
     Later,
     /// These questions must be answered first.
     Asks(Vec<Ask>),
+    /// These data sources must be read first: in which place, and which.
+    Searches(Vec<(u32, u32)>),
     /// It has no value; why, unless that has been reported.
     Failed(Option<Box<Diagnostic>>),
 }
@@ -38,6 +44,9 @@ pub(super) struct Knowledge<'a> {
     pub(super) inputs: &'a [Value],
     pub(super) functions: &'a FunctionTable,
     pub(super) working_directory: Option<&'a Name>,
+    /// What data sources export, as far as they have been read: by place and position; nothing for one in error. None
+    /// where none is read.
+    pub(super) found: Option<&'a Found>,
     /// Answers of the world so far: to whom (the place), and to what.
     pub(super) answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
     /// Values by place and position, found already.
@@ -47,11 +56,12 @@ pub(super) struct Knowledge<'a> {
 impl Knowledge<'_> {
     /// What an expression that stands in a place comes to.
     pub(super) fn of(&self, place: u32, expr: &Expr) -> Known {
-        let mut frame = Frame { knowledge: self, place, depth: 0, later: false };
+        let mut frame = Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new() };
         let outcome = expr::evaluate(expr, self.functions, &mut frame, &mut Diagnostics::new());
-        let later = frame.later;
+        let (later, searches) = (frame.later, frame.searches);
         match outcome {
             Ok(value) => Known::Value(value),
+            Err(_) if !searches.is_empty() => Known::Searches(searches),
             Err(_) if later => Known::Later,
             Err(Stop::Ask(asks)) => Known::Asks(asks),
             Err(Stop::Failed(diagnostic) | Stop::Absent(diagnostic)) => Known::Failed(Some(diagnostic)),
@@ -66,6 +76,8 @@ struct Frame<'k> {
     place: u32,
     depth: u32,
     later: bool,
+    /// Data sources that must be read first.
+    searches: Vec<(u32, u32)>,
 }
 
 impl<'k> Frame<'k> {
@@ -74,9 +86,11 @@ impl<'k> Frame<'k> {
         if self.depth >= MOST_DEPTH {
             return Ok(Value::unknown(None, None));
         }
-        let mut frame = Frame { knowledge: self.knowledge, place, depth: self.depth + 1, later: false };
+        let mut frame =
+            Frame { knowledge: self.knowledge, place, depth: self.depth + 1, later: false, searches: Vec::new() };
         let outcome = expr::evaluate(expr, self.knowledge.functions, &mut frame, &mut Diagnostics::new());
         self.later |= frame.later;
+        self.searches.append(&mut frame.searches);
         outcome
     }
 
@@ -139,6 +153,34 @@ impl<'k> Frame<'k> {
         }
     }
 
+    /// What a data source exports: a flat map by exported name, dots included (ruling C8).
+    fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+        let knowledge = self.knowledge;
+        let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
+        let Some(known) = knowledge.found else { return unknown };
+        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)? as u32;
+        let fields = match known.get(&(self.place, at)) {
+            None => {
+                self.searches.push((self.place, at));
+                return Err(Stop::Reported);
+            }
+            Some(None) => return Err(Stop::Reported),
+            Some(Some(fields)) if fields.is_unknown() => return unknown,
+            Some(Some(fields)) => fields,
+        };
+        let Some(accessor) = reference.path.first() else { return Err(Stop::Reported) };
+        let AccessorKind::Name(export) = &accessor.kind else { return Err(Stop::Reported) };
+        match fields.get(export) {
+            Some(value) => Ok(Read { value: value.clone(), used: 1 }),
+            None => Err(Stop::Absent(Box::new(
+                expr::codes::ABSENT_ELEMENT
+                    .new(format!("the data source has no value for `{export}`"))
+                    .label(accessor.span, "it was found without this field"),
+            ))),
+        }
+    }
+
     fn export(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
         let knowledge = self.knowledge;
         let place = &knowledge.places[self.place as usize];
@@ -166,7 +208,7 @@ impl Scope for Frame<'_> {
             Head::Local(name) => self.local(name).map(|value| Read { value, used: 0 }),
             Head::Child(name) => self.export(name, reference),
             Head::Resource { name, .. } => self.written(name, reference),
-            Head::DataSource(_) => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
+            Head::DataSource(name) => self.data_source(name, reference),
             Head::Item | Head::Position | Head::Scoped(_) => Err(Stop::Reported),
         }
     }

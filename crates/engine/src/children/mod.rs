@@ -13,6 +13,7 @@
 
 mod known;
 mod refused;
+mod searches;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,8 +24,8 @@ use expr::{Ask, AskFailure, FunctionTable};
 use provider::Catalogs;
 use source::{Location, Request};
 
-use self::known::{Knowledge, Known};
-use crate::answers::{FrozenChild, FrozenRequest};
+use self::known::{Found, Knowledge, Known};
+use crate::answers::{Frozen, FrozenChild, FrozenRequest};
 use crate::check::{self, Checked, Included, codes};
 use crate::documents::{Documents, Placed};
 use crate::resolve::{Given, inputs_known};
@@ -55,8 +56,8 @@ pub struct Reading<'a> {
     pub folder: Name,
     /// All inputs are given: every child must be found now.
     pub complete: bool,
-    /// Children as a kept plan has them.
-    pub kept: &'a IndexMap<Name, FrozenChild>,
+    /// What reading has found before, such as a kept plan has it.
+    pub kept: &'a Frozen,
 }
 
 /// A text that was read once.
@@ -87,7 +88,9 @@ struct Reader<'a> {
     texts: Vec<Text>,
     of_location: HashMap<Location, Option<u32>, foldhash::fast::FixedState>,
     places: Vec<Place>,
-    frozen: IndexMap<Name, FrozenChild>,
+    frozen: Frozen,
+    /// What data sources that paths read export.
+    data: Found,
     answers: Vec<(u32, Ask, Result<Value, AskFailure>)>,
     working_directory: Option<Name>,
     /// Some includes could not be followed yet.
@@ -124,7 +127,8 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         texts: vec![text],
         of_location,
         places: vec![Place { text: 0, parent: None, children, level: 0 }],
-        frozen: IndexMap::default(),
+        frozen: Frozen::default(),
+        data: Found::default(),
         answers: Vec::new(),
         open: false,
         fixed: true,
@@ -142,6 +146,7 @@ impl Reader<'_> {
             let mut requests: IndexMap<Name, (Request, Vec<Include>)> = IndexMap::default();
             let mut later = Vec::new();
             let mut asks: Vec<(u32, Ask)> = Vec::new();
+            let mut wanted: Vec<(u32, u32)> = Vec::new();
             for (place, include) in std::mem::take(&mut waiting) {
                 match self.request(place, include, inputs) {
                     Wanted::Document(request) => {
@@ -152,12 +157,19 @@ impl Reader<'_> {
                         asks.extend(more.into_iter().map(|ask| (place, ask)));
                         later.push((place, include));
                     }
+                    Wanted::Searches(more) => {
+                        wanted.extend(more);
+                        later.push((place, include));
+                    }
                     Wanted::Later => later.push((place, include)),
                     Wanted::Answers(_) | Wanted::Open => self.open = true,
                     Wanted::Nothing => {}
                 }
             }
-            if requests.is_empty() && asks.is_empty() {
+            let settled = self.data.len();
+            let searches = self.searches(wanted, inputs, &mut asks);
+            let settled = self.data.len() > settled;
+            if requests.is_empty() && asks.is_empty() && searches.is_empty() && !settled {
                 // They wait for each other, or for something that cannot be read.
                 for (place, include) in later {
                     self.unknown(place, include);
@@ -165,6 +177,7 @@ impl Reader<'_> {
                 return;
             }
             self.ask(asks).await;
+            self.search(searches).await;
             waiting = self.read(requests).await;
             waiting.extend(later);
             waiting.sort_unstable();
@@ -222,6 +235,7 @@ impl Reader<'_> {
                     asks.extend(more);
                     continue;
                 }
+                Known::Searches(more) => return Wanted::Searches(more),
                 Known::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
                     why.into_iter().for_each(|why| self.report((place, include), *why));
@@ -272,6 +286,7 @@ impl Reader<'_> {
             inputs,
             functions: self.reading.functions,
             working_directory: self.working_directory.as_ref(),
+            found: self.reading.complete.then_some(&self.data),
             answers: &self.answers,
             values: Default::default(),
         }
@@ -315,7 +330,7 @@ impl Reader<'_> {
         let reads = requests.iter().map(|(key, (request, _))| {
             let folder = &folder;
             async move {
-                match kept.get(key) {
+                match kept.documents.get(key) {
                     Some(kept) => {
                         let bytes: Arc<[u8]> = kept.text.as_bytes().into();
                         Ok(source::Document { location: kept.location.seen_from(folder), bytes, digest: kept.digest })
@@ -396,7 +411,7 @@ impl Reader<'_> {
             digest: document.digest,
             text: text.into(),
         };
-        self.frozen.insert(key, frozen);
+        self.frozen.documents.insert(key, frozen);
     }
 
     /// Puts a text into a place, unless it stands above it already.
@@ -616,6 +631,8 @@ enum Wanted {
     Document(Request),
     /// Its path needs answers.
     Answers(Vec<Ask>),
+    /// Its path reads these data sources: in which place, and which.
+    Searches(Vec<(u32, u32)>),
     /// It reads a child that has not been read.
     Later,
     /// It is not known before all inputs are given.

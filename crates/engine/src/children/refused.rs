@@ -68,7 +68,7 @@ pub(super) fn unknown(expr: &Expr, what: &str) -> Diagnostic {
     codes::INCLUDE_PATH_UNKNOWN
         .new(format!("the {} of an include must be known before the deployment", quoted(what)))
         .label(span, "this is known on deploy")
-        .help("use variables, or values made from them")
+        .help("use variables, values made from them, or data sources that can be read at stage")
 }
 
 fn quoted(what: &str) -> String {

@@ -17,7 +17,7 @@ use diag::{Diagnostics, FileId, Span, Trail};
 use provider::ResourceType;
 use source::Location;
 
-use crate::answers::FrozenChild;
+use crate::answers::Frozen;
 use crate::check::{Checked, Included};
 use crate::graph::{Graph, Node};
 use crate::links::Links;
@@ -182,8 +182,8 @@ pub struct Documents {
     links: Arc<Links>,
     /// How many elements of each kind there are.
     counts: [usize; 5],
-    /// Texts of children, as a plan keeps them.
-    pub(crate) frozen: IndexMap<Name, FrozenChild>,
+    /// What reading them has found, as a plan keeps it.
+    pub(crate) frozen: Frozen,
     /// Some includes could not be followed yet: where they lead depends on inputs that were not given.
     open: bool,
 }
@@ -199,17 +199,12 @@ impl Documents {
         let children = vec![None; checked.blueprint.children.len()];
         let path = Arc::from([]);
         let root = Unit { checked, path, location: None, folder, parent: None, file, children, first: [0; 5] };
-        Documents { units: vec![root], graph, links, counts, frozen: IndexMap::default(), open }
+        Documents { units: vec![root], graph, links, counts, frozen: Frozen::default(), open }
     }
 
     /// Documents in their places, each after the one that includes it; circles that lead through several of them are
     /// reported.
-    pub(crate) fn assemble(
-        placed: Vec<Placed>,
-        frozen: IndexMap<Name, FrozenChild>,
-        open: bool,
-        found: &mut Diagnostics,
-    ) -> Documents {
+    pub(crate) fn assemble(placed: Vec<Placed>, frozen: Frozen, open: bool, found: &mut Diagnostics) -> Documents {
         let mut units: Vec<Unit> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
@@ -267,8 +262,8 @@ impl Documents {
         self.open
     }
 
-    /// Texts of the children, by what was asked for.
-    pub fn children(&self) -> &IndexMap<Name, FrozenChild> {
+    /// What reading the children has found.
+    pub fn frozen(&self) -> &Frozen {
         &self.frozen
     }
 

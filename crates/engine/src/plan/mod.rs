@@ -49,8 +49,8 @@ pub(crate) use exports::{metadata as metadata_value, needs as export_needs, valu
 pub use links::{LinkChange, LinkEffectChange, StepLinks};
 pub(crate) use links::{Linked, Phase};
 pub use options::{Adoption, DriftPolicy, Options};
-pub(crate) use questions::put_value;
 pub use questions::{Question, Reply, Search};
+pub(crate) use questions::{put_value, read_alone};
 pub use surgery::Surgery;
 pub(crate) use targets::Untouched;
 pub(crate) use tasks::{Decided, ONE_BY_ONE, Task, TaskKind, Until};
@@ -490,7 +490,10 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
                 unsupported::refuse(checked, &mut mistakes);
             }
             documents.refuse_open(&mut mistakes);
-            answers.documents = documents.frozen.clone();
+            answers.documents = documents.frozen.documents.clone();
+            for (name, found) in &documents.frozen.data_sources {
+                answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
+            }
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
             let reach = Reach::of(&documents, &options.targets);

@@ -68,9 +68,9 @@ pub enum Reply {
 /// What a data source asks for.
 #[derive(Clone, Debug)]
 pub struct Search {
-    ty: Arc<DataSourceType>,
-    filters: Vec<(Name, Name, Value)>,
-    annotations: Value,
+    pub(crate) ty: Arc<DataSourceType>,
+    pub(crate) filters: Vec<(Name, Name, Value)>,
+    pub(crate) annotations: Value,
 }
 
 /// Needs on their way to being answered, together with whatever they need in turn.
@@ -440,13 +440,16 @@ fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[bluepri
 /// That nobody here can read a data source.
 fn nobody_reads(evaluation: &Evaluation, index: u32, search: &Search) -> Option<Diagnostic> {
     let (_, name, source) = evaluation.documents.data_source(index)?;
+    Some(no_provider(name, source, search))
+}
+
+fn no_provider(name: &Name, source: &DataSource, search: &Search) -> Diagnostic {
     let namespace = provider::Catalogs::namespace_of(&search.ty.name);
-    let diagnostic = codes::NO_PROVIDER
+    codes::NO_PROVIDER
         .new(format!("there is no provider for `{namespace}` here yet"))
         .label(source.span, format!("`{name}` cannot be read without one"))
         .help("rehearse it: `--simulate` makes up something that meets the filters")
-        .help("to say yourself what is found, give the type `rows` in a catalogue of your own: `--simulate --catalog FILE`");
-    Some(diagnostic)
+        .help("to say yourself what is found, give the type `rows` in a catalogue of your own: `--simulate --catalog FILE`")
 }
 
 /// Settles a data source by what was found: the first candidate for which every filter holds.
@@ -459,6 +462,24 @@ fn settle(
 ) -> Slot {
     let documents = evaluation.documents.clone();
     let Some((unit, name, source)) = documents.data_source(index) else { return Slot::Failed };
+    let Some(fields) = chosen(name, source, search, fetched, found) else { return Slot::Failed };
+    let at = evaluation.answers.now;
+    evaluation
+        .answers
+        .data_sources
+        .insert(documents.unit(unit).named(name).into(), FrozenData { at, fields: fields.clone() });
+    Slot::Value(fields)
+}
+
+/// What a data source exports of what was found: of the first candidate for which every filter holds. `None` if there is
+/// none, or if it could not be read, which is reported.
+fn chosen(
+    name: &Name,
+    source: &DataSource,
+    search: &Search,
+    fetched: Result<Fetched, ProviderError>,
+    found: &mut Diagnostics,
+) -> Option<Value> {
     let Search { ty, filters, .. } = search;
     let fetched = match fetched {
         Ok(fetched) => fetched,
@@ -469,7 +490,7 @@ fn settle(
                     .label(source.span, "")
                     .note(error.message),
             );
-            return Slot::Failed;
+            return None;
         }
     };
     let mut matching = Vec::new();
@@ -489,7 +510,7 @@ fn settle(
                             .new(format!("`{operator}` cannot compare `{field}` with {}", wanted.kind_word()))
                             .label(filter.operator.span, "not for values of these kinds"),
                     );
-                    return Slot::Failed;
+                    return None;
                 }
             }
         }
@@ -513,7 +534,7 @@ fn settle(
                     "compare its filters with what is there; in a rehearsal that is the type's `rows` in its catalogue",
                 ),
         );
-        return Slot::Failed;
+        return None;
     };
     if matching.len() > 1 {
         found.push(
@@ -539,13 +560,23 @@ fn settle(
             fields.insert(exported.clone(), value);
         }
     }
-    let fields = Value::Map(Arc::new(fields));
-    let at = evaluation.answers.now;
-    evaluation
-        .answers
-        .data_sources
-        .insert(documents.unit(unit).named(name).into(), FrozenData { at, fields: fields.clone() });
-    Slot::Value(fields)
+    Some(Value::Map(Arc::new(fields)))
+}
+
+/// Reads a data source by itself, with these filters and annotations. `None` if that is in error, which is reported.
+pub(crate) async fn read_alone(
+    name: &Name,
+    source: &DataSource,
+    search: &Search,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Option<Value> {
+    if !world.manages(&search.ty.name) {
+        found.push(no_provider(name, source, search));
+        return None;
+    }
+    let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations).await;
+    chosen(name, source, search, fetched, found)
 }
 
 /// The field at a path as [`path_of`] takes it, and whether anything above it is sensitive.
