@@ -162,6 +162,7 @@ impl Registry {
                     catalog: Some(catalog.clone()),
                     world: Some(world.clone()),
                     functions: behind.clone(),
+                    keeps_no_journal: true,
                     ..FakeOptions::default()
                 })),
             };

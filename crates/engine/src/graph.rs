@@ -72,6 +72,8 @@ impl Graph {
             graph.offsets[kind] = graph.nodes.len() as u32;
             graph.nodes.extend((0..count as u32).map(makers[kind]));
         }
+        graph.starts.reserve(graph.nodes.len() + 1);
+        graph.edges.reserve(graph.nodes.len());
         graph.starts.push(0);
         for at in 0..graph.nodes.len() {
             edges_of(graph.nodes[at], &mut graph.edges);

@@ -58,6 +58,9 @@ struct Reader<'t> {
     spare: Vec<Vec<Entry>>,
 }
 
+/// So many entries are copied into a place of their size, and their former place is used again.
+const FEW: usize = 64;
+
 /// Reads a text if it is simple.
 pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     let bytes = text.as_bytes();
@@ -287,10 +290,15 @@ impl Reader<'_> {
                     self.nodes += 1;
                 }
                 let end = entries.last().map_or(start as u32, |entry| entry.value.span.end);
-                let mut exact = Vec::with_capacity(entries.len());
-                exact.append(&mut entries);
-                self.spare.push(entries);
-                (Content::Map(exact), end)
+                if entries.len() > FEW {
+                    entries.shrink_to_fit();
+                    (Content::Map(entries), end)
+                } else {
+                    let mut exact = Vec::with_capacity(entries.len());
+                    exact.append(&mut entries);
+                    self.spare.push(entries);
+                    (Content::Map(exact), end)
+                }
             }
             Members::List { mut items, dash } => {
                 if let Some(place) = dash {

@@ -306,8 +306,10 @@ const AFTER_CANCEL: Duration = Duration::from_secs(20);
 impl Apply {
     /// A machine for a plan that is current. `operation` names the run; its `began`, `kind` and `document` are the plan's to know.
     pub fn new(staged: Staged, settings: Settings, operation: Operation) -> Apply {
-        let Staged { plan, snapshot, evaluation, catalogs } = staged;
+        let Staged { plan, mut snapshot, evaluation, catalogs } = staged;
         let count = plan.tasks.len();
+        let new = plan.tasks.iter().filter(|task| task.kind == TaskKind::Create).count();
+        snapshot.records.reserve(new);
         let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); count];
         let mut running = Vec::with_capacity(count);
         let mut ready = VecDeque::new();

@@ -266,8 +266,8 @@ pub(super) fn order(
     refuse_create_first(&mut draft, found);
     let mut secret = false;
     let mut builder = Builder {
-        tasks: Vec::new(),
-        of: IndexMap::default(),
+        tasks: Vec::with_capacity(draft.decisions.len()),
+        of: IndexMap::with_capacity_and_hasher(draft.decisions.len(), Default::default()),
         gathers: IndexMap::default(),
         releases: IndexMap::default(),
         deferred: reads::deferred(evaluation),

@@ -24,9 +24,17 @@ pub struct Journal {
     /// The most calls that were under way at once.
     pub most_in_flight: u32,
     pub(super) in_flight: u32,
+    pub(super) is_off: bool,
 }
 
 impl Journal {
+    /// Writes down what happened, if anybody will ask.
+    pub(super) fn push(&mut self, happened: impl FnOnce() -> Happened) {
+        if !self.is_off {
+            self.events.push(happened());
+        }
+    }
+
     /// Calls by operation and address, such as `create r`, with their number; tries that failed count too.
     pub fn calls(&self) -> BTreeMap<String, u32> {
         let mut calls = BTreeMap::new();

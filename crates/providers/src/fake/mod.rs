@@ -67,6 +67,8 @@ pub struct FakeOptions {
     /// Who answers calls of its functions and carries out its transforms: the provider that it stands in for, if there
     /// is one. Both are pure.
     pub functions: Option<Arc<dyn Provider>>,
+    /// Nobody will ask what happened: no [`Journal`] is kept.
+    pub keeps_no_journal: bool,
     /// Called when a scripted crash ends the process. The call that crashed then never returns: drop its future.
     pub on_crash: Option<OnCrash>,
 }
@@ -80,7 +82,7 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         catalog,
         world: options.world.unwrap_or_default(),
         script: Mutex::new(Script::new(options.faults)),
-        journal: Mutex::default(),
+        journal: Mutex::new(Journal { is_off: options.keeps_no_journal, ..Journal::default() }),
         fit: Fit::new(),
         functions: options.functions,
         on_crash: options.on_crash,
@@ -184,9 +186,9 @@ impl FakeProvider {
             _ => {}
         }
         let mut journal = lock(&self.journal);
-        journal.events.push(Happened::Ended(operation, address.clone()));
+        journal.push(|| Happened::Ended(operation, address.clone()));
         if applied.stable && operation != Operation::Delete {
-            journal.events.push(Happened::Ready(address));
+            journal.push(|| Happened::Ready(address));
         }
         Ok(applied)
     }
@@ -308,7 +310,7 @@ struct InFlight<'a> {
 impl<'a> InFlight<'a> {
     fn begin(journal: &'a Mutex<Journal>, operation: Operation, address: &Name) -> InFlight<'a> {
         let mut now = lock(journal);
-        now.events.push(Happened::Began(operation, address.clone()));
+        now.push(|| Happened::Began(operation, address.clone()));
         now.in_flight += 1;
         now.most_in_flight = now.most_in_flight.max(now.in_flight);
         InFlight { journal }
@@ -391,7 +393,7 @@ impl Provider for FakeProvider {
             if !world.settles(&id) {
                 return Ok(Stability::NotYet);
             }
-            lock(&self.journal).events.push(Happened::Ready(call.address.to_string().into()));
+            lock(&self.journal).push(|| Happened::Ready(call.address.to_string().into()));
             Ok(Stability::Stable(Value::Null))
         })
     }
