@@ -236,13 +236,17 @@ pub(crate) async fn carry_out(
             && !report.terminal.quiet
         {
             let snapshot = store.load(instance).await?;
+            text.push_str(&format!("\n{}\n", report.terminal.out.bold("exports")));
             for (name, value) in &snapshot.exports {
                 text.push_str(&format!(
-                    "{} = {}\n",
+                    "  {} = {}\n",
                     report.terminal.out.bold(name),
                     crate::view::changes::short(value)
                 ));
             }
+        }
+        if !text.is_empty() {
+            text.push('\n');
         }
         let counts = report.counts();
         text.push_str(&format!("{}\n", plan_view::done(counts)));

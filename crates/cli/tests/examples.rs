@@ -210,6 +210,11 @@ fn services_that_a_transform_makes_files_of() {
     let staged = services.cyan("stage");
     assert!(staged.stdout.contains("notes becomes\n"), "{}", staged.stdout);
     services.deploys("", 5, 0, 0, 0);
+    // What is made again without a document is still known to come from the service.
+    fs::remove_file(services.folder.join("services/notes.service")).expect("it was made");
+    assert_eq!(services.cyan("reconcile --yes").last(0), "1 created, 0 updated, 0 deleted");
+    let shown = services.cyan("show notes_unit").stdout;
+    assert!(shown.contains("made from: notes, by a transform"), "{shown}");
     let unit = services.read("services/notes.service");
     assert!(unit.contains("ExecStart=/usr/bin/python3 -m http.server 8080\n"), "{unit}");
     assert!(unit.contains("Environment=\"NOTES_PORT=8080\"\n"), "{unit}");

@@ -7,6 +7,7 @@ use crate::arguments::Explain;
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::view::table::table;
+use crate::view::wrap;
 
 /// Every diagnostic code there is, by name.
 fn codes() -> Vec<&'static Code> {
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, Comma
         json!({"code": code.name, "severity": code.severity.word(), "summary": code.summary, "page": code.page}),
     );
     if !report.is_json() {
-        report.terminal.line(code.page.trim_end());
+        report.terminal.line(wrap::page(code.page.trim_end(), wrap::columns()));
     }
     Ok(Exit::Done)
 }

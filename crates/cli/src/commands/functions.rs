@@ -9,6 +9,7 @@ use crate::exit::{CommandError, Exit};
 use crate::registry::SIMULATED;
 use crate::view::report::Report;
 use crate::view::table::table;
+use crate::view::wrap;
 
 pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let registry = catalogs::offer_here(global, report)?.registry(|namespace| namespace != SIMULATED || arguments.all);
@@ -38,7 +39,8 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
     report.set_result(to_json(function));
     if !report.is_json() {
         let paint = report.terminal.out;
-        let mut text = format!("{}\n{}\n", paint.bold(function.signature()), function.docs);
+        let docs = wrap::hanging(&function.docs, 0, wrap::columns());
+        let mut text = format!("{}\n{docs}\n", paint.bold(function.signature()));
         if let Some(words) = purity(&function.purity) {
             text.push_str(&format!("{words}\n"));
         }

@@ -273,7 +273,8 @@ fn record_text(address: &Address, record: &Record, error: Option<&str>, reveal: 
         section("data", record.outputs.as_map().unwrap_or(&Map::default()));
     } else {
         section("spec", record.inputs.as_map().unwrap_or(&Map::default()));
-        section("computed", &computed(record));
+        let computed: Map = computed(record).into_iter().filter(|(_, value)| !value.is_null()).collect();
+        section("computed", &computed);
     }
     section("metadata", record.metadata.as_map().unwrap_or(&Map::default()));
     // What stands for a group of things is no address of its own.

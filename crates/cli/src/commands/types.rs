@@ -13,6 +13,7 @@ use crate::registry::{Registry, SIMULATED};
 use crate::terminal::Paint;
 use crate::view::report::Report;
 use crate::view::table::table;
+use crate::view::wrap;
 
 pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let named_simulated = arguments.name.as_deref().is_some_and(|name| name.starts_with(SIMULATED));
@@ -88,7 +89,8 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
         let entries: Vec<(&str, &str, &Name)> =
             resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
-        text.push_str(&format!("{} {}\n", paint.bold(namespace), catalog.docs));
+        let about = wrap::hanging(&catalog.docs, namespace.chars().count() + 1, wrap::columns());
+        text.push_str(&format!("{} {about}\n", paint.bold(namespace)));
         if name.is_empty() && catalog.source.is_some() {
             text.push_str(&format!(
                 "  {} types of resources: `cyan types {namespace}` lists them\n\n",
@@ -222,7 +224,8 @@ fn variable_text(text: &mut String, ty: &CustomType, paint: Paint) {
 }
 
 fn resource_text(text: &mut String, ty: &ResourceType, paint: Paint) {
-    text.push_str(&format!("{} (resource)\n{}\n", paint.bold(&ty.name), ty.docs));
+    text.push_str(&format!("{} (resource)\n", paint.bold(&ty.name)));
+    docs(text, &ty.docs, "");
     let (computed, settable): (IndexMap<_, _>, IndexMap<_, _>) =
         ty.schema.fields.iter().partition(|(_, field)| !field.is_settable());
     section(text, "fields", settable, paint);
@@ -231,7 +234,8 @@ fn resource_text(text: &mut String, ty: &ResourceType, paint: Paint) {
 }
 
 fn source_text(text: &mut String, ty: &DataSourceType, paint: Paint) {
-    text.push_str(&format!("{} (data source)\n{}\n", paint.bold(&ty.name), ty.docs));
+    text.push_str(&format!("{} (data source)\n", paint.bold(&ty.name)));
+    docs(text, &ty.docs, "");
     if !ty.filters.is_empty() {
         text.push_str(&format!("\n{}\n", paint.bold("filters")));
         for (name, filter) in &ty.filters {
@@ -267,7 +271,7 @@ fn example(text: &mut String, example: &str, paint: Paint) {
 
 fn docs(text: &mut String, docs: &str, indent: &str) {
     if !docs.is_empty() {
-        text.push_str(&format!("{indent}{docs}\n"));
+        text.push_str(&format!("{indent}{}\n", wrap::hanging(docs, indent.len(), wrap::columns())));
     }
 }
 

@@ -9,3 +9,4 @@ pub(crate) mod live;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod table;
+pub(crate) mod wrap;

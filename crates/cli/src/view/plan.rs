@@ -23,7 +23,9 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     for (source, steps) in grouped(&shown) {
         let indent = match source {
             Some(source) => {
-                text.push_str(&format!("{} {}\n", paint.bold(source), paint.dim("becomes")));
+                let gone = steps.iter().all(|step| step.action == Action::Delete);
+                let word = if gone { "had become" } else { "becomes" };
+                text.push_str(&format!("{} {}\n", paint.bold(source), paint.dim(word)));
                 "  "
             }
             None => "",

@@ -1,9 +1,14 @@
 //! Columns of text.
 
+use super::wrap;
 use crate::terminal::Paint;
 
-/// Rows under a head, columns as wide as they need; the last one may be of any length.
+/// Rows under a head, columns as wide as they need; the last one may be of any length, and is broken at a terminal's edge.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>], paint: Paint) -> String {
+    within(head, rows, paint, wrap::columns())
+}
+
+fn within(head: &[&str], rows: &[Vec<String>], paint: Paint, columns: Option<usize>) -> String {
     let length = |text: &str| text.chars().count();
     let mut widths: Vec<usize> = head.iter().map(|word| length(word)).collect();
     for row in rows {
@@ -11,12 +16,15 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>], paint: Paint) -> String
             *width = (*width).max(length(cell));
         }
     }
+    let before: usize = widths.iter().rev().skip(1).map(|width| width + 2).sum();
     let mut text = String::new();
     let mut write = |cells: Vec<&str>, paint: &dyn Fn(String) -> String| {
         let mut line = String::new();
         for (at, cell) in cells.iter().enumerate() {
-            line.push_str(cell);
-            if at + 1 < cells.len() {
+            if at + 1 == cells.len() {
+                line.push_str(&wrap::hanging(cell, before, columns));
+            } else {
+                line.push_str(cell);
                 line.extend(std::iter::repeat_n(' ', widths[at] - length(cell) + 2));
             }
         }
@@ -39,6 +47,9 @@ mod tests {
     fn columns_line_up() {
         let paint = Terminal::new(ColorChoice::Never, false, false, false).out;
         let rows = vec![vec!["a".into(), "long one".into()], vec!["größer".into(), "b".into()]];
-        assert_eq!(table(&["x", "y"], &rows, paint), "x       y\na       long one\ngrößer  b\n");
+        assert_eq!(within(&["x", "y"], &rows, paint, None), "x       y\na       long one\ngrößer  b\n");
+        let rows = vec![vec!["a".into(), "a text of several words, too long".into()]];
+        let narrow = within(&["x", "y"], &rows, paint, Some(30));
+        assert_eq!(narrow, "x  y\na  a text of several words,\n   too long\n");
     }
 }

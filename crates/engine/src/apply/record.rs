@@ -73,7 +73,13 @@ impl Apply {
                 end: decided.span.end,
                 made_from: decided.made_from.clone().unwrap_or_default(),
             },
-            _ => RecordOrigin::default(),
+            // Without a document a thing comes from where it came from before.
+            _ => match self.snapshot.records.get(&decided.address) {
+                Some(record) => record.origin.clone(),
+                None => {
+                    RecordOrigin { made_from: decided.made_from.clone().unwrap_or_default(), ..RecordOrigin::default() }
+                }
+            },
         }
     }
 
