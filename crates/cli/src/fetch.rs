@@ -5,28 +5,35 @@ use std::time::Duration;
 
 use engine::shell::{HttpGet, MOST_BYTES};
 use futures::StreamExt as _;
-use reqwest::{Client, redirect::Policy};
+use reqwest::Url;
+use web::Clients;
 
-/// Fetches with a client that is made when it is first needed.
+/// How many redirects are followed.
+const REDIRECTS: usize = 5;
+
+/// How long all of it may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Fetches with clients that are made when they are first needed.
 pub(crate) fn http_get() -> HttpGet {
-    Arc::new(|url| Box::pin(async move { get(&url).await }))
+    let clients = Arc::new(Clients::following(REDIRECTS));
+    Arc::new(move |url| {
+        let clients = clients.clone();
+        Box::pin(async move { get(&clients, &url).await })
+    })
 }
 
-async fn get(url: &str) -> Result<Vec<u8>, String> {
-    // Reading the machine's certificates takes a while.
-    let made = tokio::task::spawn_blocking(|| {
-        let builder = Client::builder().redirect(Policy::limited(5)).timeout(Duration::from_secs(30));
-        builder.user_agent(concat!("cyanotype/", env!("CARGO_PKG_VERSION"))).build()
-    });
-    let client = made.await.map_err(|_| "no client can be made".to_owned())?.map_err(|error| words(&error))?;
-    let answer = client.get(url).send().await.map_err(|error| words(&error))?;
+async fn get(clients: &Clients, url: &str) -> Result<Vec<u8>, String> {
+    let url = Url::parse(url).map_err(|_| "it is no address".to_owned())?;
+    let client = clients.of(&url).await?;
+    let answer = client.get(url).timeout(TIMEOUT).send().await.map_err(words)?;
     if !answer.status().is_success() {
         return Err(format!("the server answered {}", answer.status()));
     }
     let mut bytes = Vec::new();
     let mut parts = answer.bytes_stream();
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|error| words(&error))?;
+        let part = part.map_err(words)?;
         if bytes.len() as u64 + part.len() as u64 > MOST_BYTES {
             return Err(format!("it has more than {MOST_BYTES} bytes"));
         }
@@ -36,16 +43,9 @@ async fn get(url: &str) -> Result<Vec<u8>, String> {
 }
 
 /// What went wrong, without the address, which the caller names and which may hold a password.
-fn words(error: &reqwest::Error) -> String {
-    let mut innermost: &dyn std::error::Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    if error.is_timeout() {
-        "no answer within 30 seconds".to_owned()
-    } else if std::ptr::addr_eq(innermost, error) {
-        "the request failed".to_owned()
-    } else {
-        innermost.to_string()
+fn words(error: reqwest::Error) -> String {
+    match error.is_timeout() {
+        true => format!("no answer within {} seconds", TIMEOUT.as_secs()),
+        false => web::words(&error.without_url()),
     }
 }

@@ -6,8 +6,6 @@
 //!
 //! Not here: files of this machine, which are read as they are; how long anything is kept (`prune`).
 
-mod prune;
-
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use source::{Digest, Location, SourceError};
 
 use crate::limit::blocking;
+use crate::prune;
 
 /// A folder of documents that were fetched once. Several processes may share it.
 #[derive(Clone, Debug)]
@@ -116,7 +115,7 @@ fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Writes a whole file or nothing. Documents may be meant for this person alone.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

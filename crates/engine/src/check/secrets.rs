@@ -317,7 +317,7 @@ impl Taint<'_, '_> {
                     Some((Step::Name(field), rest)) => {
                         schema.and_then(|schema| schema.fields.get(field)).is_some_and(|field| sensitive(field, rest))
                     }
-                    _ => schema.is_some_and(|schema| any_sensitive(schema)),
+                    _ => schema.is_some_and(any_sensitive),
                 };
                 marked || self.of(&resource.spec, rest, depth)
             }

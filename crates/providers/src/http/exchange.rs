@@ -12,8 +12,8 @@ use reqwest::header::{
     PROXY_AUTHORIZATION,
 };
 use reqwest::{Method, StatusCode, Url};
+use web::Clients;
 
-use super::client::Clients;
 use super::json;
 use super::secrets::Secrets;
 
@@ -144,7 +144,7 @@ impl Exchange {
         let (mut method, mut url) = (self.method.clone(), self.url.clone());
         let (mut headers, mut body) = (self.headers.clone(), self.body.clone());
         for _ in 0..=REDIRECTS {
-            let client = clients.of(&url, self.authorities.as_deref()).await;
+            let client = clients.trusting_only(&url, self.authorities.as_deref()).await;
             let client = client.map_err(|message| ProviderError::new(ErrorKind::Permanent, message))?;
             let mut request = client.request(method.clone(), url.clone()).headers(headers.clone());
             if let Some(body) = &body {

@@ -3,8 +3,8 @@
 use blueprint::{Map, Name, Value};
 use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError};
 use reqwest::Method;
+use web::Clients;
 
-use super::client::Clients;
 use super::exchange::Exchange;
 use super::secrets::Secrets;
 use super::{address, answer};

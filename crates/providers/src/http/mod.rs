@@ -7,7 +7,6 @@
 
 mod address;
 mod answer;
-mod client;
 mod exchange;
 mod get;
 mod json;
@@ -20,8 +19,7 @@ use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
     Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, read_catalog,
 };
-
-use self::client::Clients;
+use web::Clients;
 
 /// The provider of namespace `http`.
 pub struct HttpProvider {

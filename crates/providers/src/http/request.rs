@@ -11,10 +11,10 @@ use provider::{
 };
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, Url};
+use web::{Clients, roots};
 
 use super::address;
 use super::answer;
-use super::client::{Clients, roots};
 use super::exchange::{self, Answer, Exchange};
 use super::secrets::Secrets;
 

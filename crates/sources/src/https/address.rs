@@ -4,8 +4,7 @@
 
 use reqwest::Url;
 use source::{Location, Request, SourceError};
-
-use crate::client::is_this_machine;
+use web::is_this_machine;
 
 /// The address that a request leads to. A document from elsewhere may not ask this machine: what answers here may trust
 /// whoever is here.

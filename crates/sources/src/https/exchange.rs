@@ -8,9 +8,9 @@ use std::time::Duration;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderMap, IF_NONE_MATCH, LOCATION};
 use reqwest::{Response, StatusCode, Url};
 use source::{Location, SourceError};
+use web::{Clients, is_this_machine, words};
 
 use crate::cache::Cache;
-use crate::client::{Clients, is_this_machine, words};
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
@@ -69,7 +69,7 @@ type Answer = (Option<String>, Arc<[u8]>);
 async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Result<Option<Answer>, Failure> {
     let mut url = first;
     for _ in 0..=REDIRECTS {
-        let client = clients.of(&url).await.map_err(Failure::Lasting)?;
+        let client = clients.of(&url).await.map_err(|why| Failure::Lasting(SourceError::broken(why)))?;
         let mut request = client.get(url.clone()).header(ACCEPT, WANTED).header(ACCEPT_ENCODING, "identity");
         if let Some(tag) = tag {
             request = request.header(IF_NONE_MATCH, tag);

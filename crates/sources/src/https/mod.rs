@@ -13,9 +13,9 @@ mod exchange;
 use std::sync::Arc;
 
 use source::{BoxFuture, Digest, Key, Kind, Limits, Location, Request, Source, SourceError};
+use web::Clients;
 
 use crate::cache::Cache;
-use crate::client::Clients;
 use crate::limit::within;
 
 static KIND: Kind = Kind {

@@ -13,8 +13,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use reqwest::Url;
-
-use crate::client::Clients;
+use web::Clients;
 
 /// How long the service that gives a machine its credentials is waited for: on most machines there is none.
 const MACHINE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -52,7 +51,7 @@ impl Connection {
     async fn answer(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let failed = |words: String| HttpError::new(HttpErrorKind::Unknown, NoClient(words));
         let url = Url::parse(&request.uri().to_string()).map_err(|error| failed(error.to_string()))?;
-        let client = self.clients.of(&url).await.map_err(|error| failed(error.to_string()))?;
+        let client = self.clients.of(&url).await.map_err(failed)?;
         let answer = HttpService::call(&client, request);
         if !url.host_str().is_some_and(|host| MACHINE_HOSTS.contains(&host)) {
             return answer.await;

@@ -95,7 +95,7 @@ fn said(code: Option<&str>, message: Option<&str>) -> String {
 
 /// The words of the innermost cause: the outer ones repeat it, with addresses.
 fn innermost(error: &Error) -> String {
-    let words = crate::client::words(error);
+    let words = web::words(error);
     let line = words.lines().next().unwrap_or_default();
     line.chars().filter(|one| !one.is_control()).take(300).collect()
 }

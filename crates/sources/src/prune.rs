@@ -14,18 +14,18 @@ const MARK: &str = "pruned";
 
 /// What is kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Keep {
+pub(crate) struct Keep {
     /// So long after its last use.
-    pub(super) unused: Duration,
+    pub(crate) unused: Duration,
     /// So many bytes in all.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// What is kept of documents.
-pub(super) const KEEP: Keep = Keep { unused: Duration::from_secs(90 * 24 * 60 * 60), bytes: 256 << 20 };
+pub(crate) const KEEP: Keep = Keep { unused: Duration::from_secs(90 * 24 * 60 * 60), bytes: 256 << 20 };
 
 /// Says of a file that it is used, unless that was said within a day.
-pub(super) fn used(path: &Path, now: SystemTime) {
+pub(crate) fn used(path: &Path, now: SystemTime) {
     if age(path, now).is_some_and(|age| age > DAY)
         && let Ok(file) = File::options().append(true).open(path)
     {
@@ -34,9 +34,9 @@ pub(super) fn used(path: &Path, now: SystemTime) {
 }
 
 /// Takes away what is not to be kept, unless that was done within a day.
-pub(super) fn prune(folder: &Path, keep: Keep, now: SystemTime) {
+pub(crate) fn prune(folder: &Path, keep: Keep, now: SystemTime) {
     let mark = folder.join(MARK);
-    if age(&mark, now).is_some_and(|age| age < DAY) || super::write(&mark, b"").is_err() {
+    if age(&mark, now).is_some_and(|age| age < DAY) || crate::cache::write(&mark, b"").is_err() {
         return;
     }
     if let Ok(file) = File::options().append(true).open(&mark) {
@@ -100,7 +100,7 @@ mod tests {
         /// A content of so many bytes, used so many days ago.
         fn put(&self, name: &str, bytes: usize, days: u32) -> PathBuf {
             let path = self.folder.path().join(name);
-            super::super::write(&path, &vec![b'x'; bytes]).unwrap();
+            crate::cache::write(&path, &vec![b'x'; bytes]).unwrap();
             let file = File::options().append(true).open(&path).unwrap();
             file.set_modified(self.now - days * DAY).unwrap();
             path

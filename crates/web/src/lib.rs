@@ -1,0 +1,185 @@
+//! HTTP clients, made when they are first needed: whom they trust, which proxies they ask, how long a connection may take to
+//! come about, and what they call themselves is said here, once.
+//!
+//! Each has a TLS configuration of its own, so that nothing depends on what the process installed. One that is only used
+//! for `http` trusts nobody and so reads no certificates of the machine. Proxies are those of the environment
+//! (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`); this machine is asked without one.
+//!
+//! Not here: what is asked, how long an answer may take, and what one means; which redirects are followed, unless a caller
+//! follows all of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::sync::OnceCell;
+
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Whom a client trusts.
+enum Trust {
+    /// Nobody: no TLS will be spoken.
+    Nobody,
+    /// Those whom the machine trusts.
+    Machine,
+    /// These authorities alone.
+    These(RootCertStore),
+}
+
+/// The clients of one user: with and without TLS, through the proxies of the environment and not.
+#[derive(Debug, Default)]
+pub struct Clients {
+    /// The only authorities to trust, in PEM form; those of the machine without them.
+    authorities: Option<Arc<str>>,
+    /// So many redirects are followed by the client itself.
+    redirects: usize,
+    usual: [OnceCell<Client>; 4],
+}
+
+impl Clients {
+    /// Clients that trust these authorities (in PEM form) and nobody else.
+    pub fn trusting(authorities: &str) -> Clients {
+        Clients { authorities: Some(authorities.into()), ..Clients::default() }
+    }
+
+    /// Clients that follow so many redirects by themselves, wherever these lead.
+    pub fn following(redirects: usize) -> Clients {
+        Clients { redirects, ..Clients::default() }
+    }
+
+    /// The client for an address.
+    ///
+    /// # Errors
+    /// Why there is none, for people; no part of an address or of a certificate is in it.
+    pub async fn of(&self, url: &Url) -> Result<Client, String> {
+        let (tls, direct) = (url.scheme() == "https", is_this_machine(url));
+        let place = usize::from(tls) * 2 + usize::from(direct);
+        let (authorities, redirects) = (self.authorities.clone(), self.redirects);
+        let make = || async move {
+            // Reading the machine's certificates takes a while.
+            let made = tokio::task::spawn_blocking(move || {
+                let trust = match authorities {
+                    _ if !tls => Trust::Nobody,
+                    Some(pem) => Trust::These(roots(&pem).map_err(|why| format!("what should be trusted {why}"))?),
+                    None => Trust::Machine,
+                };
+                build(trust, direct, redirects)
+            });
+            made.await.unwrap_or_else(|_| Err("no client can be made".to_owned()))
+        };
+        self.usual[place].get_or_try_init(make).await.cloned()
+    }
+
+    /// The client for an address that trusts these authorities (in PEM form) alone, made for this once; the usual one
+    /// without them, or where no TLS is spoken.
+    ///
+    /// # Errors
+    /// As those of [`Clients::of`].
+    pub async fn trusting_only(&self, url: &Url, authorities: Option<&str>) -> Result<Client, String> {
+        match authorities {
+            Some(pem) if url.scheme() == "https" => {
+                build(Trust::These(roots(pem)?), is_this_machine(url), self.redirects)
+            }
+            _ => self.of(url).await,
+        }
+    }
+}
+
+/// Whether the address is on this machine, where no proxy is asked.
+pub fn is_this_machine(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The authorities of a PEM text.
+///
+/// # Errors
+/// What is wrong with it, without any part of it.
+pub fn roots(pem: &str) -> Result<RootCertStore, String> {
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        let certificate = certificate.map_err(|_| "is no list of certificates in PEM form")?;
+        store.add(certificate).map_err(|_| "holds a certificate that cannot be trusted as an authority")?;
+    }
+    if store.is_empty() {
+        return Err("holds no certificate in PEM form".to_owned());
+    }
+    Ok(store)
+}
+
+fn build(trust: Trust, direct: bool, redirects: usize) -> Result<Client, String> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("TLS cannot be used: {error}"))?;
+    let config = match trust {
+        Trust::Nobody => config.with_root_certificates(RootCertStore::empty()),
+        Trust::These(store) => config.with_root_certificates(store),
+        Trust::Machine => {
+            let verifier = rustls_platform_verifier::Verifier::new(provider)
+                .map_err(|error| format!("the certificates that this machine trusts cannot be read: {error}"))?;
+            config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+        }
+    };
+    let mut client = Client::builder()
+        .tls_backend_preconfigured(config.with_no_client_auth())
+        .redirect(if redirects == 0 { Policy::none() } else { Policy::limited(redirects) })
+        .connect_timeout(CONNECT_TIMEOUT)
+        .user_agent(concat!("cyanotype/", env!("CARGO_PKG_VERSION")));
+    if direct {
+        client = client.no_proxy();
+    }
+    client.build().map_err(|_| "no client can be made".to_owned())
+}
+
+/// What went wrong, in the words of the innermost cause, which names no address.
+pub fn words(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut innermost = error;
+    loop {
+        if let Some(tls) = innermost.downcast_ref::<rustls::Error>() {
+            return format!("{tls}");
+        }
+        // What an I/O error wraps is not among its causes.
+        let wrapped = innermost.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        match wrapped.map(|wrapped| wrapped as &(dyn std::error::Error + 'static)).or_else(|| innermost.source()) {
+            Some(source) => innermost = source,
+            None => return innermost.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_asked_directly() {
+        for (url, direct) in [
+            ("http://localhost:80/", true),
+            ("http://127.0.0.7/", true),
+            ("http://[::1]:8080/", true),
+            ("http://app.localhost/", true),
+            ("http://example.com/", false),
+            ("http://10.0.0.1/", false),
+        ] {
+            assert_eq!(is_this_machine(&Url::parse(url).expect("an address")), direct, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_not_repeated() {
+        let text = "-----BEGIN CERTIFICATE-----\nTk9QRQ==\n-----END CERTIFICATE-----\n";
+        for pem in [text, "", "plain"] {
+            assert!(!roots(pem).expect_err("it is none").contains("Tk9"), "{pem}");
+        }
+    }
+}
