@@ -580,9 +580,14 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         consent: Consent,
     },
-    /// Seal secrets with another key.
-    #[command(hide = true)]
-    Rekey {},
+    /// Seal the secrets of all instances of this state with another key.
+    ///
+    /// The key at hand opens them; nothing may be under way. All of them or none.
+    Rekey {
+        /// The file of the new key; made if it is not there.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 /// List the instances.

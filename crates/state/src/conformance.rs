@@ -30,6 +30,7 @@ const CASES: &[(&str, Case)] = &[
     ("a place where nothing was is empty", |place| Box::pin(empty(place))),
     ("everything comes back as it was", |place| Box::pin(whole(place))),
     ("secrets need their key", |place| Box::pin(secrets(place))),
+    ("secrets are sealed with another key", |place| Box::pin(rekeyed(place))),
     ("one writer at a time", |place| Box::pin(leases(place))),
     ("a lease that has run out can be taken over", |place| Box::pin(run_out(place))),
     ("a commit names what it has seen", |place| Box::pin(moved(place))),
@@ -219,6 +220,34 @@ async fn secrets(place: &Place) -> Result<(), Failed> {
         check_err!(store.load(&instance("shop")).await, StoreError::WrongKey, "loading with another key");
         check_eq!(store.instances().await?.len(), 1, "instances with another key");
     }
+    Ok(())
+}
+
+async fn rekeyed(place: &Place) -> Result<(), Failed> {
+    let other = || Sealer::with_key([9; 32]);
+    check_eq!(place(sealer()).rekey(&other(), NOW).await?, 0, "sealed anew where nothing is");
+    let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
+    for name in ["shop", "bar"] {
+        let store = place(sealer());
+        let mut hand = Hand::take(&*store, name).await?;
+        let id = format!("op-{name}");
+        hand.commit(vec![began(&id), secret(), outcome(2, "open", record(Value::from("plain")))]).await?;
+        check_err!(store.rekey(&other(), NOW).await, StoreError::Busy { .. }, "sealing anew while somebody writes");
+        hand.release().await?;
+    }
+    let store = place(sealer());
+    let before = store.load(&instance("shop")).await?;
+    check_err!(store.rekey(&Sealer::none(), NOW).await, StoreError::NoKey, "sealing anew without a key");
+    check_err!(place(other()).rekey(&sealer(), NOW).await, StoreError::WrongKey, "sealing anew with the wrong key");
+    check!(store.rekey(&other(), NOW).await? > 0, "nothing was sealed anew");
+    for name in ["shop", "bar"] {
+        check_err!(place(sealer()).load(&instance(name)).await, StoreError::WrongKey, "loading with the former key");
+        let found = place(other()).load(&instance(name)).await?;
+        let inputs = record_of(&found, "key").map(|record| record.inputs.clone());
+        check_eq!(inputs, Some(Value::from("s3cret").secret()), "the secret");
+    }
+    let after = place(other()).load(&instance("shop")).await?;
+    check_eq!((before.revision, before.records), (after.revision, after.records), "what is remembered");
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use blueprint::Name;
 
+use crate::seal::Sealer;
 use crate::{Entry, Generation, InstanceName, Operation, OperationOutcome, Revision, Snapshot};
 
 /// A future that may be sent to another thread.
@@ -196,6 +197,12 @@ pub trait Store: Send + Sync {
         operation: Option<&'a str>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>>;
+
+    /// Seals everything secret with another key: all of it, or nothing. How many entries were sealed anew.
+    ///
+    /// `Busy` while a lease is held at `now` (seconds since 1970 UTC), `NoKey` and `WrongKey` if what is there cannot be
+    /// opened or `to` cannot seal. This store goes on with its former key: the place is to be opened with the new one.
+    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>>;
 
     /// Whether it could seal a secret now: asked before an operation begins, so that it is refused rather than cut off.
     fn can_seal(&self) -> bool;

@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use diag::{Diagnostics, Files};
+use engine::shell::Clock;
 use engine::{Given, Options, Surgery};
 use provider::Catalogs;
 use serde_json::json;
-use state::seal::SealError;
+use state::seal::{SealError, Sealer};
 use state::{Exported, ExportedError, InstanceName, StoreError};
 
 use crate::arguments::{Global, Running, State, StateCommand, Which};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
+use crate::key;
 use crate::operation::{self, Wanted};
 use crate::setup::{Setup, Source, chosen, folder_of, read_text, text_of_standard_input};
 use crate::view::report::Report;
@@ -53,8 +55,31 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
             let place = Place { which, may_be_new: Some(name), namespaces };
             change(place, alone(Surgery::Load(exported.into())), &consent.into(), global, report).await
         }
-        StateCommand::Rekey {} => Err(CommandError::NotYet { flag: "state rekey".to_owned() }),
+        StateCommand::Rekey { file } => rekey(&file, global, report).await,
     }
+}
+
+/// Seals everything in a state with the key of a file.
+async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let setup = Setup::nearest(global, report)?;
+    let (key, made) = match key::read(file)? {
+        Some(key) => (key, false),
+        None => match key::write_new(file)? {
+            Some(key) => (key, true),
+            None => return Err(CommandError::usage(format!("`{}` is in the way", file.display()))),
+        },
+    };
+    let sealed = setup.store(true).rekey(&Sealer::with_key(key), Clock::System.now()).await?;
+    report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
+    if !report.is_json() {
+        let things = if sealed == 1 { "entry is" } else { "entries are" };
+        report.terminal.data(&format!("{sealed} {things} sealed with the key in {} now\n", file.display()));
+        report.terminal.say(format!(
+            "Name it from now on: CYAN_KEY_FILE={}, or put it where the former key is. Kept plans, and other states, still need that one.",
+            file.display()
+        ));
+    }
+    Ok(Exit::Done)
 }
 
 /// Which instance is changed, and which providers must be at hand beside those of its records.

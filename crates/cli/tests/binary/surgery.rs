@@ -1,6 +1,6 @@
 //! Plans of a part, and changes of the state alone, from the command line.
 
-use crate::place::Place;
+use crate::place::{Place, ran};
 
 const SHOP: &str = "version: 2023-04-20\nresources:\n  a: { type: local/file, spec: { path: a.txt, content: one } }\n  b: { type: local/file, spec: { path: b.txt, content: \"${a.spec.sha256}\" } }\n  c: { type: local/file, spec: { path: c.txt, content: \"${uuid()}\" } }\n";
 
@@ -51,5 +51,35 @@ fn the_state_is_moved_forgotten_imported_and_kept_as_text() {
     place.ends(1, &["state", "import", "kept.json", "-y"]);
     place.ends(0, &["state", "import", "kept.json", "-i", "other", "-y"]);
     place.ends(1, &["state", "import", "blueprint.yaml", "-y"]);
+    place.ends(2, &["state", "rekey"]);
+}
+
+#[test]
+fn secrets_are_sealed_with_another_key() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  word: {type: random/password, spec: {length: 20}}\n",
+    );
+    place.ends(0, &["key", "new"]);
+    // Nothing is there yet, and nothing is made but the key.
+    assert_eq!(
+        place.ends(0, &["state", "rekey", "first.key"]).out,
+        "0 entries are sealed with the key in first.key now\n"
+    );
+    assert!(!place.has(".cyan"));
+    place.ends(0, &["deploy", "--yes"]);
+    let rekeyed = place.ends(0, &["state", "rekey", "second.key"]);
+    assert!(
+        rekeyed.out.ends_with("sealed with the key in second.key now\n") && !rekeyed.out.starts_with("0 "),
+        "{}",
+        rekeyed.out
+    );
+    assert!(rekeyed.err.contains("CYAN_KEY_FILE=second.key"), "{}", rekeyed.err);
+    assert!(place.ends(1, &["show"]).err.contains("cannot be opened with this key"));
+    assert!(place.ends(1, &["state", "rekey", "third.key"]).err.contains("cannot be opened with this key"));
+    let shown = ran(place.cyan(&["show"]).env("CYAN_KEY_FILE", "second.key").output().unwrap());
+    assert!(shown.out.contains("create ready"), "{}{}", shown.out, shown.err);
+    place.write("bad.key", "no key");
+    place.ends(1, &["state", "rekey", "bad.key"]);
     place.ends(2, &["state", "rekey"]);
 }

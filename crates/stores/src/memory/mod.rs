@@ -153,6 +153,18 @@ impl MemoryStore {
         })
     }
 
+    fn rekey_now(&self, to: &Sealer, now: i64) -> Result<u64, StoreError> {
+        let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
+        let mut world = self.state.lock();
+        let held = world.leases.iter().find_map(|(name, held)| Some((name, held.holder.as_ref()?)));
+        if let Some((instance, holder)) = held.filter(|(_, holder)| now < holder.until) {
+            return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder.clone()) });
+        }
+        world.instances.values().try_for_each(|instance| self.check_key(instance))?;
+        let sealed = world.instances.values_mut().filter_map(|instance| instance.sealed_with.as_mut());
+        Ok(sealed.map(|with| *with = key.clone()).count() as u64)
+    }
+
     fn check_key(&self, instance: &Instance) -> Result<(), StoreError> {
         match &instance.sealed_with {
             Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(StoreError::WrongKey),
@@ -409,6 +421,10 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
         Box::pin(async move { self.log_now(instance, operation, limit) })
+    }
+
+    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>> {
+        Box::pin(async move { self.rekey_now(to, now) })
     }
 
     fn can_seal(&self) -> bool {

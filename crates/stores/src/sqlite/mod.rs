@@ -11,6 +11,7 @@
 mod body;
 mod failure;
 mod read;
+mod rekey;
 mod schema;
 mod write;
 
@@ -268,6 +269,18 @@ impl Store for SqliteStore {
         let operation = operation.map(str::to_owned);
         let unknown = StoreError::Unknown { instance: instance.clone() };
         Box::pin(self.read(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
+    }
+
+    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let request = Request::Rekey { to: to.clone(), now };
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Rekeyed(count) => Ok(count),
+                // There is no file, so there is nothing to seal.
+                Answer::Unlocked(_) => Ok(0),
+                _ => self.mixed_up(),
+            }
+        })
     }
 
     fn can_seal(&self) -> bool {

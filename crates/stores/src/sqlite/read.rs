@@ -72,7 +72,7 @@ impl Head {
     }
 }
 
-fn sequence_of(entry: i64) -> u64 {
+pub(super) fn sequence_of(entry: i64) -> u64 {
     (entry & ((1 << SHIFT) - 1)).unsigned_abs()
 }
 

@@ -58,6 +58,11 @@ pub(super) enum Request {
     Unlock {
         instance: InstanceName,
     },
+    /// Always alone: it has a transaction of its own.
+    Rekey {
+        to: Sealer,
+        now: i64,
+    },
     #[cfg(test)]
     Pragma(&'static str, i64),
 }
@@ -67,6 +72,7 @@ pub(super) enum Answer {
     Committed(Revision),
     Leased(Lease),
     Unlocked(Option<LeaseHolder>),
+    Rekeyed(u64),
     Done,
 }
 
@@ -147,6 +153,14 @@ impl Writer {
 
     /// Does what is asked in one transaction; if that fails, each in its own, so that each has its own error.
     fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
+        if let [Request::Rekey { to, now }] = requests {
+            self.known.clear();
+            return vec![self.rekey(connection, to, *now).map(Answer::Rekeyed)];
+        }
+        if requests.iter().any(|request| matches!(request, Request::Rekey { .. })) {
+            let each = requests.iter().map(std::slice::from_ref);
+            return each.flat_map(|request| self.answer(connection, request)).collect();
+        }
         match self.together(connection, requests) {
             Ok(answers) => answers,
             Err(error) => {
@@ -223,6 +237,7 @@ impl Writer {
                 }
                 Ok(Answer::Unlocked(holder))
             }
+            Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
             #[cfg(test)]
             Request::Pragma(name, value) => {
                 connection.pragma_update(None, name, value)?;
@@ -379,7 +394,7 @@ fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> Trouble {
 impl Request {
     /// Whether it is answered at once where there is no file.
     fn needs_no_file(&self) -> bool {
-        matches!(self, Request::Unlock { .. } | Request::Release { .. })
+        matches!(self, Request::Unlock { .. } | Request::Release { .. } | Request::Rekey { .. })
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use engine::Options;
 use engine::shell::{Interrupt, LEASE, Operated, operate};
 use proptest::prelude::*;
+use state::seal::Sealer;
 use state::{
     BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
     Store, StoreError,
@@ -99,6 +100,10 @@ impl Store for Cutting {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
         self.inner.log(instance, operation, limit)
+    }
+
+    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.inner.rekey(to, now)
     }
 
     fn can_seal(&self) -> bool {
