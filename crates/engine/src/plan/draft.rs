@@ -28,6 +28,7 @@ use self::removals::{removal, remove_what_is_gone};
 use super::addresses::Named;
 use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
 use super::imports::Imports;
+use super::keyed::Keyed;
 use super::ledger::Ledger;
 use super::links::{Linked, decide_links, undo_link};
 use super::moves::Moves;
@@ -132,6 +133,7 @@ pub(super) struct Drafting<'a> {
     pub(super) snapshot: &'a mut Snapshot,
     pub(super) ledger: &'a mut Ledger,
     pub(super) reach: &'a Reach<'a>,
+    pub(super) moves: &'a mut Moves,
     pub(super) replace: &'a Named,
     pub(super) catalogs: &'a Catalogs,
     pub(super) world: &'a dyn World,
@@ -150,7 +152,8 @@ struct DecidedSoFar {
 
 /// Decides about everything the document declares, then about what it no longer does.
 pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
-    let Drafting { snapshot, ledger, reach, replace, catalogs, world } = with;
+    let Drafting { snapshot, ledger, reach, moves, replace, catalogs, world } = with;
+    let mut keyed = Keyed::default();
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
     evaluation.links.remember(snapshot);
@@ -161,6 +164,15 @@ pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     let mut draft = Draft::default();
     for level in levels(documents.graph()) {
         let (resources, links) = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
+        for index in &resources {
+            let pairs = keyed.moved(evaluation, *index, snapshot, found);
+            let pairs = pairs.into_iter().filter(|(_, to)| reach.covers(to));
+            let span = documents.resource(*index).map_or(Span::NONE, |(.., resource)| resource.span);
+            if moves.add(pairs, span, snapshot, &mut evaluation.answers, ledger) {
+                evaluation.links.remember_anew(snapshot);
+                again(evaluation, *index, catalogs, world, found).await;
+            }
+        }
         draft.imports.take_in(evaluation, &resources, reach, snapshot, ledger, world, found).await;
         decide_level(evaluation, &resources, snapshot, &draft.groups, replace, world, &mut decided, found).await;
         parts::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
@@ -396,6 +408,31 @@ fn member(
     let metadata = evaluation.metadata(site, resource, found)?;
     let Some(spec) = evaluation.spec(site, resource, ty, found)? else { return Ok(Evaluated::Failed) };
     Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, outputs: Outputs::Unknown })))
+}
+
+/// Evaluates the members of a template again, because other values are remembered for them than were drawn.
+async fn again(
+    evaluation: &mut Evaluation,
+    index: u32,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    // What is wrong with them has been said. Each pass answers questions, and there are finitely many.
+    for _ in 0..1000 {
+        let mut said = Diagnostics::new();
+        let needs = match members(evaluation, index, &mut Vec::new(), &mut said) {
+            Ok(members) => {
+                evaluation.resources[index as usize] = members;
+                match evaluation.merge_links(index, &mut said) {
+                    Ok(()) => return,
+                    Err(need) => vec![need],
+                }
+            }
+            Err(needs) => needs,
+        };
+        questions::answer(evaluation, needs, catalogs, world, found).await;
+    }
 }
 
 /// Decides about the members of a level's resources, asking their providers together.

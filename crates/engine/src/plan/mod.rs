@@ -18,6 +18,7 @@ mod draft;
 mod exports;
 mod filters;
 mod imports;
+mod keyed;
 mod ledger;
 mod links;
 mod moves;
@@ -516,6 +517,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
                 snapshot: &mut snapshot,
                 ledger: &mut ledger,
                 reach: &reach,
+                moves: &mut moves,
                 replace: &replace,
                 catalogs: &catalogs,
                 world,

@@ -81,6 +81,41 @@ impl Moves {
         }
     }
 
+    /// Takes in moves that the document does not name: of members that got keys, or lost them. Whether values are
+    /// remembered for them, or links come along, so that they must be evaluated again.
+    pub(super) fn add(
+        &mut self,
+        pairs: impl Iterator<Item = (Address, Address)>,
+        span: Span,
+        snapshot: &mut Snapshot,
+        answers: &mut Answers,
+        ledger: &mut Ledger,
+    ) -> bool {
+        let pairs: IndexMap<Address, Address> = pairs.collect();
+        if pairs.is_empty() {
+            return false;
+        }
+        let along = rename(pairs.clone(), snapshot, answers, ledger);
+        let mut remembers = !along.is_empty();
+        self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
+        let arrived: IndexMap<String, ()> = pairs.values().map(|to| (to.to_string(), ())).collect();
+        for (site, value) in &snapshot.remembered {
+            if !site.rsplitn(3, '|').nth(2).is_some_and(|owner| arrived.contains_key(owner)) {
+                continue;
+            }
+            // Drawn for the new name, before anybody knew who it is.
+            if answers.remembered.get(site).is_none_or(|drawn| drawn.fingerprint == value.fingerprint) {
+                answers.remembered.insert(site.clone(), value.clone());
+                remembers = true;
+            }
+        }
+        for (from, to) in pairs {
+            self.arrived.insert(to.clone(), from.clone());
+            self.pairs.insert(from, (to, span));
+        }
+        remembers
+    }
+
     /// Takes those moves back that lead out of what is to change.
     pub(super) fn take_back(
         &mut self,

@@ -87,6 +87,14 @@ impl LinkSlots {
         }
     }
 
+    /// The same after records have moved.
+    pub(crate) fn remember_anew(&mut self, snapshot: &Snapshot) {
+        self.made.clear();
+        self.with.clear();
+        self.overlays.clear();
+        self.remember(snapshot);
+    }
+
     /// What links have written into a thing by steps of their own.
     pub(crate) fn written_into(&self, target: &Address) -> &[Contribution] {
         self.overlays.get(target).map_or(&[], Vec::as_slice)
