@@ -1,5 +1,6 @@
 //! Beginning tasks: evaluating what the plan left open, stating the intent, making the call.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
@@ -58,6 +59,7 @@ impl Apply {
             }
             if !again {
                 self.start(task, effects);
+                self.let_in(task);
             } else if self.calling < self.settings.parallelism {
                 self.occupy(task);
                 self.call(task, effects);
@@ -75,6 +77,18 @@ impl Apply {
         let most = self.catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel);
         let full = most > 0 && self.in_flight_of.get(namespace).is_some_and(|count| *count >= most as usize);
         full.then(|| namespace.into())
+    }
+
+    /// The place that a task did not take, because it needed no call, goes to the next one that its provider has no room for.
+    fn let_in(&mut self, task: u32) {
+        if self.held_of.values().all(VecDeque::is_empty) || self.full(task).is_some() {
+            return;
+        }
+        let Some(decided) = &self.plan.tasks[task as usize].decision else { return };
+        let held = self.held_of.get_mut(Catalogs::namespace_of(&decided.type_name));
+        if let Some(next) = held.and_then(VecDeque::pop_front) {
+            self.ready.push_front(next);
+        }
     }
 
     pub(super) fn occupy(&mut self, task: u32) {
@@ -95,7 +109,7 @@ impl Apply {
             if let Some(count) = self.in_flight_of.get_mut(namespace) {
                 *count = count.saturating_sub(1);
             }
-            if let Some(next) = self.held_of.get_mut(namespace).and_then(std::collections::VecDeque::pop_front) {
+            if let Some(next) = self.held_of.get_mut(namespace).and_then(VecDeque::pop_front) {
                 self.ready.push_front(next);
             }
         }

@@ -4,6 +4,7 @@
 mod custom_types;
 mod data_sources;
 mod functions;
+mod limits;
 mod links;
 mod metadata;
 mod transforms;
