@@ -186,11 +186,16 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn null_ignored(&mut self, entry: &Entry) {
         let key = entry.key.text().unwrap_or("");
+        // What is written below without being indented is not in it.
+        let help = match entry.value.as_scalar().is_some_and(|scalar| scalar.text.is_empty()) {
+            true => "give it a value or remove it; what belongs to it stands further to the right",
+            false => "give it a value or remove it",
+        };
         self.found.push(
             NULL_IGNORED
                 .new(format!("`{key}` is null, which counts as not written"))
                 .label(entry.key.span, "has no value")
-                .help("give it a value or remove it"),
+                .help(help),
         );
     }
 
