@@ -77,6 +77,11 @@ pub trait World: Send + Sync {
         Box::pin(async { Err(source::SourceError::broken("other documents cannot be read here")) })
     }
 
+    /// The kinds of places that an include may name.
+    fn source_kinds(&self) -> Vec<&'static source::Kind> {
+        Vec::new()
+    }
+
     /// The provider's own validation of a spec.
     fn check<'a>(
         &'a self,

@@ -91,7 +91,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
         blueprint.metadata = Some(Expr::new(ExprKind::Map(entries), span));
         let children = document.documents.as_ref().map(|documents| documents.children_of(0)).unwrap_or_default();
         let catalogs = &document.registry.catalogs;
-        engine::check::check_with(Arc::new(blueprint), &children, catalogs, functions, &mut found);
+        engine::check::check_with(Arc::new(blueprint), &children, catalogs, functions, None, &mut found);
         // What is wrong with the document itself has been found already.
         found.retain(|diagnostic| diagnostic.span().file == file);
     }

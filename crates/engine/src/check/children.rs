@@ -19,14 +19,6 @@ use super::types::{fits_declared, is_scalar, with_article};
 use super::{Checked, Checker, Included, Place, codes};
 use crate::{EdgeKind, Graph, Node};
 
-/// Kinds of remote sources with the keys that each needs.
-const SOURCES: [(&str, &[&str]); 4] = [
-    ("https", &["host"]),
-    ("aws/s3", &["bucket", "region"]),
-    ("googlecloud/storage", &["bucket"]),
-    ("azure/blob", &["container"]),
-];
-
 /// A child has errors of its own.
 pub(crate) fn child_failed(name: &str, child: &Child) -> diag::Diagnostic {
     codes::CHILD_FAILED
@@ -166,20 +158,22 @@ impl Checker<'_> {
                 self.known_at_stage(value, &format!("`{}`", key.item), computed);
             }
         }
+        // Without the kinds nothing can be said; it is when the document is asked for.
+        let Some(kinds) = self.kinds else { return };
         let kind = source.entries.iter().find(|(key, _)| key.item.as_ref() == "sourceType");
-        let keys: &[&str] = match kind.map(|(_, value)| (value, value.inner())) {
+        let keys: &[source::Key] = match kind.map(|(_, value)| (value, value.inner())) {
             None => &[],
             Some((written, Expr { kind: ExprKind::Literal(Value::Text(kind)), .. })) => {
-                let Some((_, keys)) = SOURCES.iter().find(|(name, _)| *name == kind.as_ref()) else {
+                let Some(known) = kinds.iter().find(|known| known.name == kind.as_ref()) else {
                     self.found.push(
                         codes::UNKNOWN_SOURCE_TYPE
                             .new(format!("unknown source type `{kind}`"))
                             .label(written.span, "no such kind of remote source")
-                            .help_nearest(kind, SOURCES.iter().map(|(name, _)| *name)),
+                            .help_nearest(kind, kinds.iter().map(|known| known.name)),
                     );
                     return;
                 };
-                keys
+                known.keys
             }
             // Known at stage.
             Some(_) => return,
@@ -190,7 +184,9 @@ impl Checker<'_> {
                 .iter()
                 .any(|(key, value)| key.item.as_ref() == name && value.as_literal() != Some(&Value::Null))
         };
-        let missing: Vec<&str> = keys.iter().copied().filter(|key| !has(key)).collect();
+        let required = keys.iter().filter(|key| key.required).map(|key| key.name);
+        let missing: Vec<&str> = required.filter(|key| !has(key)).collect();
+        let keys: Vec<&str> = keys.iter().map(|key| key.name).collect();
         let wrong: Vec<&diag::Spanned<blueprint::Name>> = source
             .entries
             .iter()
@@ -215,7 +211,9 @@ impl Checker<'_> {
         }
         self.found.push(match kind {
             None => diagnostic.help("name the kind of source with `sourceType`"),
-            Some(_) => diagnostic.help(format!("keys of this kind: {}", [keys, &["checksum"]].concat().join(", "))),
+            Some(_) => {
+                diagnostic.help(format!("keys of this kind: {}", [&keys[..], &["checksum"]].concat().join(", ")))
+            }
         });
     }
 

@@ -100,18 +100,20 @@ pub fn check(
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, &[], catalogs, functions, false, found)
+    check_at(blueprint, &[], catalogs, functions, Stage::Written(None), found)
 }
 
-/// Checks a document with its children, by position, as far as they could be read; they have been checked before.
+/// Checks a document with its children, by position, as far as they could be read; they have been checked before. `kinds`
+/// are the places that documents can come from, where these are known.
 pub fn check_with(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
     catalogs: &Catalogs,
     functions: &FunctionTable,
+    kinds: Option<&[&'static source::Kind]>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, catalogs, functions, false, found)
+    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds), found)
 }
 
 /// Checks what transforms have made of a document: types that only a transform knows may not be there any more.
@@ -122,7 +124,7 @@ pub(crate) fn check_transformed(
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, catalogs, functions, true, found)
+    check_at(blueprint, children, catalogs, functions, Stage::Transformed, found)
 }
 
 /// What a document that still has abstract resources cannot be blamed for: transforms make names, labels and links.
@@ -138,16 +140,28 @@ const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
     &dialects::codes::UNKNOWN_ANNOTATION,
 ];
 
+/// At which stage of its life a document is checked.
+enum Stage<'k> {
+    /// As it was written; with the kinds of places that documents can come from, where these are known.
+    Written(Option<&'k [&'static source::Kind]>),
+    /// As transforms have made it.
+    Transformed,
+}
+
 fn check_at(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
     catalogs: &Catalogs,
     functions: &FunctionTable,
-    transformed: bool,
+    stage: Stage<'_>,
     found: &mut Diagnostics,
 ) -> Checked {
     let mut checker = Checker::new(&blueprint, catalogs, functions);
+    let transformed = matches!(stage, Stage::Transformed);
     checker.transformed = transformed;
+    if let Stage::Written(kinds) = stage {
+        checker.kinds = kinds;
+    }
     checker.included = children;
     checker.transforms();
     checker.resource_types();
@@ -210,6 +224,8 @@ struct Checker<'a> {
     found: Diagnostics,
     /// Children by position, as far as they could be read.
     included: &'a [Option<Included>],
+    /// The kinds of places that documents can come from, where these are known.
+    kinds: Option<&'a [&'static source::Kind]>,
     resources: Vec<TypeOf>,
     data_sources: Vec<Option<Arc<DataSourceType>>>,
     input_types: Vec<Type>,
@@ -278,6 +294,7 @@ impl<'a> Checker<'a> {
             functions,
             found: Diagnostics::new(),
             included: &[],
+            kinds: None,
             resources: Vec::new(),
             data_sources: Vec::new(),
             input_types: Vec::new(),

@@ -446,6 +446,7 @@ impl Reader<'_> {
     fn finish(mut self, found: &mut Diagnostics) -> Documents {
         type Key = (u32, Vec<Option<u32>>);
         let mut known: HashMap<Key, u32, foldhash::fast::FixedState> = HashMap::default();
+        let kinds = self.reading.world.source_kinds();
         let mut checked: Vec<(Arc<Checked>, bool, Diagnostics)> = Vec::new();
         let mut of_place: Vec<u32> = vec![0; self.places.len()];
         // A place is made after the one above it, so going backwards meets children first.
@@ -469,8 +470,14 @@ impl Reader<'_> {
             let text = &self.texts[place.text as usize];
             let mut mine = Diagnostics::new();
             let blueprint = text.blueprint.clone();
-            let this =
-                check::check_with(blueprint, &included, self.reading.catalogs, self.reading.functions, &mut mine);
+            let this = check::check_with(
+                blueprint,
+                &included,
+                self.reading.catalogs,
+                self.reading.functions,
+                Some(&kinds),
+                &mut mine,
+            );
             let failed = mine.has_errors() || text.found.has_errors() || !text.refused.is_empty();
             of_place[at] = checked.len() as u32;
             known.insert(key, checked.len() as u32);

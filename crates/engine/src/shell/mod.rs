@@ -205,6 +205,10 @@ impl World for Shell {
         Box::pin(async move { self.sources.read(request, &source::Limits::document(self.cancel.clone())).await })
     }
 
+    fn source_kinds(&self) -> Vec<&'static source::Kind> {
+        self.sources.kinds().collect()
+    }
+
     fn check<'a>(
         &'a self,
         address: &'a Address,

@@ -54,6 +54,22 @@ const ACME: &str = r#"{
     }
 }"#;
 
+/// The kinds of places of the reference.
+static KINDS: [source::Kind; 4] = [
+    kind("https", &[key("host")]),
+    kind("aws/s3", &[key("bucket"), key("region")]),
+    kind("googlecloud/storage", &[key("bucket")]),
+    kind("azure/blob", &[key("container")]),
+];
+
+const fn kind(name: &'static str, keys: &'static [source::Key]) -> source::Kind {
+    source::Kind { name, about: "", schemes: &[], keys }
+}
+
+const fn key(name: &'static str) -> source::Key {
+    source::Key { name, required: true, about: "" }
+}
+
 /// A checked document.
 pub(crate) struct Checked {
     /// `code SEVERITY line:column` of each diagnostic.
@@ -76,7 +92,9 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     let dialect = dialects::dialect_of(&document).unwrap_or(dialects::dialects()[0]);
     let lowered = dialect.lower(&document, functions);
     diagnostics.append(lowered.diagnostics);
-    let checked = check::check(Arc::new(lowered.blueprint), catalogs, functions, &mut diagnostics);
+    let kinds: Vec<&'static source::Kind> = KINDS.iter().collect();
+    let blueprint = Arc::new(lowered.blueprint);
+    let checked = check::check_with(blueprint, &[], catalogs, functions, Some(&kinds), &mut diagnostics);
     let found = diagnostics
         .iter()
         .map(|diagnostic| {
