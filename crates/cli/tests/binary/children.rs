@@ -84,3 +84,19 @@ fn where_a_child_is_may_depend_on_an_input() {
     let ran = place.ends(1, &["stage", "--var", "part=care"]);
     assert!(ran.err.contains("error[source-unreadable]"), "{}", ran.err);
 }
+
+#[test]
+fn where_a_child_is_may_depend_on_a_data_source() {
+    let text = "version: 2023-04-20\ndatasources:\n  which:\n    type: local/file\n    filter: {field: path, operator: '=', search: which.txt}\n    exports: {content: {type: string}}\ninclude:\n  core: {path: \"${trim(datasources.which.content)}.yaml\", variables: {name: orders}}\nexports:\n  id: {type: string, field: children.core.id}\n";
+    let place = Place::with("blueprint.yaml", text);
+    place.write("core.yaml", CHILD);
+    place.write("which.txt", "core\n");
+    let ran = place.ends(0, &["stage", "--out", "kept.plan"]);
+    assert!(ran.out.ends_with("1 to create, 0 to update, 0 to delete\n"), "{}", ran.out);
+    // A kept plan reads what it read before, wherever the file would lead now.
+    place.write("which.txt", "care");
+    let ran = place.ends(0, &["deploy", "kept.plan"]);
+    assert!(ran.out.ends_with("1 created, 0 updated, 0 deleted\n"), "{}", ran.out);
+    let ran = place.ends(1, &["stage"]);
+    assert!(ran.err.contains("error[source-unreadable]"), "{}", ran.err);
+}
