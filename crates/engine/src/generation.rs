@@ -38,10 +38,18 @@ pub enum Goal {
 /// What an operation is kept with: null without a document. Secret as a whole where anything in the plan is.
 pub(crate) fn kept(plan: &Plan) -> Value {
     let Some(document) = &plan.document else { return Value::Null };
-    let Answers { now, working_directory, bytes, documents, remembered, data_sources, calls, .. } =
-        plan.answers.clone();
-    let answers =
-        Answers { now, working_directory, bytes, documents, remembered, data_sources, calls, ..Answers::default() };
+    let said = &plan.answers;
+    let answers = Answers {
+        now: said.now,
+        working_directory: said.working_directory.clone(),
+        bytes: said.bytes.clone(),
+        documents: said.documents.clone(),
+        remembered: said.remembered.clone(),
+        data_sources: said.data_sources.clone(),
+        calls: said.calls.clone(),
+        salt: said.salt.clone(),
+        ..Answers::default()
+    };
     // An answer that cannot be written is asked for again.
     let answers = serde_json::to_string(&answers).unwrap_or_default();
     let typed = plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()));
