@@ -33,7 +33,10 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
         return Ok(Exit::Unusable);
     }
     operation::show(&staged, report, true);
-    report.set_result(Json::Object(json::plan(&staged.plan)));
+    // A tree of a large plan costs more than making the plan.
+    if report.is_json() {
+        report.set_result(Json::Object(json::plan(&staged.plan)));
+    }
     let differs = arguments.exit_code && !staged.plan.is_empty();
     Ok(if differs { Exit::Differences } else { Exit::Done })
 }
