@@ -61,6 +61,9 @@ struct Reader<'t> {
 /// So many entries are copied into a place of their size, and their former place is used again.
 const FEW: usize = 64;
 
+/// No room is made for more entries than this on a guess.
+const MANY: usize = 1 << 16;
+
 /// Reads a text if it is simple.
 pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     let bytes = text.as_bytes();
@@ -267,9 +270,19 @@ impl Reader<'_> {
 
     fn put(&mut self, node: Node) {
         self.nodes += 1;
+        let start = self.open.last().map_or(0, |open| open.start);
         match self.open.last_mut().map(|open| &mut open.members) {
             Some(Members::Map { entries, key }) => match key.take() {
-                Some(key) => entries.push(Entry { key, value: node }),
+                Some(key) => {
+                    if entries.len() == entries.capacity() && entries.len() >= FEW {
+                        // A long map goes on as it began: room for all of it at once, rather than twice as much each time.
+                        let read = (node.span.end as usize).saturating_sub(start).max(1);
+                        let left = self.text.len().saturating_sub(start + read);
+                        let more = (entries.len() as u64 * left as u64 / read as u64) as usize;
+                        entries.reserve_exact((more + more / 16).min(MANY).max(entries.len()));
+                    }
+                    entries.push(Entry { key, value: node });
+                }
                 None => *key = Some(node),
             },
             Some(Members::List { items, dash }) => {

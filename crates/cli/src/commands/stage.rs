@@ -74,13 +74,17 @@ pub(crate) async fn ready_with(
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
-    let mut document = Document::check(source, &setup.global.offer, &Known::NOTHING, |_| false).await;
+    let store = setup.store(false);
+    // The state is read by a thread of its own: it is asked first, and read while the document is checked.
+    let checking = Document::check(source, &setup.global.offer, &Known::NOTHING, |_| false);
+    let (loaded, mut document) = futures::join!(store.load(&instance), checking);
+    drop(store);
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {
         return Ok(Err(Exit::Unusable));
     }
-    let snapshot = setup.store(false).load(&instance).await?;
+    let snapshot = loaded?;
     described(&setup, &snapshot)?;
     // Otherwise the lease decides, when it is taken.
     if !snapshot.open.is_empty() && operation::is_busy(&setup, &instance, report).await? {
