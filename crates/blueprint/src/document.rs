@@ -184,6 +184,26 @@ pub struct Resource {
     pub made_from: Option<Name>,
 }
 
+impl Resource {
+    /// A resource of which nothing but its type and its fields is said.
+    pub fn new(span: Span, type_name: Spanned<Name>, spec_key: Span, spec: Expr) -> Resource {
+        Resource {
+            span,
+            type_name,
+            spec,
+            spec_key,
+            each: None,
+            condition: None,
+            depends_on: Vec::new(),
+            link_selector: None,
+            metadata: Default::default(),
+            lifecycle: Default::default(),
+            description: None,
+            made_from: None,
+        }
+    }
+}
+
 /// A repetition.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]

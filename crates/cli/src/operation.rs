@@ -38,6 +38,23 @@ pub(crate) struct Wanted {
     pub(crate) answers: Option<Answers>,
 }
 
+impl Wanted {
+    pub(crate) fn request<'a>(self, shell: &'a Shell, registry: &Registry) -> Request<'a> {
+        let Wanted { document, given, options, snapshot, answers } = self;
+        Request {
+            instance: shell.instance.clone(),
+            document,
+            given,
+            options,
+            snapshot,
+            catalogs: registry.catalogs.clone(),
+            functions: registry.functions.clone(),
+            answers,
+            world: shell,
+        }
+    }
+}
+
 /// Makes a plan, and says what was found. None if anything stands in the way.
 pub(crate) async fn stage(
     wanted: Wanted,
@@ -53,20 +70,8 @@ pub(crate) async fn stage(
     {
         documents.distinct().for_each(|checked| announce(checked, report));
     }
-    let Wanted { document, given, options, snapshot, answers, .. } = wanted;
-    let request = Request {
-        instance: shell.instance.clone(),
-        document,
-        given,
-        options,
-        snapshot,
-        catalogs: registry.catalogs.clone(),
-        functions: registry.functions.clone(),
-        answers,
-        world: shell,
-    };
     let mut found = Diagnostics::new();
-    let staged = engine::plan(request, &mut found).await;
+    let staged = engine::plan(wanted.request(shell, registry), &mut found).await;
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, files);
     staged.filter(|_| !found.has_errors())

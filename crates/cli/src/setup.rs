@@ -234,6 +234,13 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// A document that was kept, seen from its state.
+    pub(crate) fn kept(document: &FrozenDocument, place: &StatePlace) -> Source {
+        let path = (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
+        let folder = path.as_deref().map_or_else(|| whole(Path::new("")), folder_of);
+        Source { shown: document.path.to_string(), path, folder, text: document.text.clone() }
+    }
+
     /// The document that was named, or the one in the current folder.
     pub(crate) fn find(named: Option<&Path>) -> Result<Source, CommandError> {
         match named {

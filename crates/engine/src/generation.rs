@@ -50,19 +50,16 @@ pub(crate) fn kept(plan: &Plan) -> Value {
         salt: said.salt.clone(),
         ..Answers::default()
     };
-    // An answer that cannot be written is asked for again.
-    let answers = serde_json::to_string(&answers).unwrap_or_default();
+    let answers = serde_json::to_string(&answers).ok();
     let typed = plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()));
     let text = plan.given.text.iter().map(|(name, text)| (name.clone(), Value::Text(text.clone())));
-    let kept: Map = [
-        ("document", Value::Text(document.text.clone())),
-        ("typed", Value::map(typed)),
-        ("text", Value::map(text)),
-        ("answers", Value::from(answers)),
-    ]
-    .into_iter()
-    .map(|(key, value)| (Name::from(key), value))
-    .collect();
+    let kept: Map =
+        [("document", Value::Text(document.text.clone())), ("typed", Value::map(typed)), ("text", Value::map(text))]
+            .into_iter()
+            // What cannot be written is asked for again.
+            .chain(answers.map(|answers| ("answers", Value::from(answers))))
+            .map(|(key, value)| (Name::from(key), value))
+            .collect();
     Value::Map(kept.into()).tainted(plan.secret)
 }
 
@@ -139,4 +136,67 @@ pub(crate) fn left(addresses: &[blueprint::Address], why: Diagnostics) -> Diagno
     }
     found.push(diagnostic.help("mend the cause, then `cyan rollback` goes on with it"));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn past(number: u64, kind: OperationKind, outcome: OperationOutcome, desired: Value) -> GenerationInfo {
+        let operation = Operation {
+            id: format!("op-{number}").into(),
+            kind,
+            who: "ann@host".into(),
+            began: 1,
+            document: "shop.yaml".into(),
+            remembered: Default::default(),
+            desired,
+        };
+        GenerationInfo { operation, finished: Some((outcome, 2, Generation(number), [0; 4])) }
+    }
+
+    /// As states of the first days have it: the document and its inputs alone.
+    fn document(text: &str) -> Value {
+        Value::map([
+            ("document", Value::from(text)),
+            ("typed", Value::map([("size", Value::Int(3))])),
+            ("text", Value::map([("name", Value::from("n"))])),
+        ])
+    }
+
+    #[test]
+    fn a_rollback_goes_to_what_ended_well_and_said_what_is_wanted() {
+        use OperationKind::{Deploy, Destroy, Reconcile, State, Update};
+        use OperationOutcome::{Failed, Gone, Interrupted, Ready};
+        let mut history = vec![
+            past(7, Update, Failed, document("seven")),
+            past(6, Reconcile, Ready, Value::Null),
+            past(5, State, Ready, Value::Null),
+            past(4, Update, Interrupted, document("four")),
+            past(3, Update, Ready, document("three").secret()),
+            past(2, Update, Ready, Value::Null),
+            past(1, Deploy, Ready, document("one")),
+        ];
+        history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed, document("eight")) });
+        let text = |goal: Option<Result<Goal, Box<Diagnostic>>>| match goal.expect("one is found") {
+            Ok(Goal::Kept(kept)) => {
+                assert_eq!(kept.given.typed.get("size"), Some(&Value::Int(3)));
+                assert_eq!(kept.given.text.get("name").map(AsRef::as_ref), Some("n"));
+                format!("{} {}", kept.generation.0, kept.document.text)
+            }
+            Ok(Goal::Nothing) => "nothing".to_owned(),
+            Err(diagnostic) => diagnostic.message.clone(),
+        };
+        assert_eq!(text(goal(&history, None)), "3 three");
+        assert_eq!(text(goal(&history, Some(Generation(1)))), "1 one");
+        assert_eq!(text(goal(&history, Some(Generation(2)))), "generation 2 was not kept whole");
+        assert_eq!(
+            text(goal(&history, Some(Generation(5)))),
+            "generation 5 did not end well, so nothing can go back to it"
+        );
+        assert!(goal(&history, Some(Generation(99))).is_none());
+        assert!(goal(&history[..5], None).is_none(), "the next ones are still to be read");
+        history.insert(1, past(7, Destroy, Gone, Value::Null));
+        assert_eq!(text(goal(&history, None)), "nothing");
+    }
 }

@@ -70,20 +70,8 @@ pub fn each_resource(
 pub fn made_of(abstract_one: &Resource, type_name: &str, spec: Vec<(&str, Expr)>) -> Resource {
     let at = abstract_one.type_name.span;
     let entries = spec.into_iter().map(|(key, value)| (Spanned::new(Name::from(key), abstract_one.spec_key), value));
-    Resource {
-        span: abstract_one.span,
-        type_name: Spanned::new(type_name.into(), at),
-        spec: Expr::new(ExprKind::Map(entries.collect()), abstract_one.spec.span),
-        spec_key: abstract_one.spec_key,
-        each: None,
-        condition: None,
-        depends_on: Vec::new(),
-        link_selector: None,
-        metadata: Default::default(),
-        lifecycle: Default::default(),
-        description: None,
-        made_from: None,
-    }
+    let spec = Expr::new(ExprKind::Map(entries.collect()), abstract_one.spec.span);
+    Resource::new(abstract_one.span, Spanned::new(type_name.into(), at), abstract_one.spec_key, spec)
 }
 
 /// A field of an abstract resource's spec as it is written, if it is.

@@ -100,7 +100,7 @@ pub struct Entry {
 pub enum EntryKind {
     /// An operation begins. Always the first entry of an operation, in a commit of its own or with its first intents.
     Began(Arc<Operation>),
-    /// A call is about to be made. Committed before the call.
+    /// A call is about to be made, unless the operation stops before. Committed before the call.
     Intent(Arc<Intent>),
     /// A call has been answered, or the state was changed without one. Committed before anybody may rely on it.
     Outcome(Arc<Outcome>),

@@ -10,7 +10,7 @@ use crate::arguments::{Deploy, Global};
 use crate::commands::stage::{Ready, ready, recorded_namespaces, with_recorded};
 use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
-use crate::setup::{Document, Known, Setup, Source, folder_of, read_text, whole};
+use crate::setup::{Document, Known, Setup, Source, read_text};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -72,15 +72,12 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     let place = setup.place.clone();
     let document = match &made_from.document {
         Some(frozen) => {
-            let path = place.base().join(frozen.path.as_ref());
-            let is_file = frozen.path.as_ref() != "-";
-            if is_file && let Some(diagnostic) = changed(&path, frozen) {
+            let source = Source::kept(frozen, &place);
+            if let Some(diagnostic) = source.path.as_deref().and_then(|path| changed(path, frozen)) {
                 return refuse(diagnostic, report);
             }
-            let folder = if is_file { folder_of(&path) } else { whole(std::path::Path::new("")) };
-            setup = Setup { place: place.clone(), ..Setup::beside(global, &folder, report)? };
-            let path = is_file.then_some(path);
-            Some(Source { shown: frozen.path.to_string(), path, folder, text: frozen.text.clone() })
+            setup = Setup { place: place.clone(), ..Setup::beside(global, &source.folder, report)? };
+            Some(source)
         }
         None => None,
     };

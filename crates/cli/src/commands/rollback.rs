@@ -5,16 +5,16 @@ use std::cell::RefCell;
 use diag::{Diagnostics, Files};
 use engine::generation::Goal;
 use engine::shell::{Back, Shell, last_goal};
-use engine::{Given, Options, Request, Staged};
+use engine::{Given, Options, Staged};
 use futures::future::LocalBoxFuture;
 use state::{Generation, InstanceName, Snapshot};
 
 use crate::arguments::{Global, Rollback};
 use crate::commands::stage::{described, recorded_namespaces, with_recorded};
 use crate::exit::{CommandError, Exit};
-use crate::operation;
+use crate::operation::{self, Wanted};
 use crate::registry::Registry;
-use crate::setup::{Document, Known, Setup, Source, chosen, folder_of, raise_warnings, whole};
+use crate::setup::{Document, Known, Setup, Source, chosen, raise_warnings};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Rollback, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -80,15 +80,9 @@ async fn way_back(
             (Files::new(), registry, setup.root_of(&snapshot), None, Given::default(), None)
         }
         Goal::Kept(kept) => {
-            let path = setup.place.base().join(kept.document.path.as_ref());
-            let is_file = kept.document.path.as_ref() != "-";
-            let folder = if is_file { folder_of(&path) } else { whole(std::path::Path::new("")) };
-            let source = Source {
-                shown: format!("{} (generation {})", kept.document.path, kept.generation.0),
-                path: is_file.then_some(path),
-                folder: folder.clone(),
-                text: kept.document.text.clone(),
-            };
+            let source = Source::kept(&kept.document, &setup.place);
+            let folder = source.folder.clone();
+            let source = Source { shown: format!("{} (generation {})", source.shown, kept.generation.0), ..source };
             let known = Known { given: Some(&kept.given), complete: true, kept: Some(&kept.answers.frozen()) };
             let document = Document::check(source, &setup.global.offer, &known, |_| false).await;
             let document = with_recorded(document, &snapshot, &known).await;
@@ -103,18 +97,8 @@ async fn way_back(
     let mut registry: Registry = registry;
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, instance, root)?;
-    let request = Request {
-        instance: shell.instance.clone(),
-        document,
-        given,
-        options,
-        snapshot,
-        catalogs: registry.catalogs.clone(),
-        functions: registry.functions.clone(),
-        answers,
-        world: &shell,
-    };
-    let staged = engine::plan(request, found).await;
+    let wanted = Wanted { document, given, options, snapshot, answers };
+    let staged = engine::plan(wanted.request(&shell, &registry), found).await;
     Ok(Way { files, shell: Some(shell), staged })
 }
 

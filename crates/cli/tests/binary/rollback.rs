@@ -6,8 +6,14 @@ const SHOP: &str = "version: 2023-04-20
 variables:
   text: {type: string, default: one}
   word: {type: string, secret: true, default: sesame}
+datasources:
+  list:
+    type: local/file
+    metadata: {displayName: What is sold}
+    filter: {field: path, operator: '=', search: list.txt}
+    exports: {content: {type: string}}
 resources:
-  page: {type: local/file, spec: {path: page.txt, content: '${variables.text}'}}
+  page: {type: local/file, spec: {path: page.txt, content: '${variables.text} ${datasources.list.content}'}}
   check:
     type: local/command
     dependsOn: page
@@ -29,20 +35,24 @@ fn a_failed_deployment_is_undone_and_says_so() {
     place.write("side.yaml", SIDE);
     place.ends(0, &["key", "new"]);
     place.write("fine", "");
+    place.write("list.txt", "fern");
     place.ends(0, &["deploy", "--yes"]);
-    assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one".into(), "side one".into()));
+    assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one fern".into(), "side one".into()));
 
-    // The documents of the generation are kept whole: what they say now does not count.
+    // The documents of the generation are kept whole, with what was read then: what they say now does not count.
+    place.write("list.txt", "moss");
     place.write("side.yaml", SIDE.replace("side $", "another side $"));
     std::fs::remove_file(place.path().join("fine")).unwrap();
     let failed = place.ends(4, &["deploy", "--yes", "--on-failure", "rollback", "--var", "text=two"]);
     assert!(failed.err.contains("rolling back to generation 1"), "{}", failed.err);
-    assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one".into(), "side one".into()));
+    assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one fern".into(), "side one".into()));
     // The command cannot be run again either.
     assert!(failed.err.contains("error[rollback-incomplete]") && failed.err.contains("`check`"), "{}", failed.err);
     assert!(failed.err.contains("(generation 1):"), "{}", failed.err);
 
     place.write("fine", "");
+    place.write("list.txt", "fern");
+    place.write("list.txt", "moss");
     let back = place.ends(0, &["rollback", "--yes"]);
     assert_eq!(back.last_line(), "1 created, 0 updated, 0 deleted");
     let history = place.ends(0, &["history", "--json"]).out;
@@ -54,16 +64,17 @@ fn a_person_goes_back_to_a_generation_that_ended_well() {
     let place = Place::with("shop.blueprint.yaml", &SHOP.replace("include:\n", "#").replace("  side:", "# side:"));
     place.ends(0, &["key", "new"]);
     place.write("fine", "");
-    for text in ["one", "two", "three"] {
+    place.write("list.txt", "fern");
+    for text in ["one", "two", "three", "four", "five", "six"] {
         place.ends(0, &["deploy", "--yes", "--var", &format!("text={text}")]);
     }
     let newest = place.ends(0, &["rollback", "--yes"]);
     assert!(newest.err.contains("nothing came after it"), "{}", newest.err);
-    assert_eq!(place.read("page.txt"), "three");
+    assert_eq!(place.read("page.txt"), "six fern");
     // Nobody is asked in a pipe.
     assert!(place.ends(2, &["rollback", "1"]).err.contains("--yes"));
     place.ends(0, &["rollback", "1", "--yes"]);
-    assert_eq!(place.read("page.txt"), "one");
+    assert_eq!(place.read("page.txt"), "one fern");
     assert!(place.ends(1, &["rollback", "77", "--yes"]).err.contains("there is no generation 77"));
     place.ends(1, &["rollback", "--yes", "--instance", "nobody"]);
 

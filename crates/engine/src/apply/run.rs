@@ -70,7 +70,7 @@ impl Apply {
         }
     }
 
-    /// The namespace of a task whose provider takes no more calls for now.
+    /// The namespace of a task whose provider has no room at the moment.
     fn full(&self, task: u32) -> Option<Name> {
         let decided = self.plan.tasks[task as usize].decision.as_ref()?;
         let namespace = Catalogs::namespace_of(&decided.type_name);
@@ -155,7 +155,7 @@ impl Apply {
         self.vacate(task);
         self.running[task as usize].progress = Progress::Ready;
         self.running[task as usize].request = None;
-        let address = decided.address.clone();
+        let address = Apply::recorded_at(&decided).clone();
         let record = self.snapshot.records.get(&address).cloned();
         let outcome = state::Outcome { address, record, error: None };
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);

@@ -842,18 +842,5 @@ pub(crate) fn conflict(link: &Address, target: &str, refused: &Refused) -> Diagn
 
 /// What stands for a part where a declared resource is asked for: nothing but its place.
 pub(crate) fn part_resource(span: Span, ty: &ResourceType) -> Resource {
-    Resource {
-        span,
-        type_name: diag::Spanned::new(ty.name.clone(), span),
-        spec: Expr::literal(Value::Null, span),
-        spec_key: span,
-        each: None,
-        condition: None,
-        depends_on: Vec::new(),
-        link_selector: None,
-        metadata: Default::default(),
-        lifecycle: Default::default(),
-        description: None,
-        made_from: None,
-    }
+    Resource::new(span, diag::Spanned::new(ty.name.clone(), span), span, Expr::literal(Value::Null, span))
 }

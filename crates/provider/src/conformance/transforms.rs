@@ -106,20 +106,8 @@ fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> Document {
             Some((type_name, spec)) => ((*type_name).clone(), spec.clone()),
             None => plain,
         };
-        let resource = Resource {
-            span: place,
-            type_name: Spanned::new(type_name, inside(10)),
-            spec: written(&spec, inside(30)),
-            spec_key: inside(20),
-            each: None,
-            condition: None,
-            depends_on: Vec::new(),
-            link_selector: None,
-            metadata: Default::default(),
-            lifecycle: Default::default(),
-            description: None,
-            made_from: None,
-        };
+        let spec = written(&spec, inside(30));
+        let resource = Resource::new(place, Spanned::new(type_name, inside(10)), inside(20), spec);
         blueprint.resources.insert((*name).into(), resource);
     }
     Document::of(blueprint)

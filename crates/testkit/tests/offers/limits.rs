@@ -1,10 +1,17 @@
 //! A provider that takes few calls at once.
 
 use engine::{Event, Given};
+use providers::fake::{Fault, FaultKind, When};
 use state::OperationOutcome;
 use testkit::lab::{Lab, settings};
 
 use super::{codes, lab, lately, stage};
+
+/// Of a create that was cut off this provider cannot tell afterwards whether it was made.
+const FORGETFUL: &str = r#"{ "format": 1, "namespace": "forgetful",
+  "resourceTypes": { "forgetful/thing": { "idField": "id", "fields": {
+    "name": { "kind": "string", "required": true },
+    "id": { "kind": "string", "computed": true, "value": "thing-{hash}" } } } } }"#;
 
 const CATALOGUE: &str = r#"{ "format": 1, "namespace": "narrow", "maxParallel": 2,
   "resourceTypes": { "narrow/gate": { "idField": "id", "fields": {
@@ -61,4 +68,41 @@ fn what_it_has_no_room_for_waits_and_holds_nobody_up() {
             assert!(most <= 2, "{most} calls at once, with {parallel} allowed and 2 taken");
         });
     }
+}
+
+/// How many calls are open after a run that ended while the create of this address was under way, four calls at once.
+async fn left_open(lab: &Lab, text: &str, at: &str) -> usize {
+    let staged = stage(lab, text, Given::default()).await;
+    let told = codes(&staged);
+    let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
+    let kind = FaultKind::Crash { when: When::Before, untraceable: false };
+    let fault = Fault { on: Some(provider::Operation::Create), at: at.into(), skip: 0, times: 1, kind };
+    let run = lab.run(staged, false, vec![fault], settings(Some(4), false)).await;
+    assert!(run.operated.is_none(), "it did not crash");
+    lab.snapshot().await.open.len()
+}
+
+#[test]
+fn more_calls_are_stated_than_there_is_room_for_only_where_that_leaves_no_doubt() {
+    let list = "${split(\"a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,1,2,3,4,5,6,7,8\", \",\")}";
+    let things = |type_name: &str, spec: &str| {
+        format!(
+            "version: 2023-04-20\nresources:\n  thing: {{ type: {type_name}, each: '{list}', spec: {{ {spec} }} }}\n"
+        )
+    };
+    // A cloud that answers at once, and finds what a token has made.
+    lately(async {
+        assert!(left_open(&lab(&[]), &things("test/data", "input: '${elem}'"), "thing[16]").await > 4);
+    });
+    // One that has to be waited for: nothing is gained by going ahead.
+    lately(async {
+        assert!(left_open(&lab(&[]), &things("test/data", "input: '${elem}', delayMs: 50"), "thing[16]").await <= 4);
+    });
+    // One that cannot tell afterwards, beside one that can.
+    lately(async {
+        let text = things("forgetful/thing", "name: '${elem}'")
+            + "  stop: { type: test/data, spec: { input: 1 } }\n"
+            + &format!("  more: {{ type: forgetful/thing, each: '{list}', spec: {{ name: 'more-${{elem}}' }} }}\n");
+        assert!(left_open(&lab(&[FORGETFUL]), &text, "stop").await <= 4);
+    });
 }
