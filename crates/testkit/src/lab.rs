@@ -1,8 +1,8 @@
 //! A laboratory: one simulated cloud, one memory of instances, one virtual clock, and processes that come and go.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
@@ -22,6 +22,7 @@ use stores::memory::{MemoryState, MemoryStore};
 use tokio::sync::mpsc;
 
 use crate::shelf::{FAR_AWAY, FarAway, Shelf};
+use crate::simulation::{Kept, Late, Process, Reached, Sabotage, Weather};
 
 /// 2023-01-02T15:04:05Z, at which every laboratory begins.
 pub const BEGINNING: i64 = 1_672_671_845;
@@ -50,6 +51,11 @@ pub struct Lab {
     pub key: bool,
     /// The clock.
     pub clock: Clock,
+    /// Whether each call and what is there after each run are judged (see [`Run::broken`]).
+    pub judged: bool,
+    /// An engine with this fault is simulated.
+    pub sabotage: Option<Sabotage>,
+    late: Late,
     chance: Chance,
     more: Vec<Arc<Catalog>>,
 }
@@ -86,6 +92,8 @@ pub struct Run {
     pub events: Vec<Event>,
     /// What was asked of the cloud.
     pub journal: fake::Journal,
+    /// What should never have happened, where that is judged.
+    pub broken: Vec<String>,
 }
 
 impl Run {
@@ -115,6 +123,9 @@ impl Lab {
             name: Self::instance(),
             key: true,
             clock: Clock::at(BEGINNING),
+            judged: false,
+            sabotage: None,
+            late: Late::default(),
             chance: Chance::seeded(1),
             more,
         }
@@ -127,7 +138,7 @@ impl Lab {
 
     /// What seals and opens secrets.
     pub fn sealer(&self) -> Sealer {
-        if self.key { Sealer::with_key([7; 32]) } else { Sealer::none() }
+        if self.key { Sealer::with_key(crate::simulation::KEY) } else { Sealer::none() }
     }
 
     /// The name of the instance, unless another one is set.
@@ -137,15 +148,31 @@ impl Lab {
 
     /// The state.
     pub async fn snapshot(&self) -> Snapshot {
-        self.store().load(&self.name).await.unwrap_or_default()
+        let mut snapshot = self.store().load(&self.name).await.unwrap_or_default();
+        if let Some(sabotage) = self.sabotage {
+            sabotage.snapshot(&mut snapshot);
+        }
+        snapshot
     }
 
-    fn shell(&self, faults: Vec<Fault>, on_crash: Option<fake::OnCrash>) -> (Shell, Arc<FakeProvider>) {
-        let first =
-            fake::provider(FakeOptions { world: Some(self.world.clone()), faults, on_crash, ..FakeOptions::default() });
+    fn shell(&self, process: &Arc<Process>) -> (Shell, Arc<FakeProvider>) {
+        let ends = process.clone();
+        let first = fake::provider(FakeOptions {
+            world: Some(self.world.clone()),
+            faults: process.faults(),
+            on_crash: Some(Arc::new(move || ends.end())),
+            ..FakeOptions::default()
+        });
         let first = Arc::new(first);
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
-        providers.insert("test".into(), first.clone());
+        let reached = Reached {
+            behind: first.clone(),
+            process: process.clone(),
+            world: self.world.clone(),
+            late: self.late.clone(),
+            judged: self.judged.then(|| self.memory.clone()),
+        };
+        providers.insert("test".into(), Arc::new(reached));
         for catalog in &self.more {
             let options = FakeOptions {
                 catalog: Some(catalog.clone()),
@@ -205,7 +232,7 @@ impl Lab {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
         let loaded = engine::load(&files, file, &self.functions, &mut diagnostics);
-        let (shell, _) = self.shell(Vec::new(), None);
+        let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         let folder = self.whole_folder();
         let reading = Reading {
             files: &mut files,
@@ -283,7 +310,7 @@ impl Lab {
         answers: Option<Answers>,
         found: &mut Diagnostics,
     ) -> Option<Staged> {
-        let (shell, _) = self.shell(Vec::new(), None);
+        let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         let request = Request {
             instance: self.name.name().clone(),
             document,
@@ -300,17 +327,14 @@ impl Lab {
 
     /// Carries a plan out in a process of its own, under faults.
     pub async fn run(&self, staged: Staged, kept: bool, faults: Vec<Fault>, settings: Settings) -> Run {
-        let crashed = Arc::new(tokio::sync::Notify::new());
-        let has_crashed = Arc::new(AtomicBool::new(false));
-        let on_crash: fake::OnCrash = {
-            let (crashed, has_crashed) = (crashed.clone(), has_crashed.clone());
-            Arc::new(move || {
-                has_crashed.store(true, Ordering::SeqCst);
-                crashed.notify_one();
-            })
-        };
-        let (shell, provider) = self.shell(faults, Some(on_crash));
-        let store = self.store();
+        self.run_in(staged, kept, Weather::of(faults), settings).await
+    }
+
+    /// Carries a plan out in a process of its own, in any weather.
+    pub async fn run_in(&self, staged: Staged, kept: bool, weather: Weather, settings: Settings) -> Run {
+        let process = Process::new(weather, self.sabotage);
+        let (shell, provider) = self.shell(&process);
+        let store = Kept::new(self.store(), process.clone());
         let instance = self.name.clone();
         let mut events = Vec::new();
         let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
@@ -329,21 +353,93 @@ impl Lab {
             );
             tokio::select! {
                 biased;
-                () = crashed.notified() => None,
-                operated = running => Some(operated).filter(|_| !has_crashed.load(Ordering::SeqCst)),
+                () = process.ended() => None,
+                operated = running => Some(operated).filter(|_| !process.has_ended() && !process.loses()),
             }
         };
         if operated.is_none() {
             // What comes next runs in a new process, after the lease of this one has run out.
             tokio::time::sleep(engine::shell::LEASE * 2).await;
         }
-        Run { operated, events, journal: provider.journal() }
+        let mut broken = process.broken();
+        if self.judged && !process.loses() {
+            broken.extend(self.forgotten().await);
+        }
+        Run { operated, events, journal: provider.journal(), broken }
+    }
+
+    /// Things of the instance that nobody will ever find again, and addresses with more things than can be told apart.
+    async fn forgotten(&self) -> Vec<String> {
+        let snapshot = self.store().load(&self.name).await.unwrap_or_default();
+        let tokens: BTreeSet<&str> = snapshot
+            .open
+            .values()
+            .map(|open| open.intent.token.as_ref())
+            .chain(snapshot.records.values().filter_map(|record| record.token.as_deref()))
+            .collect();
+        let mut ids: BTreeSet<&str> = snapshot.open.values().map(|open| open.intent.id.as_ref()).collect();
+        for record in snapshot.records.values() {
+            ids.insert(&record.id);
+            ids.extend(record.deposed.iter().map(|old| old.id.as_ref()));
+        }
+        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let own = format!("{}/", self.name.as_str());
+        let things = world.things().filter(|thing| thing.place.starts_with(&own));
+        let lost = things.filter(|thing| !ids.contains(thing.id.as_ref()) && !tokens.contains(thing.token()));
+        lost.map(|thing| format!("{} {} is there and nobody knows of it", thing.place, thing.id)).collect()
     }
 
     /// Another operation takes the instance and keeps it.
     pub async fn hold(&self) -> Option<Lease> {
         let long = std::time::Duration::from_secs(86_400);
         self.store().lease(&self.name, "other@lab", self.clock.now(), long).await.ok()
+    }
+
+    /// What is in the cloud by place, with ids and hashes replaced by the places that they stand for.
+    pub fn cloud(&self) -> BTreeMap<String, String> {
+        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut things: Vec<_> = world.things().collect();
+        things.sort_by(|a, b| (&a.place, &a.id).cmp(&(&b.place, &b.id)));
+        for thing in &things {
+            let hash = thing.id.rsplit(['-', '/']).next().unwrap_or_default().to_owned();
+            names.insert(hash, format!("<{}>", thing.place));
+        }
+        let mut cloud = BTreeMap::new();
+        for thing in things {
+            let count = counts.entry(thing.place.to_string()).or_default();
+            *count += 1;
+            // How often a thing was updated on the way does not count.
+            let fields: Vec<String> = thing
+                .fields
+                .as_map()
+                .into_iter()
+                .flatten()
+                .filter(|(name, _)| name.as_ref() != "revision")
+                .map(|(name, value)| format!("{name}: {value:?}"))
+                .collect();
+            let mut fields = fields.join(", ");
+            for (hash, place) in &names {
+                fields = fields.replace(hash.as_str(), place);
+            }
+            cloud.insert(format!("{} #{count}", thing.place), format!("{} {fields}", thing.type_name));
+        }
+        cloud
+    }
+
+    /// The ids of all things in the cloud, and those that the state knows.
+    pub async fn ids(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let snapshot = self.snapshot().await;
+        let mut known = BTreeSet::new();
+        // A link is no thing of its own in the cloud.
+        for (_, record) in snapshot.records.iter().filter(|(_, record)| !record.id.contains("::")) {
+            known.insert(record.id.to_string());
+            known.extend(record.deposed.iter().map(|old| old.id.to_string()));
+        }
+        known.remove("");
+        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (world.things().map(|thing| thing.id.to_string()).collect(), known)
     }
 
     /// A function of the world outside: reads an expression of a staged document.
@@ -353,7 +449,7 @@ impl Lab {
         expr: &blueprint::Expr,
         found: &mut Diagnostics,
     ) -> Option<Value> {
-        let (shell, _) = self.shell(Vec::new(), None);
+        let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         staged.evaluate(expr, &shell, found).await
     }
 }

@@ -1,5 +1,6 @@
 //! What tests of several rooms share: a small world of its own in which documents are staged and deployed, the runner
-//! of the conformance pack, the runner of specification pages, the runner of scenarios.
+//! of the conformance pack, the runner of specification pages, the runner of scenarios, and the simulation that makes
+//! scenarios up.
 //!
 //! Not here: anything the product needs.
 
@@ -8,3 +9,4 @@ pub mod lab;
 pub mod pages;
 pub mod scenario;
 pub mod shelf;
+pub mod simulation;

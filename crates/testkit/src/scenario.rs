@@ -30,7 +30,15 @@
 //! and what goes wrong: `crash-after N` and `crash-before N` (the process ends after or before the call of the N-th step
 //! of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good), `trouble CALL N`
 //! (refused N times, may be tried again), `lose CALL` (done, but the answer is lost), `slow ADDRESS N` (stable at the
-//! check after N others), `never-stable ADDRESS`. A CALL is `create ADDRESS`, `update ADDRESS` or `delete ADDRESS`.
+//! check after N others), `never-stable ADDRESS`, `throttle CALL N`, `partial CALL` (done, but it failed). A CALL is
+//! `create ADDRESS`, `update ADDRESS` or `delete ADDRESS`, and `after N` behind it lets so many of them go well before.
+//! The weather of the whole process: `latency SEED`, `ends-at MOMENT`, `commit-fails N`, `commit-unsure N` (it took effect
+//! all the same), `loses-from N` (commits from that one on were not durable), `sees-late SECONDS`; see
+//! [`Weather`](crate::simulation::Weather).
+//!
+//! `judged` has every call and what is there after each run judged; `settle disks.yaml as lab` (or `settle nothing as
+//! lab`) comes to rest in fair weather and judges the end. What must never be is written as `broken:`. `sabotage WORD`
+//! simulates an engine with a fault.
 //!
 //! Documents may include one another by name.
 //!
@@ -48,12 +56,13 @@ use engine::{
     Action, Adoption, Drift, DriftPolicy, Event, ExportAction, ExportChange, Given, Options, Staged, Step, Surgery,
 };
 use provider::Operation;
-use providers::fake::{Fault, FaultKind, When};
-use state::{Exported, Generation, InstanceName, Lease, Store as _};
+use providers::fake::{Fault, FaultKind, Refusal, When};
+use state::{Exported, Generation, InstanceName, Lease, OperationOutcome, StatusWord, Store as _};
 
 use crate::conformance::{in_runtime, values};
 use crate::lab::{Lab, Run, Stage, settings};
 use crate::shelf::Shelf;
+use crate::simulation::{CommitFault, SECRET, Sabotage, Weather};
 
 /// Runs a script and gives what to record: each command with what it did beneath it. `Err` if the script itself cannot
 /// be understood.
@@ -107,7 +116,7 @@ struct Tail {
     keep_going: bool,
     roll_back: bool,
     parallel: Option<usize>,
-    faults: Vec<Fault>,
+    weather: Weather,
     /// The process ends at the call of this step of the plan, from 1.
     crash_at: Option<(usize, When)>,
 }
@@ -123,6 +132,10 @@ impl<'a> Words<'a> {
     fn number(&mut self, what: &str) -> Result<usize, String> {
         let word = self.next(what)?;
         word.parse().map_err(|_| format!("`{word}` is no number"))
+    }
+
+    fn count(&mut self, what: &str) -> Result<u32, String> {
+        u32::try_from(self.number(what)?).map_err(|_| format!("{what}: that is too many"))
     }
 
     fn operation(&mut self) -> Result<Operation, String> {
@@ -155,6 +168,7 @@ impl<'a> Words<'a> {
         let mut tail = Tail::default();
         while let Some(word) = self.0.next() {
             let fault = |on, at: &str, times: u32, kind| Fault { on, at: at.into(), skip: 0, times, kind };
+            let faults = &mut tail.weather.faults;
             match word {
                 "no-refresh" => tail.refresh.refresh = false,
                 "target" => tail.refresh.targets.push(self.address()?),
@@ -197,28 +211,50 @@ impl<'a> Words<'a> {
                     let on = self.operation()?;
                     let at = self.next("the address")?;
                     let untraceable = self.0.next_if_eq(&"untraceable").is_some();
-                    tail.faults.push(fault(Some(on), at, 1, FaultKind::Crash { when, untraceable }));
+                    faults.push(fault(Some(on), at, 1, FaultKind::Crash { when, untraceable }));
                 }
                 "fail" => {
                     let on = self.operation()?;
-                    tail.faults.push(fault(Some(on), self.next("the address")?, 1, FaultKind::Permanent));
+                    faults.push(fault(Some(on), self.next("the address")?, 1, FaultKind::Permanent));
                 }
                 "trouble" => {
                     let (on, at) = (self.operation()?, self.next("the address")?);
-                    let times = u32::try_from(self.number("how often")?).unwrap_or(u32::MAX);
-                    tail.faults.push(fault(Some(on), at, times, FaultKind::Transient));
+                    faults.push(fault(Some(on), at, self.count("how often")?, FaultKind::Transient));
+                }
+                "throttle" => {
+                    let (on, at) = (self.operation()?, self.next("the address")?);
+                    faults.push(fault(Some(on), at, self.count("how often")?, FaultKind::Throttled));
+                }
+                "partial" => {
+                    let on = self.operation()?;
+                    faults.push(fault(Some(on), self.next("the address")?, 1, FaultKind::Partial));
+                }
+                "after" => {
+                    let skip = self.count("how many")?;
+                    faults.last_mut().ok_or("`after` stands behind a call")?.skip = skip;
+                }
+                "latency" => {
+                    let seed = self.next("the seed")?;
+                    tail.weather.latency = Some(seed.parse().map_err(|_| format!("`{seed}` is no number"))?);
+                }
+                "ends-at" => tail.weather.ends_at = Some(self.count("the moment")?),
+                "loses-from" => tail.weather.loses_from = Some(self.count("the commit")?),
+                "sees-late" => tail.weather.sees_late = Some(self.count("how many seconds")?),
+                "commit-fails" | "commit-unsure" => {
+                    let number = self.count("the commit")?;
+                    tail.weather.commit_fails = Some(CommitFault { number, written: word == "commit-unsure" });
                 }
                 "lose" => {
                     let on = self.operation()?;
-                    tail.faults.push(fault(Some(on), self.next("the address")?, 1, FaultKind::Lost));
+                    faults.push(fault(Some(on), self.next("the address")?, 1, FaultKind::Lost));
                 }
                 "slow" => {
                     let at = self.next("the address")?;
-                    let checks = u32::try_from(self.number("how many checks")?).ok();
-                    tail.faults.push(fault(None, at, 1, FaultKind::Slow { checks }));
+                    let checks = Some(self.count("how many checks")?);
+                    faults.push(fault(None, at, 1, FaultKind::Slow { checks }));
                 }
                 "never-stable" => {
-                    tail.faults.push(fault(None, self.next("the address")?, 1, FaultKind::Slow { checks: None }));
+                    faults.push(fault(None, self.next("the address")?, 1, FaultKind::Slow { checks: None }));
                 }
                 other => return Err(format!("`{other}` is not understood here")),
             }
@@ -337,16 +373,15 @@ impl Told {
                 let value = serde_json::from_str(&value).unwrap_or(serde_json::Value::String(value));
                 let instance = words.instance()?;
                 words.end()?;
-                let mut world = self.world();
-                world
-                    .set(instance.as_str(), at, field, values::from_json(&value))
-                    .map_err(|refusal| format!("{refusal:?}"))?;
+                let set = self.world().set(instance.as_str(), at, field, values::from_json(&value));
+                self.refusal(set);
             }
             "vanish" => {
                 let at = words.next("the address")?;
                 let instance = words.instance()?;
                 words.end()?;
-                self.world().vanish(instance.as_str(), at).map_err(|refusal| format!("{refusal:?}"))?;
+                let gone = self.world().vanish(instance.as_str(), at);
+                self.refusal(gone);
             }
             "hold" => {
                 self.lab.name = words.instance()?;
@@ -361,6 +396,21 @@ impl Told {
                 for lease in std::mem::take(&mut self.held) {
                     self.lab.store().release(&lease).await.map_err(|error| error.to_string())?;
                 }
+            }
+            "judged" => {
+                words.end()?;
+                self.lab.judged = true;
+            }
+            "sabotage" => {
+                let word = words.next("the fault")?;
+                self.lab.sabotage = Some(Sabotage::of(word).ok_or_else(|| format!("there is no fault `{word}`"))?);
+                words.end()?;
+            }
+            "settle" => {
+                let document = words.next("the document, or `nothing`")?;
+                self.lab.name = words.instance()?;
+                words.end()?;
+                self.settle(Some(document).filter(|document| *document != "nothing")).await?;
             }
             "world" => {
                 words.end()?;
@@ -380,6 +430,90 @@ impl Told {
         self.lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// What somebody else could not do in the cloud.
+    fn refusal(&mut self, done: Result<(), Refusal>) {
+        match done {
+            Ok(()) => {}
+            Err(Refusal::NotThere) => self.line("it is not there"),
+            Err(refusal) => self.line(format!("refused: {refusal:?}")),
+        }
+    }
+
+    /// Comes to rest in fair weather, as what is described or without anything, and judges what is there then.
+    async fn settle(&mut self, document: Option<&str>) -> Result<(), String> {
+        // Reads are true again, and nobody holds the instance any more.
+        tokio::time::sleep(engine::shell::LEASE * 2).await;
+        for _ in 0..4 {
+            let stage = match document {
+                Some(document) => self.stage(document, &Tail::default()).await?,
+                None => self.lab.stage_destroy(Options::default()).await,
+            };
+            let Some(staged) = stage.staged else { break };
+            let run = self.lab.run_in(staged, false, Weather::default(), settings(Some(2), false)).await;
+            self.outcome(&run);
+            let rests = match &run.operated {
+                Some(Operated::Done(outcome)) => {
+                    matches!(outcome.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone))
+                }
+                Some(Operated::Nothing) => true,
+                _ => false,
+            };
+            if rests {
+                return self.judge(document).await;
+            }
+        }
+        self.line("broken: it does not come to rest");
+        Ok(())
+    }
+
+    /// Whether all is as if nothing had ever gone wrong.
+    async fn judge(&mut self, document: Option<&str>) -> Result<(), String> {
+        let mut twin = Lab::new(self.lab.folder.clone(), Vec::new());
+        twin.name = self.lab.name.clone();
+        std::mem::swap(&mut self.lab, &mut twin);
+        if let Some(document) = document
+            && let Some(staged) = self.stage(document, &Tail::default()).await?.staged
+        {
+            self.lab.run(staged, false, Vec::new(), settings(Some(1), false)).await;
+        }
+        std::mem::swap(&mut self.lab, &mut twin);
+        let (here, there) = (self.lab.cloud(), twin.cloud());
+        for (place, thing) in &here {
+            match there.get(place) {
+                None => self.line(format!("broken: {place} is there in the end: {thing}")),
+                Some(other) if other != thing => self.line(format!("broken: {place} is {thing}, not {other}")),
+                Some(_) => {}
+            }
+        }
+        for place in there.keys().filter(|place| !here.contains_key(*place)) {
+            self.line(format!("broken: {place} is not there in the end"));
+        }
+        let (there, known) = self.lab.ids().await;
+        if there != known {
+            self.line(format!("broken: in the cloud are {there:?}, known are {known:?}"));
+        }
+        let snapshot = self.lab.snapshot().await;
+        for (address, _) in &snapshot.open {
+            self.line(format!("broken: a call of {address} is still open"));
+        }
+        for (address, record) in &snapshot.records {
+            if record.deposed.is_some() || record.token.is_some() || record.status.word != StatusWord::Ready {
+                self.line(format!("broken: {address} is still {}", record.status));
+            }
+        }
+        if let Some(document) = document {
+            match self.stage(document, &Tail::default()).await?.staged {
+                Some(staged) if !staged.plan.is_empty() => {
+                    self.line("broken: there is something left to do");
+                    self.plan(&staged);
+                }
+                Some(_) => {}
+                None => self.line("broken: it cannot be planned again"),
+            }
+        }
+        Ok(())
+    }
+
     /// Makes a plan from the state alone, and carries it out.
     async fn plan_from_state(&mut self, tail: Tail) {
         let stage = self.lab.stage_destroy(tail.refresh.clone()).await;
@@ -392,7 +526,13 @@ impl Told {
 
     /// Goes back to a generation, or to the last one that ended well.
     async fn rollback(&mut self, wanted: Option<Generation>, tail: Tail) -> Result<(), String> {
-        let goal = last_goal(&self.lab.store(), &self.lab.name, wanted).await.map_err(|error| error.to_string())?;
+        let goal = match last_goal(&self.lab.store(), &self.lab.name, wanted).await {
+            Ok(goal) => goal,
+            Err(error) => {
+                self.line(error.to_string());
+                return Ok(());
+            }
+        };
         let stage = match goal {
             Ok(goal) => self.lab.stage_back(goal).await,
             Err(diagnostic) => {
@@ -552,7 +692,7 @@ impl Told {
                 };
                 let kind = FaultKind::Crash { when, untraceable: false };
                 let at = step.address.to_string().into();
-                tail.faults.push(Fault { on: Some(on), at, skip: 0, times: 1, kind });
+                tail.weather.faults.push(Fault { on: Some(on), at, skip: 0, times: 1, kind });
                 tail.parallel = Some(1);
             }
         }
@@ -560,11 +700,19 @@ impl Told {
         if tail.roll_back {
             settings.on_failure = OnFailure::Rollback;
         }
-        let run = self.lab.run(staged, kept, tail.faults, settings).await;
+        let run = self.lab.run_in(staged, kept, tail.weather, settings).await;
         self.outcome(&run);
     }
 
     fn outcome(&mut self, run: &Run) {
+        for broken in &run.broken {
+            self.line(format!("broken: {broken}"));
+        }
+        if let Some(secret) = self.inputs.get(SECRET)
+            && run.events.iter().any(|event| format!("{event:?}").contains(secret.as_ref()))
+        {
+            self.line("broken: an event tells the secret");
+        }
         for event in &run.events {
             let half = |replacing: bool| if replacing { " (replacing)" } else { "" };
             let line = match event {

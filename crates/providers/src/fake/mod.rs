@@ -157,6 +157,9 @@ impl FakeProvider {
             Some(FaultKind::Transient) => {
                 return Err(ProviderError::new(ErrorKind::Transient, "the simulated cloud is busy"));
             }
+            Some(FaultKind::Throttled) => {
+                return Err(ProviderError::new(ErrorKind::Throttled, "the simulated cloud has had too many calls"));
+            }
             Some(FaultKind::Permanent) => {
                 return Err(ProviderError::new(ErrorKind::Permanent, "the simulated cloud refuses"));
             }
@@ -175,6 +178,10 @@ impl FakeProvider {
                     lock(&self.world).blur(&place);
                 }
                 return Err(self.crash().await);
+            }
+            Some(FaultKind::Partial) => {
+                let error = ProviderError::new(ErrorKind::Permanent, "the simulated cloud stopped half-way");
+                return Err(ProviderError { partial: Some(Box::new(applied)).filter(|it| !it.id.is_empty()), ..error });
             }
             Some(FaultKind::Lost) => return Err(ProviderError::new(ErrorKind::Transient, "the answer was lost")),
             Some(FaultKind::Answer { set, drop }) => {

@@ -35,8 +35,12 @@ pub enum FaultKind {
     Transient,
     /// Refused for good.
     Permanent,
+    /// Refused because there were too many calls; may be tried again.
+    Throttled,
     /// Done, but the answer is lost; may be tried again.
     Lost,
+    /// Done in part: the thing is there, and the call failed for good.
+    Partial,
     /// The process ends.
     Crash {
         /// Before or after the call does its work.

@@ -82,6 +82,11 @@ pub(super) struct Wish<'a> {
 }
 
 impl Thing {
+    /// The token of the call that made it; empty for what was made by others.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
     /// It, as it may be written to a file.
     fn veiled(&self) -> Box<Thing> {
         Box::new(Thing { fields: veil::drawn(&self.fields, &self.secrets), ..self.clone() })

@@ -16,8 +16,8 @@ use stores::memory::MemoryStore;
 use testkit::lab::{Lab, settings};
 use tokio::sync::{Notify, mpsc};
 
-use crate::sketch::edit;
 use crate::{apply_well, cases, cloud, ids, lab, lately, shell, stage};
+use testkit::simulation::edit;
 
 /// A store that ends the process at one of its commits.
 struct Cutting {

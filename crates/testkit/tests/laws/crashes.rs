@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use provider::Operation;
 use providers::fake::{Fault, FaultKind, Happened, Journal, When};
 
-use crate::sketch::edit;
 use crate::{apply, apply_well, cases, cloud, ids, lab, lately, stage};
+use testkit::simulation::edit;
 
 /// All calls of a run, in the order in which they began.
 fn calls(journal: &Journal) -> Vec<(Operation, String)> {

@@ -6,73 +6,9 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use provider::Operation;
 use providers::fake::{Fault, FaultKind, When};
+use testkit::simulation::linked;
 
 use crate::{apply, apply_well, cases, cloud, lab, lately, stage};
-
-/// A document of functions, buckets and queues around one role.
-#[derive(Clone, Debug)]
-struct Linked {
-    /// Which functions are there, what each selects, how it reads, and whether it is a template.
-    functions: Vec<Option<(u8, bool, bool)>>,
-    /// Which buckets are there; a bucket selects the queues.
-    buckets: Vec<Option<(u8, bool)>>,
-    queues: usize,
-    /// Whether the first bucket is there is known only on deploy, where the gate is changed to this.
-    gate: Option<u8>,
-}
-
-fn linked() -> impl Strategy<Value = Linked> {
-    let function = prop::option::weighted(0.8, (0..3_u8, any::<bool>(), prop::bool::weighted(0.2)));
-    let bucket = prop::option::weighted(0.8, (0..2_u8, any::<bool>()));
-    let gate = prop::option::weighted(0.4, 0..4_u8);
-    (prop::collection::vec(function, 3), prop::collection::vec(bucket, 2), 0..3_usize, gate)
-        .prop_map(|(functions, buckets, queues, gate)| Linked { functions, buckets, queues, gate })
-}
-
-impl Linked {
-    fn text(&self) -> String {
-        let mut text =
-            String::from("version: 2023-04-20\nresources:\n  role: { type: test/role, spec: { name: r } }\n");
-        if let Some(gate) = self.gate {
-            let _ = writeln!(text, "  gate: {{ type: test/record, spec: {{ title: t{gate} }} }}");
-        }
-        for (at, function) in self.functions.iter().enumerate() {
-            let Some((selects, writes, many)) = function else { continue };
-            let selector = match selects {
-                0 => "",
-                1 => "    linkSelector: { byLabel: { kind: bucket } }\n",
-                _ => "    linkSelector: { byLabel: { app: all } }\n",
-            };
-            // All that share the role say the same of a bucket, or they would be in conflict.
-            let access = if *writes { "    metadata: { annotations: { test.function.batch: 3 } }\n" } else { "" };
-            let each = if *many { "    each: ${list(\"x\", \"y\")}\n" } else { "" };
-            let role = "${role.spec.id}";
-            let _ = write!(
-                text,
-                "  f{at}:\n    type: test/function\n{each}{selector}{access}    spec: {{ name: f, role: \"{role}\" }}\n"
-            );
-        }
-        for (at, bucket) in self.buckets.iter().enumerate() {
-            let Some((name, selects)) = bucket else { continue };
-            let selector = if *selects { "    linkSelector: { byLabel: { kind: queue } }\n" } else { "" };
-            let condition = match self.gate {
-                Some(_) if at == 0 => "    condition: ${lt(gate.spec.revision, 3)}\n",
-                _ => "",
-            };
-            let _ = write!(
-                text,
-                "  b{at}:\n    type: test/bucket\n{selector}{condition}    metadata: {{ labels: {{ kind: bucket, app: all }} }}\n    spec: {{ name: n{name}-{at} }}\n"
-            );
-        }
-        for at in 0..self.queues {
-            let _ = writeln!(
-                text,
-                "  q{at}: {{ type: test/queue, metadata: {{ labels: {{ kind: queue, app: all }} }}, spec: {{ name: q{at} }} }}"
-            );
-        }
-        text
-    }
-}
 
 /// Linked things that no sketch can be without: what is in the cloud when the document is deployed at once.
 async fn at_once(text: &str) -> BTreeSet<String> {

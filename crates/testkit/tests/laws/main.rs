@@ -8,7 +8,6 @@ mod links;
 mod order;
 mod plans;
 mod secrets;
-mod sketch;
 mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,46 +91,10 @@ async fn apply_well(lab: &Lab, text: Option<&str>, parallel: usize) -> Run {
 
 /// What is in the cloud by place, with ids and hashes replaced by the places that they stand for.
 fn cloud(lab: &Lab) -> BTreeMap<String, String> {
-    let world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut names: BTreeMap<String, String> = BTreeMap::new();
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut things: Vec<_> = world.things().collect();
-    things.sort_by(|a, b| (&a.place, &a.id).cmp(&(&b.place, &b.id)));
-    for thing in &things {
-        let hash = thing.id.rsplit(['-', '/']).next().unwrap_or_default().to_owned();
-        names.insert(hash, format!("<{}>", thing.place));
-    }
-    let mut cloud = BTreeMap::new();
-    for thing in things {
-        let count = counts.entry(thing.place.to_string()).or_default();
-        *count += 1;
-        // How often a thing was updated on the way does not count.
-        let fields: Vec<String> = thing
-            .fields
-            .as_map()
-            .into_iter()
-            .flatten()
-            .filter(|(name, _)| name.as_ref() != "revision")
-            .map(|(name, value)| format!("{name}: {value:?}"))
-            .collect();
-        let mut fields = fields.join(", ");
-        for (hash, place) in &names {
-            fields = fields.replace(hash.as_str(), place);
-        }
-        cloud.insert(format!("{} #{count}", thing.place), format!("{} {fields}", thing.type_name));
-    }
-    cloud
+    lab.cloud()
 }
 
 /// The ids of all things in the cloud, and those that the state knows.
 async fn ids(lab: &Lab) -> (BTreeSet<String>, BTreeSet<String>) {
-    let snapshot = lab.snapshot().await;
-    let mut known = BTreeSet::new();
-    for record in snapshot.records.values() {
-        known.insert(record.id.to_string());
-        known.extend(record.deposed.iter().map(|old| old.id.to_string()));
-    }
-    known.remove("");
-    let world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    (world.things().map(|thing| thing.id.to_string()).collect(), known)
+    lab.ids().await
 }

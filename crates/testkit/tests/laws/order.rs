@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use provider::Operation;
 use providers::fake::{Happened, Journal};
 
-use crate::sketch::{Sketch, edit};
 use crate::{apply_well, cases, lab, lately};
+use testkit::simulation::{Sketch, edit};
 
 fn first_begin(journal: &Journal, operation: Operation, address: &str) -> Option<usize> {
     let began =

@@ -5,8 +5,8 @@ use engine::{Given, Options, Plan, plan_file};
 use proptest::prelude::*;
 use state::seal::Sealer;
 
-use crate::sketch::{edit, sketch};
 use crate::{apply_well, cases, cloud, ids, lab, lately, stage};
+use testkit::simulation::{edit, sketch};
 
 /// A plan as its file has it; what is sealed in it is opened, because no two seals are equal.
 fn opened(plan: &Plan) -> (String, String) {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// The kinds of things in a sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Holds anything, replaced by nothing.
     Data,
     /// `zone` forces a replacement, delete-first.
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
 
 /// Whether a thing is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
+pub enum Condition {
     /// None is written.
     Always,
     /// Known to be false.
@@ -28,27 +28,30 @@ pub(crate) enum Condition {
 
 /// One resource.
 #[derive(Clone, Debug)]
-pub(crate) struct Element {
-    pub(crate) kind: Kind,
+pub struct Element {
+    /// What it is.
+    pub kind: Kind,
     /// A value that is changed in place.
-    pub(crate) value: u8,
+    pub value: u8,
     /// A value that cannot be changed in place, but for data.
-    pub(crate) zone: u8,
+    pub zone: u8,
     /// Reads the ids of those of these that stand earlier and are declared.
-    pub(crate) reads: Vec<usize>,
+    pub reads: Vec<usize>,
     /// Waits for one of those.
-    pub(crate) after: Option<usize>,
+    pub after: Option<usize>,
     /// So many members; a plain resource if none is given.
-    pub(crate) members: Option<usize>,
-    pub(crate) condition: Condition,
+    pub members: Option<usize>,
+    /// Whether it is there.
+    pub condition: Condition,
     /// Milliseconds that its calls take.
-    pub(crate) delay: u16,
+    pub delay: u16,
 }
 
 /// A document: its elements by number; one that is not there is not declared.
 #[derive(Clone, Debug)]
-pub(crate) struct Sketch {
-    pub(crate) elements: Vec<Option<Element>>,
+pub struct Sketch {
+    /// In their order.
+    pub elements: Vec<Option<Element>>,
 }
 
 fn element() -> impl Strategy<Value = Element> {
@@ -71,7 +74,7 @@ fn element() -> impl Strategy<Value = Element> {
 }
 
 /// Any document of one to six elements.
-pub(crate) fn sketch() -> impl Strategy<Value = Sketch> {
+pub fn sketch() -> impl Strategy<Value = Sketch> {
     prop::collection::vec(prop::option::weighted(0.85, element()), 1..7).prop_map(|mut elements| {
         if elements.iter().all(Option::is_none) {
             elements[0] = Some(Element {
@@ -90,7 +93,7 @@ pub(crate) fn sketch() -> impl Strategy<Value = Sketch> {
 }
 
 /// A document and what becomes of it: about half of its elements stay as they are.
-pub(crate) fn edit() -> impl Strategy<Value = (Sketch, Sketch)> {
+pub fn edit() -> impl Strategy<Value = (Sketch, Sketch)> {
     (sketch(), sketch(), prop::collection::vec(any::<bool>(), 6)).prop_map(|(before, mut after, keep)| {
         for (at, keep) in keep.into_iter().enumerate() {
             if keep && let (Some(old), Some(new)) = (before.elements.get(at), after.elements.get_mut(at)) {
@@ -110,7 +113,7 @@ impl Sketch {
     }
 
     /// Which earlier elements one uses in any way.
-    pub(crate) fn uses(&self, at: usize) -> Vec<usize> {
+    pub fn uses(&self, at: usize) -> Vec<usize> {
         let Some(element) = self.element(at) else { return Vec::new() };
         let mut uses: Vec<usize> = self.reads(at);
         uses.extend(element.after.filter(|other| *other < at && self.element(*other).is_some()));
@@ -141,7 +144,7 @@ impl Sketch {
     }
 
     /// The addresses that an element stands for.
-    pub(crate) fn addresses(&self, at: usize) -> Vec<String> {
+    pub fn addresses(&self, at: usize) -> Vec<String> {
         match self.element(at).map(|element| element.members) {
             None => Vec::new(),
             Some(None) => vec![format!("r{at}")],
@@ -150,7 +153,7 @@ impl Sketch {
     }
 
     /// Its text.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = String::from("version: 2025-11-02\nresources:\n");
         for (at, element) in self.elements.iter().enumerate() {
             let Some(element) = element else { continue };
