@@ -19,7 +19,9 @@ use crate::{
     StatusWord, Store, StoreError,
 };
 
-pub use samples::{address, began, failed, finished, full_operation, full_record, intent, outcome, record, sealer};
+pub use samples::{
+    address, began, delete, failed, finished, full_operation, full_record, intent, outcome, record, sealer,
+};
 
 /// An empty place; each call opens a store on it, as another process would.
 pub type Place = Box<dyn Fn(Sealer) -> Box<dyn Store>>;
@@ -387,23 +389,37 @@ async fn cut_off(place: &Place) -> Result<(), Failed> {
     check_eq!(open(&found), ["b", "c"], "open calls");
     check_eq!(found.open.get(&address("c")).map(|open| &*open.intent.token), Some("token-3"), "the token of a call");
     check_eq!(found.records.len(), 1, "records");
+    check!(found.deleted.is_empty(), "deleted before anything was: {:?}", found.deleted);
     let last = store.info(&shop).await?.and_then(|info| info.last);
     check!(matches!(last, Some((_, None))), "the operation has an outcome: {last:?}");
     // Another operation settles one of them and is cut off in its turn.
     let lease = store.lease(&shop, "bob@host (2)", NOW + 100, MINUTE).await?;
     let mut hand = Hand { store: &*store, lease, revision: found.revision };
     hand.commit(vec![began("op-2"), outcome(1, "c", record(Value::Int(3)))]).await?;
+    hand.commit(vec![delete(2, "a", "id-a"), outcome(2, "a", None), delete(3, "c", "id-c")]).await?;
     drop(hand);
     drop(store);
     let store = place(sealer());
     let found = store.load(&shop).await?;
-    check_eq!(open(&found), ["b"], "open calls after another operation");
+    check_eq!(open(&found), ["b", "c"], "open calls after another operation");
+    let deleted = |snapshot: &Snapshot| {
+        let each = snapshot.deleted.iter().map(|(address, id)| format!("{address} {id}"));
+        each.collect::<Vec<_>>()
+    };
+    check_eq!(deleted(&found), ["a id-a", "c id-c"], "things that were being deleted");
     store.unlock(&shop).await?;
     let mut hand = Hand::take(&*store, "shop").await?;
-    hand.commit(vec![began("op-3"), intent(4, "b"), outcome(4, "b", None), finished(1, OperationOutcome::Ready)])
-        .await?;
+    hand.commit(vec![
+        began("op-3"),
+        outcome(3, "c", None),
+        intent(4, "b"),
+        outcome(4, "b", None),
+        finished(1, OperationOutcome::Ready),
+    ])
+    .await?;
     let found = store.load(&shop).await?;
     check!(found.open.is_empty(), "open calls in the end: {:?}", open(&found));
+    check!(found.deleted.is_empty(), "what was deleted before the end still counts: {:?}", found.deleted);
     check_eq!(found.generation.0, 1, "generation");
     Ok(())
 }

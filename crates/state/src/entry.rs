@@ -140,6 +140,14 @@ pub struct Intent {
     pub dependencies: Vec<Address>,
 }
 
+impl Intent {
+    /// The address and id of what is no longer there when the call is done; nothing for other calls, and for the old half of
+    /// a thing that was replaced.
+    pub fn deletes(&self) -> Option<(&Address, &Name)> {
+        (self.op == StatusOp::Delete && !self.deposed && !self.id.is_empty()).then_some((&self.address, &self.id))
+    }
+}
+
 /// What is true of an address after a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {

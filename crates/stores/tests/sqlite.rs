@@ -262,7 +262,8 @@ fn a_store_that_is_not_let_go_leaves_nothing_torn() {
         }
         seen.push(found.revision.0);
     }
-    assert!(seen.is_sorted() && seen.first() == Some(&0) && seen.len() > 40, "{seen:?}");
+    // The first commit is not in the log any more: tokens come from what it says.
+    assert!(seen.is_sorted() && seen.first() == Some(&1) && seen.len() > 40, "{seen:?}");
 }
 
 /// Format 1, written on 2026-11-21 and kept: it must be readable for ever.

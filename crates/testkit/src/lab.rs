@@ -17,7 +17,7 @@ use providers::fake::{self, FakeOptions, FakeProvider, Fault, SharedWorld};
 use source::{Location, Source, Sources};
 use sources::disk::Disk;
 use state::seal::Sealer;
-use state::{InstanceName, Lease, Snapshot, Store as _};
+use state::{InstanceName, Lease, OperationOutcome, Snapshot, Store as _};
 use stores::memory::{MemoryState, MemoryStore};
 use tokio::sync::mpsc;
 
@@ -357,11 +357,16 @@ impl Lab {
                 operated = running => Some(operated).filter(|_| !process.has_ended() && !process.loses()),
             }
         };
-        if operated.is_none() {
-            // What comes next runs in a new process, after the lease of this one has run out.
+        if matches!(operated, None | Some(Operated::Lost(_))) {
+            // What comes next runs in a new process, after the lease of this one has run out. Reads are true again by then.
             tokio::time::sleep(engine::shell::LEASE * 2).await;
         }
-        let mut broken = process.broken();
+        let ended = match &operated {
+            Some(Operated::Done(outcome)) => outcome.outcome,
+            _ => None,
+        };
+        let done = matches!(ended, Some(OperationOutcome::Ready | OperationOutcome::Gone));
+        let mut broken = process.broken(done);
         if self.judged && !process.loses() {
             broken.extend(self.forgotten().await);
         }
@@ -395,7 +400,8 @@ impl Lab {
         self.store().lease(&self.name, "other@lab", self.clock.now(), long).await.ok()
     }
 
-    /// What is in the cloud by place, with ids and hashes replaced by the places that they stand for.
+    /// What is in the cloud by place, with ids and hashes replaced by the places that they stand for, and lists of objects
+    /// sorted: they grow as things come.
     pub fn cloud(&self) -> BTreeMap<String, String> {
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -411,19 +417,9 @@ impl Lab {
             let count = counts.entry(thing.place.to_string()).or_default();
             *count += 1;
             // How often a thing was updated on the way does not count.
-            let fields: Vec<String> = thing
-                .fields
-                .as_map()
-                .into_iter()
-                .flatten()
-                .filter(|(name, _)| name.as_ref() != "revision")
-                .map(|(name, value)| format!("{name}: {value:?}"))
-                .collect();
-            let mut fields = fields.join(", ");
-            for (hash, place) in &names {
-                fields = fields.replace(hash.as_str(), place);
-            }
-            cloud.insert(format!("{} #{count}", thing.place), format!("{} {fields}", thing.type_name));
+            let fields = thing.fields.as_map().into_iter().flatten().filter(|(name, _)| name.as_ref() != "revision");
+            let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {}", plain(value, &names))).collect();
+            cloud.insert(format!("{} #{count}", thing.place), format!("{} {}", thing.type_name, fields.join(", ")));
         }
         cloud
     }
@@ -465,6 +461,30 @@ impl Back for Lab {
 
     fn in_words(&self, found: Diagnostics) -> Diagnostics {
         found
+    }
+}
+
+/// A value with ids replaced by the places that they stand for.
+fn plain(value: &Value, names: &BTreeMap<String, String>) -> String {
+    match value.bare() {
+        Value::Map(entries) => {
+            let entries: Vec<String> =
+                entries.iter().map(|(name, entry)| format!("{name}: {}", plain(entry, names))).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        Value::List(items) | Value::Set(items) => {
+            let mut texts: Vec<String> = items.iter().map(|item| plain(item, names)).collect();
+            if items.iter().all(|item| item.as_map().is_some()) {
+                texts.sort_unstable();
+            }
+            format!("[{}]", texts.join(", "))
+        }
+        other => {
+            let text = format!("{other:?}");
+            names.iter().fold(text, |text, (hash, place)| {
+                if text.contains(hash.as_str()) { text.replace(hash.as_str(), place) } else { text }
+            })
+        }
     }
 }
 

@@ -224,6 +224,7 @@ impl Apply {
         let Some(decided) = self.decided(task) else { return };
         let kind = self.plan.tasks[task as usize].kind;
         let called = self.running[task as usize].request.take();
+        let called = called.filter(|_| !self.running[task as usize].looks_on);
         self.running[task as usize].record = None;
         self.running[task as usize].progress = Progress::Done;
         if self.forced.contains(&task) {
@@ -269,23 +270,36 @@ impl Apply {
             self.complete(task, effects);
             return;
         };
+        let request = self.looking(task, decided, &prior);
         let running = &mut self.running[task as usize];
         running.progress = Progress::Configured;
-        running.request = Some(Box::new(CallRequest {
-            address: decided.address.clone(),
-            type_name: prior.type_name.clone(),
-            operation: Verb::Update,
-            id: Some(prior.id.clone()),
-            prior_inputs: prior.inputs.clone(),
-            prior: prior.outputs.clone(),
-            desired: prior.inputs.clone(),
-            private: prior.private.clone(),
-            token: format!("{}-{task}", self.operation.id).into(),
-        }));
+        running.request = Some(request);
         running.record = Some(prior);
         // Its values are in the state already: readers need not wait.
         self.release(task, Some(Until::Configured));
         self.look(task, effects);
+    }
+
+    /// The same, where something has to be remembered of it first.
+    pub(super) fn record_and_look_on(&mut self, task: u32, decided: &Decided, record: Arc<Record>) {
+        self.running[task as usize].request = Some(self.looking(task, decided, &record));
+        self.running[task as usize].looks_on = true;
+        self.record(task, decided, Some(record), None, Durable::Configured(task));
+    }
+
+    /// What is asked of a thing for which nothing is called.
+    fn looking(&self, task: u32, decided: &Decided, record: &Record) -> Box<CallRequest> {
+        Box::new(CallRequest {
+            address: decided.address.clone(),
+            type_name: record.type_name.clone(),
+            operation: Verb::Update,
+            id: Some(record.id.clone()),
+            prior_inputs: record.inputs.clone(),
+            prior: record.outputs.clone(),
+            desired: record.inputs.clone(),
+            private: record.private.clone(),
+            token: format!("{}-{task}", self.operation.id).into(),
+        })
     }
 
     fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
@@ -306,6 +320,10 @@ impl Apply {
             return;
         }
         let Some(record) = running.record.clone() else { return };
+        // A link may have written into it since.
+        let now = self.snapshot.records.get(Apply::recorded_at(&decided));
+        let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
+        let running = &mut self.running[task as usize];
         match answer {
             Ok(Stability::Stable(fields)) => {
                 let mut record = Record::clone(&record);

@@ -201,6 +201,8 @@ struct Running {
     limit: Option<Duration>,
     /// That time is over.
     late: bool,
+    /// It needed no call, and waits for what an earlier operation did.
+    looks_on: bool,
     request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
     record: Option<Arc<Record>>,
@@ -269,6 +271,8 @@ pub struct Apply {
     written: FixedMap<(Address, String), Vec<Address>>,
     /// What links have written in this run: by target and identity.
     rewritten: std::collections::HashSet<(Address, String), foldhash::fast::FixedState>,
+    /// Things that links have written into, or been taken out of, in this run.
+    touched: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     /// Phases of links that are carried out together.
     batches: phases::Batches,
     /// The tasks that make links, by address.
@@ -331,6 +335,7 @@ impl Apply {
                 waited: Duration::ZERO,
                 limit: None,
                 late: false,
+                looks_on: false,
                 request: None,
                 record: None,
             });
@@ -342,6 +347,7 @@ impl Apply {
         let mut apply = Apply {
             written: FixedMap::default(),
             rewritten: std::collections::HashSet::default(),
+            touched: std::collections::HashSet::default(),
             batches: phases::Batches::default(),
             wholes,
             before_stop,
@@ -410,6 +416,7 @@ impl Apply {
     ///
     /// What happened at once is taken in at once, so that one commit serves it all.
     pub fn step(&mut self, happened: impl IntoIterator<Item = Happened>, effects: &mut Vec<Effect>) {
+        let mut waited = false;
         for happened in happened {
             match happened {
                 Happened::Began(now) => self.begin(now, effects),
@@ -419,12 +426,16 @@ impl Apply {
                 Happened::Looked(task, answer) => self.looked(task, answer, effects),
                 Happened::Answered(task, replies) => self.answered(task, replies),
                 Happened::Woke(number) => self.woke(number, effects),
-                Happened::Waited => (self.ahead, self.swift) = (0, 0),
+                Happened::Waited => waited = true,
                 Happened::Interrupt => {
                     self.interrupted = true;
                     self.stop(effects);
                 }
             }
+        }
+        if waited {
+            // The answers that ended the wait were not swift.
+            (self.ahead, self.swift) = (0, 0);
         }
         if self.broken {
             self.end_broken(effects);

@@ -38,6 +38,9 @@ impl Apply {
         self.running[task as usize].progress = Progress::Recording;
         self.running[task as usize].record = record.clone();
         let address = Apply::recorded_at(decided).clone();
+        if self.plan.tasks[task as usize].kind == TaskKind::Phase {
+            self.touched.insert(address.clone());
+        }
         match &record {
             Some(record) => {
                 self.snapshot.records.insert(address.clone(), record.clone());
@@ -203,11 +206,16 @@ impl Apply {
     pub(super) fn remembered_record(&self, decided: &Decided, desired: Value) -> Record {
         let op = decided.prior.as_ref().map_or(StatusOp::Create, |record| record.status.op);
         let mut record = self.fresh(decided, desired, Status::new(op, StatusWord::Ready));
-        if let Some(prior) = &decided.prior {
+        let now = self.snapshot.records.get(&decided.address).filter(|_| self.written_in_this_run(decided));
+        if let Some(prior) = now.or(decided.prior.as_ref()) {
+            let planned = |value: &Value, prior: &Value| match value {
+                value if value.is_null() || now.is_some() => prior.clone(),
+                value => value.clone(),
+            };
             record.status = prior.status;
             record.id = prior.id.clone();
-            record.outputs = if decided.outputs.is_null() { prior.outputs.clone() } else { decided.outputs.clone() };
-            record.private = if decided.private.is_null() { prior.private.clone() } else { decided.private.clone() };
+            record.outputs = planned(&decided.outputs, &prior.outputs);
+            record.private = planned(&decided.private, &prior.private);
             record.deposed = prior.deposed.clone();
             record.schema_version = prior.schema_version;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blueprint::{Name, Value};
 use diag::Diagnostics;
 use provider::{Catalogs, Operation as Verb};
-use state::{Entry, EntryKind, Intent, Record, StatusOp};
+use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
 
 use super::ask::reopen;
 use super::{Apply, CallRequest, Durable, Effect, Progress, Wake};
@@ -204,6 +204,9 @@ impl Apply {
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
                 self.set_outputs(decided, &record);
+                if record.status.word == StatusWord::Configured && decided.action != Action::Delete {
+                    return self.record_and_look_on(task, decided, Arc::new(record));
+                }
                 let record =
                     (!matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent)).then(|| Arc::new(record));
                 self.record(task, decided, record, None, Durable::Done(task));
@@ -522,7 +525,10 @@ impl Apply {
             Verb::Create => None,
             _ => old,
         };
-        let token: Name = format!("{}-{task}", self.operation.id).into();
+        let token = match verb {
+            Verb::Create => self.token_of_create(decided),
+            _ => format!("{}-{task}", self.operation.id).into(),
+        };
         let deposed = match kind {
             TaskKind::DeleteOld(0) => decided.replace_order == blueprint::ReplaceOrder::CreateFirst,
             TaskKind::DeleteOld(_) => true,
@@ -574,6 +580,22 @@ impl Apply {
         self.occupy(task);
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
         self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
+    }
+
+    /// The same for the same thing to be made by the same plan, also where that plan is made anew because a run was cut off,
+    /// or its last commits were lost with a log that was cut short: a provider that honours it makes nothing twice. What
+    /// tells one creation at an address from the next is the thing that was there before, and the last generation.
+    fn token_of_create(&self, decided: &Decided) -> Name {
+        let of_record = |record: &Record| Some(record.id.clone()).filter(|id| !id.is_empty());
+        let before = decided.prior.as_deref().and_then(of_record);
+        let before =
+            before.or_else(|| self.snapshot.records.get(&decided.address).and_then(|record| of_record(record)));
+        let before = before.or_else(|| self.snapshot.deleted.get(&decided.address).cloned()).unwrap_or_default();
+        let instance = if self.snapshot.uid.is_empty() { &self.operation.id } else { &self.snapshot.uid };
+        let generation = self.snapshot.generation.0;
+        let whole =
+            crate::answers::digest(format!("{instance}\0{generation}\0{}\0{before}", decided.address).as_bytes());
+        whole.get(..32).unwrap_or(&whole).into()
     }
 
     /// How long the action of a task may take, where its resource says so.
@@ -632,10 +654,8 @@ impl Apply {
     }
 
     /// Whether what is remembered of a thing has changed since the plan was made.
-    fn written_in_this_run(&self, decided: &Decided) -> bool {
-        let now = self.snapshot.records.get(&decided.address);
-        let written = self.evaluation.as_ref().is_some_and(|it| !it.links.written_into(&decided.address).is_empty());
-        written && now.zip(decided.prior.as_ref()).is_some_and(|(now, prior)| !Arc::ptr_eq(now, prior))
+    pub(super) fn written_in_this_run(&self, decided: &Decided) -> bool {
+        self.touched.contains(&decided.address)
     }
 
     /// A task is done without anything to record.

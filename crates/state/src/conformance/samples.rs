@@ -61,6 +61,16 @@ pub fn intent(step: u32, at: &str) -> Entry {
     Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
 }
 
+/// A delete of the thing with this id is about to be called.
+pub fn delete(step: u32, at: &str, id: &str) -> Entry {
+    let mut entry = intent(step, at);
+    if let EntryKind::Intent(intent) = &mut entry.kind {
+        let intent = Arc::make_mut(intent);
+        (intent.op, intent.id, intent.inputs) = (StatusOp::Delete, id.into(), Value::Null);
+    }
+    entry
+}
+
 /// What is true of an address now.
 pub fn outcome(step: u32, at: &str, record: impl Into<Option<Record>>) -> Entry {
     let record = record.into().map(Arc::new);
@@ -243,6 +253,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         open: [(address("left[\"open\"]"), crate::Open { intent: call("left[\"open\"]", false) })]
             .into_iter()
             .collect(),
+        deleted: IndexMap::default(),
     };
     (entries, snapshot)
 }

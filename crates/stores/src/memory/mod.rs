@@ -150,6 +150,7 @@ impl MemoryStore {
             metadata: instance.metadata.clone(),
             declared: instance.declared.clone(),
             open: instance.journal.open(),
+            deleted: instance.deleted(),
         })
     }
 
@@ -286,6 +287,17 @@ impl Instance {
         } else {
             Err(format!("everything is said to be gone, {} things are not", left.len()))
         }
+    }
+
+    /// The things whose deletes were begun since the last operation that finished.
+    fn deleted(&self) -> IndexMap<Address, Name> {
+        let since = self.operations.iter().rposition(|past| past.finished.is_some()).map_or(0, |at| at + 1);
+        let entries = self.operations[since..].iter().flat_map(|past| &past.entries);
+        let ids = entries.filter_map(|entry| match &entry.kind {
+            EntryKind::Intent(intent) => intent.deletes(),
+            _ => None,
+        });
+        ids.map(|(address, id)| (address.clone(), id.clone())).collect()
     }
 
     fn follow(&mut self, entry: Entry) {

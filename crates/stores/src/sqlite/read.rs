@@ -216,6 +216,7 @@ impl Reading<'_> {
             document: head.document.clone(),
             records: self.records(&head)?,
             open: self.journal(&head)?.open(),
+            deleted: self.deleted(&head)?,
             exports_old: head.exports_old,
             ..Snapshot::default()
         };
@@ -237,6 +238,26 @@ impl Reading<'_> {
             snapshot.remembered = operation.remembered;
         }
         Ok(snapshot)
+    }
+
+    /// The things whose deletes were begun since the last operation that finished.
+    fn deleted(&self, head: &Head) -> Result<IndexMap<Address, Name>, StoreError> {
+        let first = head.finished.unwrap_or(0) + 1;
+        if first > head.entries {
+            return Ok(IndexMap::default());
+        }
+        let at = |error| self.at(error);
+        let sql =
+            "SELECT body FROM entries WHERE id BETWEEN ?1 AND ?2 AND kind = 'intent' AND body ->> '$.op' = 'delete'";
+        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
+        let mut rows = statement.query([head.entry(first), head.entry(head.entries)]).map_err(at)?;
+        let mut deleted = IndexMap::default();
+        while let Some(row) = rows.next().map_err(at)? {
+            // Of a delete nothing is secret.
+            let intent: Intent = body::read(self.sealer, head.place(0), false, text(row, 0).map_err(at)?)?;
+            deleted.extend(intent.deletes().map(|(address, id)| (address.clone(), id.clone())));
+        }
+        Ok(deleted)
     }
 
     /// The last operation, if it has not finished.

@@ -114,11 +114,13 @@ pub(super) struct Writer {
     known: HashMap<InstanceName, Known>,
     /// Whether the connection waits for the disk at the end of a transaction.
     syncs: bool,
+    /// An instance was first committed to in the transaction under way.
+    first: bool,
 }
 
 impl Writer {
     pub(super) fn new(path: PathBuf, sealer: Sealer) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), syncs: false }
+        Writer { path, sealer, known: HashMap::new(), syncs: false, first: false }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -190,6 +192,7 @@ impl Writer {
             schema::set_syncs(connection, syncs).map_err(at)?;
             self.syncs = syncs;
         }
+        self.first = false;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {
@@ -201,6 +204,11 @@ impl Writer {
             });
         }
         transaction.commit().map_err(at)?;
+        if self.first {
+            // From an instance's name for itself come the tokens of its calls: it must not go with a log that is cut short. That
+            // readers are in the way is no error.
+            connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(at)?;
+        }
         Ok(answers)
     }
 
@@ -290,6 +298,7 @@ impl Writer {
             Some(known) => known,
             None => Known { head: Head::before_the_first(), journal: Journal::default(), records: Records::none() },
         };
+        self.first |= head.revision == 0;
         let found = Revision(head.revision.unsigned_abs());
         if found != expected {
             self.known.insert(name.clone(), Known { head, journal, records });

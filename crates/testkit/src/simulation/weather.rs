@@ -73,6 +73,8 @@ pub(crate) struct Process {
     crashed: Notify,
     /// What should never have happened.
     broken: Mutex<Vec<String>>,
+    /// What must not have happened unless the thing at this address is made anew: who uses it has to bear that.
+    unless_remade: Mutex<HashMap<Address, String>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -91,6 +93,7 @@ impl Process {
             ended: AtomicBool::new(false),
             crashed: Notify::new(),
             broken: Mutex::default(),
+            unless_remade: Mutex::default(),
         })
     }
 
@@ -117,9 +120,14 @@ impl Process {
         self.crashed.notified().await;
     }
 
-    /// What should never have happened.
-    pub(crate) fn broken(&self) -> Vec<String> {
-        lock(&self.broken).clone()
+    /// What should never have happened. `done`: the process did all that it had planned.
+    pub(crate) fn broken(&self, done: bool) -> Vec<String> {
+        let mut broken = lock(&self.broken).clone();
+        if done {
+            broken.extend(lock(&self.unless_remade).values().cloned());
+        }
+        broken.sort_unstable();
+        broken
     }
 
     fn says(&self, what: String) {
@@ -199,9 +207,13 @@ impl Reached {
                 .things()
                 .find(|thing| thing.id.as_ref() != id && mentions(&thing.fields, id) && !linked(&thing.type_name));
             if let Some(user) = user {
-                self.process.says(format!("{} was deleted while {} still uses it", call.address, user.place));
+                let what = format!("{} was deleted while {} still uses it", call.address, user.place);
+                lock(&self.process.unless_remade).insert(call.address.clone(), what);
             }
             return;
+        }
+        if request.operation == Operation::Create {
+            lock(&self.process.unless_remade).remove(&call.address);
         }
         let prefix = format!("{}/", call.instance);
         for thing in world.things().filter(|thing| thing.place.starts_with(&prefix)) {
@@ -379,7 +391,9 @@ impl Kept {
         if fault.is_some_and(|fault| !fault.written) {
             return Err(failed());
         }
-        let answer = if entries.is_empty() || weather.loses_from.is_some_and(|from| number >= from) {
+        // The first commit of an instance is where its name for itself comes from; stores see to it that it stays.
+        let lost = expected.0 > 0 && weather.loses_from.is_some_and(|from| number >= from);
+        let answer = if entries.is_empty() || lost {
             self.missing.fetch_add(1, Ordering::SeqCst);
             Ok(Revision(expected.0 + 1))
         } else {
