@@ -71,7 +71,7 @@ pub struct ReadRequest<'a> {
     pub outputs: &'a Value,
     /// Opaque data of the provider, as last given.
     pub private: &'a Value,
-    /// The token of a create or update whose outcome is unknown: look for what it made.
+    /// The token of a call whose outcome is unknown: look for what became of it. None where what is recorded is looked at.
     pub token: Option<&'a str>,
 }
 

@@ -703,6 +703,13 @@ async fn a_command_that_was_cut_off_is_looked_at_where_it_can_be() {
     let Seen::There { id, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
     assert_eq!(id, made.id);
     assert!(matches!(read(None, &without, &Value::Null).await, Seen::CannotTell));
+    assert!(matches!(read(Some(&made.id), &without, &without).await, Seen::CannotTell), "an update");
+    let deletes = spec([("create", "touch c".into()), ("delete", "rm c".into())]);
+    assert!(matches!(read(Some(&made.id), &Value::Null, &deletes).await, Seen::CannotTell), "a delete");
+    assert!(
+        matches!(read(Some(&made.id), &Value::Null, &without).await, Seen::There { .. }),
+        "a delete that runs nothing"
+    );
     fs::remove_file(world.path("c")).unwrap();
     assert!(matches!(read(None, &inputs, &Value::Null).await, Seen::Gone), "a create");
     assert!(matches!(read(Some(&made.id), &Value::Null, &made.fields).await, Seen::Gone), "a delete");

@@ -149,7 +149,16 @@ async fn empty(place: &Place) -> Result<(), Failed> {
     check_eq!(store.unlock(&nobody).await?, None, "the holder");
     let lease = store.lease(&nobody, "ann@host (1)", NOW, MINUTE).await?;
     check!(store.info(&nobody).await?.is_none(), "a lease alone makes an instance");
+    let holder = store.holder(&nobody).await?;
+    check_eq!(
+        holder.map(|holder| (holder.since, holder.until)),
+        Some((NOW, NOW + 60)),
+        "who holds what is not there yet"
+    );
     store.release(&lease).await?;
+    check_eq!(store.holder(&nobody).await?, None, "the holder after the lease was given back");
+    store.lease(&nobody, "ann@host (1)", NOW, MINUTE).await?;
+    check!(store.unlock(&nobody).await?.is_some(), "the lease of an instance that is not there yet cannot be ended");
     Ok(())
 }
 

@@ -179,6 +179,10 @@ pub trait Store: Send + Sync {
     /// Gives the right back; fine if it was taken over.
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// Who holds the lease, or let it run out without giving it back (compare `until`); also of an instance that was never
+    /// committed to.
+    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
+
     /// Ends whatever lease is held, and says whose it was.
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 

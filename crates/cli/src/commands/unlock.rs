@@ -1,19 +1,24 @@
 //! `cyan unlock`.
 
+use std::path::Path;
+
 use engine::shell::Clock;
 use serde_json::json;
+use state::InstanceName;
 
 use super::list::ago;
-use crate::arguments::{Global, Unlock};
+use crate::arguments::{Global, Unlock, Which};
 use crate::exit::{CommandError, Exit};
-use crate::setup::chosen;
+use crate::setup::{Setup, Source, chosen, folder_of, name_of};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
+    let (setup, instance) = match chosen(None, &arguments.which, global, report).await {
+        Ok(chosen) => chosen,
+        Err(error) => held_before_the_first_step(&arguments.which, global, report).await?.ok_or(error)?,
+    };
     let store = setup.store(true);
-    let holder = store.info(&instance).await?.and_then(|info| info.holder);
-    let Some(holder) = holder else {
+    let Some(holder) = store.holder(&instance).await? else {
         report.set_result(json!({"instance": instance, "holder": null}));
         report.terminal.say(format!("Nobody holds `{instance}`."));
         return Ok(Exit::Done);
@@ -44,4 +49,20 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     );
     report.terminal.say("The hold has been ended.");
     Ok(Exit::Done)
+}
+
+/// An instance that somebody holds without having done anything to it yet: it is in no list. The flag names it, or the
+/// document here.
+async fn held_before_the_first_step(
+    which: &Which,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Option<(Setup, InstanceName)>, CommandError> {
+    let document = Source::here().ok().flatten();
+    let setup = Setup::here(global, document.as_deref(), report)?;
+    let named = which.instance.as_ref().or(setup.config.instance.as_ref()).cloned();
+    let own = |document: &String| name_of(Some(Path::new(document)), &folder_of(Path::new(document)));
+    let Some(instance) = named.or_else(|| document.as_ref().map(own)) else { return Ok(None) };
+    let holder = setup.store(false).holder(&instance).await?;
+    Ok(holder.map(|_| (setup, instance)))
 }

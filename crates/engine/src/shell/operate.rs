@@ -12,7 +12,7 @@ use crate::apply::{Apply, OnFailure, Outcome, Settings};
 use crate::codes;
 use crate::event::Event;
 use crate::generation::{self, Goal};
-use crate::plan::{Plan, Staged, inputs_unchanged};
+use crate::plan::{Plan, Purpose, Staged, inputs_unchanged};
 
 /// What became of an operation.
 #[derive(Debug)]
@@ -126,7 +126,11 @@ async fn under_lease(
         return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
     }
     if staged.plan.writes_nothing(&staged.snapshot) {
-        return Operated::Nothing;
+        match leaves_open(&staged.plan, store, &lease.instance).await {
+            Ok(false) => return Operated::Nothing,
+            Ok(true) => {}
+            Err(error) => return Operated::Store(error),
+        }
     }
     let operation = operation_of(&staged.plan, shell, who);
     let apply = Apply::new(staged, settings, operation);
@@ -134,6 +138,19 @@ async fn under_lease(
         Ok(outcome) => Operated::Done(outcome),
         Err(lost) => Operated::Lost(lost),
     }
+}
+
+/// Whether an end has to be recorded although nothing is left to do: that of a run which was cut off after its last step,
+/// or that everything is gone.
+async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
+    let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
+    Ok(match plan.purpose {
+        Purpose::Reconcile => false,
+        Purpose::Destroy => {
+            plan.options.targets.is_empty() && last.is_some_and(|last| last != Some(OperationOutcome::Gone))
+        }
+        Purpose::Deploy => last == Some(None),
+    })
 }
 
 /// Goes back to the last generation that ended well, after a failure; how that went stands in `outcome` afterwards.

@@ -1,6 +1,6 @@
 //! `local/command`: something that commands make, change, look at and take away.
 //!
-//! What a command does is its own affair: without `read` the thing is taken to be there as it was recorded, and a create
+//! What a command does is its own affair: without `read` the thing is taken to be there as it was recorded, and a call
 //! whose outcome is lost cannot be told from one that never ran.
 
 use std::time::Duration;
@@ -172,7 +172,8 @@ fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
     Value::map(fields)
 }
 
-/// Asks the `read` command; without one the thing is as recorded.
+/// Asks the `read` command. Without one the thing is as recorded, and nobody can tell what became of a call that was cut
+/// off (reference 5.3), unless it would have run nothing.
 pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, ProviderError> {
     let token = request.token.unwrap_or(&call.token);
     let id: Name = request.id.map_or_else(|| id_of(token), Into::into);
@@ -189,8 +190,13 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, 
                 }
             }
         }
-        None if request.id.is_none() => return Ok(Seen::CannotTell),
-        None => {}
+        None => {
+            let was_delete = request.inputs.is_null();
+            let ran_nothing = was_delete && words(spec, "delete").is_none();
+            if request.id.is_none() || (request.token.is_some() && !ran_nothing) {
+                return Ok(Seen::CannotTell);
+            }
+        }
     }
     let fields = if request.outputs.is_null() { fields(spec, &id, None) } else { request.outputs.clone() };
     Ok(Seen::There { id, fields, private: request.private.clone(), expired: None })

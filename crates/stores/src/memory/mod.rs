@@ -414,6 +414,10 @@ impl Store for MemoryStore {
         })
     }
 
+    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        Box::pin(async { Ok(self.state.lock().leases.get(instance).and_then(|held| held.holder.clone())) })
+    }
+
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         Box::pin(async { Ok(self.state.lock().leases.get_mut(instance).and_then(|held| held.holder.take())) })
     }

@@ -239,6 +239,11 @@ impl Store for SqliteStore {
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
+    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        let instance = instance.clone();
+        Box::pin(self.read(Ok(None), move |reading| reading.holder(&instance)))
+    }
+
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         let request = Request::Unlock { instance: instance.clone() };
         Box::pin(async move {

@@ -457,6 +457,10 @@ impl Store for Kept {
         self.behind.release(lease)
     }
 
+    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        self.behind.holder(instance)
+    }
+
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         self.behind.unlock(instance)
     }

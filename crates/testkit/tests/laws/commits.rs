@@ -81,6 +81,10 @@ impl Store for Cutting {
         self.inner.release(lease)
     }
 
+    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        self.inner.holder(instance)
+    }
+
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         self.inner.unlock(instance)
     }

@@ -1,0 +1,102 @@
+//! The binary is killed at any moment of deploys, updates and destroys.
+
+use std::time::{Duration, Instant};
+
+use crate::shop::{Aim, Shop};
+
+/// How many kills a run of the tests makes, in both worlds together.
+const KILLS: u32 = 200;
+
+/// Where the moments are drawn from, unless `CYAN_CRASH_SEED` says otherwise.
+const SEED: u64 = 20_230_420;
+
+/// A sequence of numbers without a pattern (SplitMix64).
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A part of a length of time.
+    fn within(&mut self, length: Duration) -> Duration {
+        length.mul_f64((self.next() >> 11) as f64 / (1u64 << 53) as f64)
+    }
+
+    fn one_in(&mut self, many: u64) -> bool {
+        self.next().is_multiple_of(many)
+    }
+}
+
+/// How long each kind of run takes when nobody disturbs it: the first deploy, a later one, a destroy.
+struct Lengths([Duration; 3]);
+
+impl Lengths {
+    fn measured() -> Lengths {
+        let mut shop = Shop::new();
+        let mut timed = |aim| {
+            let began = Instant::now();
+            shop.begin(aim).wait();
+            shop.next_round();
+            began.elapsed()
+        };
+        Lengths([Aim::Deploy, Aim::Deploy, Aim::Destroy].map(&mut timed))
+    }
+
+    fn of(&self, aim: Aim, anew: bool) -> Duration {
+        let [first, later, destroy] = self.0;
+        match aim {
+            Aim::Deploy if anew => first,
+            Aim::Deploy => later,
+            Aim::Destroy => destroy,
+        }
+    }
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().map_or(usual, |text| text.parse().unwrap())
+}
+
+/// A life of deploys, updates and destroys, each killed at some moment, and sometimes going on is killed as well.
+fn live(seed: u64, kills: u32, lengths: &Lengths) {
+    let mut draw = Draw(seed);
+    let mut shop = Shop::new();
+    let (mut killed, mut runs) = (0, 0);
+    let mut anew = true;
+    while killed < kills {
+        let aim = if !anew && draw.one_in(4) { Aim::Destroy } else { Aim::Deploy };
+        loop {
+            runs += 1;
+            assert!(runs < 3 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
+            let delay = draw.within(lengths.of(aim, anew));
+            killed += u32::from(shop.begin(aim).kill_after(delay));
+            shop.reopen();
+            if !draw.one_in(3) {
+                break;
+            }
+        }
+        shop.go_on(aim);
+        anew = aim == Aim::Destroy;
+        shop.next_round();
+    }
+    shop.go_on(Aim::Deploy);
+    shop.go_on(Aim::Destroy);
+}
+
+/// After a kill at any moment: the state opens, the next run finishes or names exactly what only a person can tell, the
+/// plan after it is empty, nothing is made or forgotten twice over, and a destroy leaves nothing.
+#[test]
+fn a_kill_at_any_moment_loses_nothing_and_does_nothing_twice() {
+    let seed = number("CYAN_CRASH_SEED", SEED);
+    let kills = u32::try_from(number("CYAN_CRASH_KILLS", u64::from(KILLS))).unwrap();
+    println!("{kills} kills at moments drawn from CYAN_CRASH_SEED={seed}");
+    let lengths = Lengths::measured();
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| live(seed ^ 1, kills / 2, &lengths));
+        live(seed, kills - kills / 2, &lengths);
+        other.join().unwrap();
+    });
+}

@@ -1,0 +1,12 @@
+//! What is promised under failures of the machine, shown with the real binary: killed, out of disk, two at once.
+//!
+//! `cargo xtask crashes` runs the first of them for as long as one likes.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![cfg(unix)]
+
+mod kills;
+#[path = "../binary/place.rs"]
+mod place;
+mod shop;
+mod writers;

@@ -1,0 +1,282 @@
+//! A folder with a document whose commands write down what they do, and a person who looks at it.
+//!
+//! Every command adds a line when it begins and one when it has done its work, so that the world itself tells what was
+//! done how often and in which order, whatever the program that ran it knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use crate::place::{Place, Ran, ran};
+
+/// What the commands have in common: a line, a little work, the thing itself, another line. A thing is a file.
+const ACT: &str = r#"
+echo "begin $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
+case $CYAN_ACTION in
+  create) sleep 0.004; echo "$ROUND" > "there/$CYAN_ADDRESS" ;;
+  update) sleep 0.002; echo "$ROUND" > "there/$CYAN_ADDRESS" ;;
+  delete) sleep 0.002; rm -f "there/$CYAN_ADDRESS" ;;
+esac
+echo "end $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
+"#;
+
+/// Things that nothing can look at: what became of a call that was cut off only a person can find out.
+const BLIND: [&str; 2] = ["ledger", "stamp"];
+
+/// A user and what it uses.
+const USES: [(&str, &str); 4] = [("shelf", "ledger"), ("stamp", "shelf"), ("till", "ledger"), ("sign", "stamp")];
+
+/// The document. `ledger` is changed in place from round to round, `stamp` and `till` are made anew, `shelf` stays.
+fn document() -> String {
+    let thing = |name: &str, more: &str| {
+        let uses = USES.iter().find(|(user, _)| *user == name);
+        let after = uses.map(|(_, used)| format!(", dependsOn: {used}")).unwrap_or_default();
+        let look = format!("read: 'test -e there/{name} || exit 3', ");
+        let look = if BLIND.contains(&name) { "" } else { &look };
+        format!(
+            "  {name}: {{type: local/command{after}, spec: {{create: sh act, update: sh act, delete: sh act, {look}{more}}}}}\n"
+        )
+    };
+    [
+        "version: 2023-04-20\nvariables:\n  round: {type: string}\nresources:\n",
+        &thing("ledger", "environment: {ROUND: '${variables.round}'}"),
+        &thing("shelf", "environment: {ROUND: fixed}"),
+        &thing("stamp", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
+        &thing("till", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
+        "  sign: {type: local/file, dependsOn: stamp, spec: {path: sign.txt, content: 'round ${variables.round}'}}\n",
+    ]
+    .concat()
+}
+
+/// What there is of one thing, told by the lines of its commands.
+#[derive(Clone, Debug, Default)]
+struct Thing {
+    there: bool,
+    round: String,
+}
+
+/// A place with the document, and what is expected of it.
+pub(crate) struct Shop {
+    pub(crate) place: Place,
+    round: u32,
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// Everything is there, as in the present round.
+    Deploy,
+    /// Nothing is there.
+    Destroy,
+}
+
+/// A run under way, in whose pipe every program that it starts holds an end.
+pub(crate) struct Under {
+    child: Child,
+    pipe: ChildStdout,
+}
+
+impl Under {
+    /// Kills it after so long, and waits until nothing that it started runs any more. Whether it was still there.
+    pub(crate) fn kill_after(mut self, delay: Duration) -> bool {
+        std::thread::sleep(delay);
+        let was_there = self.child.try_wait().unwrap().is_none();
+        self.child.kill().unwrap();
+        let ended = self.child.wait().unwrap();
+        self.outlive();
+        was_there && ended.code().is_none()
+    }
+
+    /// Waits for its end, and for that of all that it started.
+    pub(crate) fn wait(mut self) {
+        assert!(self.child.wait().unwrap().success());
+        self.outlive();
+    }
+
+    fn outlive(&mut self) {
+        let mut nothing = Vec::new();
+        self.pipe.read_to_end(&mut nothing).unwrap();
+    }
+}
+
+impl Shop {
+    pub(crate) fn new() -> Shop {
+        let place = Place::with("shop.blueprint.yaml", &document());
+        place.write("act", ACT);
+        place.write("there/.keep", "");
+        place.write("log", "");
+        Shop { place, round: 1 }
+    }
+
+    /// From now on another round is wanted.
+    pub(crate) fn next_round(&mut self) {
+        self.round += 1;
+    }
+
+    fn arguments(&self, aim: Aim) -> Vec<String> {
+        let words: &[&str] = match aim {
+            Aim::Deploy => &["deploy", "--yes", "--var"],
+            Aim::Destroy => &["destroy", "--yes"],
+        };
+        let mut words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        if aim == Aim::Deploy {
+            words.push(format!("round={}", self.round));
+        }
+        words
+    }
+
+    /// Begins a run. Descriptor 9 is handed on to everything that it starts.
+    pub(crate) fn begin(&self, aim: Aim) -> Under {
+        let cyan = self.place.cyan(&[]);
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "exec \"$@\" 9>&1 >/dev/null 2>&1", "sh"])
+            .arg(cyan.get_program())
+            .args(self.arguments(aim));
+        command.current_dir(self.place.path()).env_clear();
+        command.envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let pipe = child.stdout.take().unwrap();
+        Under { child, pipe }
+    }
+
+    fn run(&self, words: &[String]) -> Ran {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ended = ran(self.place.cyan(&words).output().unwrap());
+        assert!(ended.code != 70 && !ended.err.contains("has a bug"), "{words:?}: {}{}", ended.out, ended.err);
+        ended
+    }
+
+    /// After a crash: the state opens and tells what was cut off; whoever held it is named and its hold ended.
+    pub(crate) fn reopen(&self) {
+        self.place.ends(0, &["list", "--all"]);
+        let ended = self.place.run(&["unlock", "--yes"]);
+        let nothing = ended.code == 1 && ended.err.contains("there is no instance");
+        assert!(ended.code == 0 || nothing, "{}{}", ended.out, ended.err);
+        let free = ended.err.starts_with("Nobody holds") || ended.err.contains("held by tester@");
+        assert!(free || nothing, "{}", ended.err);
+    }
+
+    /// Goes on until the aim is reached. Asks a person only about what nothing but a person can find out.
+    pub(crate) fn go_on(&self, aim: Aim) {
+        let words = self.arguments(aim);
+        let mut ended = self.run(&words);
+        if ended.code == 1 {
+            assert!(ended.err.contains("error[needs-attention]"), "{}{}", ended.out, ended.err);
+            let mut said = vec!["reconcile".to_owned(), "--yes".to_owned()];
+            for (address, op) in self.unclear(&ended.err) {
+                said.extend(self.verdict(&address, &op));
+            }
+            let reconciled = self.run(&said);
+            assert_eq!(reconciled.code, 0, "{said:?}\n{}{}{}", ended.err, reconciled.out, reconciled.err);
+            ended = self.run(&words);
+        }
+        // An instance that was never committed to has nothing to be destroyed.
+        let nothing = aim == Aim::Destroy && ended.code == 1 && ended.err.contains("there is no instance");
+        assert!(ended.code == 0 || nothing, "{aim:?}: {}{}\n{}", ended.out, ended.err, self.place.read("log"));
+        self.holds(aim);
+    }
+
+    /// What the diagnostics ask about, each with what was being done to it.
+    fn unclear(&self, said: &str) -> BTreeSet<(String, String)> {
+        let errors = said.lines().filter(|line| line.starts_with("error["));
+        let unclear: BTreeSet<(String, String)> = errors
+            .map(|line| {
+                let Some(rest) = line.strip_prefix("error[needs-attention]: nobody can tell what became of the ")
+                else {
+                    panic!("{line}\n{said}")
+                };
+                let (op, rest) = rest.split_once(" of `").unwrap();
+                (rest.trim_end_matches('`').to_owned(), op.to_owned())
+            })
+            .collect();
+        for (address, op) in &unclear {
+            assert!(BLIND.contains(&&**address), "the {op} of {address} could have been looked at: {said}");
+        }
+        unclear
+    }
+
+    /// A person has looked: it was done, or it was not.
+    fn verdict(&self, address: &str, op: &str) -> [String; 2] {
+        let thing = self.things().remove(address).unwrap_or_default();
+        let done = match op {
+            "create" => thing.there,
+            "delete" => !thing.there,
+            _ => thing.round == self.round.to_string(),
+        };
+        match (done, op) {
+            (true, "create") => ["--adopt".into(), format!("{address}=by-hand")],
+            (true, _) => ["--adopt".into(), address.into()],
+            (false, _) => ["--retry".into(), address.into()],
+        }
+    }
+
+    /// What is there, by the lines of the commands. Nothing was made or taken away twice, or changed twice where nothing
+    /// but a person could tell (a person did), or in the wrong order.
+    fn things(&self) -> BTreeMap<String, Thing> {
+        let log = self.place.read("log");
+        let mut things: BTreeMap<String, Thing> = BTreeMap::new();
+        let mut calls: BTreeSet<(&str, &str)> = BTreeSet::new();
+        for line in log.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [when, action, address, token, round] = words.as_slice() else { panic!("{line}") };
+            let there = |name: &str| things.get(name).is_some_and(|thing| thing.there);
+            if *when == "begin" {
+                let uses = |name: &&(&str, &str)| name.0 == *address;
+                let used_by = |name: &&(&str, &str)| name.1 == *address;
+                match *action {
+                    "delete" => {
+                        let user = USES.iter().filter(used_by).find(|(user, _)| there(user));
+                        assert!(user.is_none(), "{line}: {user:?} still uses it\n{log}");
+                    }
+                    _ => {
+                        let used = USES.iter().filter(uses).find(|(_, used)| !there(used));
+                        assert!(used.is_none(), "{line}: {used:?} is not there\n{log}");
+                    }
+                }
+                continue;
+            }
+            assert!(calls.insert((token, action)), "{line}: this very call was made twice\n{log}");
+            let thing = things.entry((*address).to_owned()).or_default();
+            match *action {
+                "create" => {
+                    assert!(!thing.there, "{line}: made twice\n{log}");
+                    *thing = Thing { there: true, round: (*round).to_owned() };
+                }
+                "update" => {
+                    assert!(thing.there, "{line}: not there\n{log}");
+                    assert!(thing.round != *round, "{line}: changed twice\n{log}");
+                    thing.round = (*round).to_owned();
+                }
+                "delete" => {
+                    assert!(thing.there, "{line}: taken away twice\n{log}");
+                    thing.there = false;
+                }
+                other => panic!("{other}"),
+            }
+        }
+        things
+    }
+
+    /// The world is as wanted, and so says a plan.
+    fn holds(&self, aim: Aim) {
+        let things = self.things();
+        let there: Vec<&str> = things.iter().filter(|(_, thing)| thing.there).map(|(name, _)| &**name).collect();
+        match aim {
+            Aim::Deploy => {
+                assert_eq!(there, ["ledger", "shelf", "stamp", "till"], "{}", self.place.read("log"));
+                assert_eq!(things["ledger"].round, self.round.to_string());
+                assert_eq!(self.place.read("sign.txt"), format!("round {}", self.round));
+                let round = format!("round={}", self.round);
+                let staged = self.place.ends(0, &["stage", "--exit-code", "--var", &round]);
+                assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete", "{}", staged.out);
+            }
+            Aim::Destroy => {
+                assert!(there.is_empty(), "{there:?} left\n{}", self.place.read("log"));
+                assert!(!self.place.has("sign.txt"));
+                assert_eq!(self.place.ends(0, &["list"]).out, "");
+            }
+        }
+    }
+}
