@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure as EngineOnFailure, Settings};
-use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate};
+use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate, taken_over};
 use engine::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use serde_json::json;
-use state::{InstanceName, OperationKind, OperationOutcome, Snapshot};
+use state::{InstanceName, OperationKind, OperationOutcome, Snapshot, StoreError};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -194,8 +194,17 @@ pub(crate) async fn carry_out(
         Operated::Nothing => Exit::Done,
         Operated::Lost(lost) => {
             let interrupted = lost.store.is_none();
-            if let Some(error) = lost.store {
-                report.error(&CommandError::State(error));
+            report.set_counts(lost.counts);
+            match lost.store {
+                Some(StoreError::Busy { instance, holder }) => {
+                    let found = [taken_over(&instance, holder.as_ref(), Clock::System.now())].into_iter().collect();
+                    report.diagnostics(&found, files);
+                }
+                Some(error) => report.error(&CommandError::State(error)),
+                None => {}
+            }
+            for address in &lost.left_in_flight {
+                report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
             }
             report
                 .terminal

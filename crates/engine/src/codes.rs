@@ -25,6 +25,7 @@ diag::codes! {
     UNKNOWN_INSTANCE = Error "unknown-instance": "no such instance";
     INSTANCE_DOCUMENT_DIFFERS = Error "instance-document-differs": "the name belongs to another document";
     INSTANCE_BUSY = Error "instance-busy": "another operation holds it";
+    LEASE_LOST = Error "lease-lost": "somebody else has taken it over meanwhile";
     UNKNOWN_ADDRESS = Error "unknown-address": "no such element in state or document";
     NO_PROVIDER = Error "no-provider": "types are known, but nothing here manages them";
     PROVIDER_FAILED = Error "provider-failed": "provider refused; its words below";

@@ -35,6 +35,9 @@ const CASES: &[(&str, Case)] = &[
     ("secrets are sealed with another key", |place| Box::pin(rekeyed(place))),
     ("one writer at a time", |place| Box::pin(leases(place))),
     ("a lease that has run out can be taken over", |place| Box::pin(run_out(place))),
+    ("who was taken over can write nothing any more", |place| Box::pin(fencing::nothing_more(place))),
+    ("epochs outlive whoever opened the place", |place| Box::pin(fencing::epochs(place))),
+    ("sealing with another key ends leases that have run out", |place| Box::pin(fencing::rekeyed(place))),
     ("a commit names what it has seen", |place| Box::pin(moved(place))),
     ("the rules of the journal are kept", |place| Box::pin(rules(place))),
     ("what was in flight is found again", |place| Box::pin(cut_off(place))),
@@ -94,6 +97,8 @@ macro_rules! check_err {
         }
     };
 }
+
+mod fencing;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const NOW: i64 = 1_700_000_000;

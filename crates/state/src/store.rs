@@ -204,6 +204,7 @@ pub trait Store: Send + Sync {
 
     /// Seals everything secret with another key: all of it, or nothing. How many entries were sealed anew.
     ///
+    /// Leases that have run out are ended: whoever comes back must not add what the former key has sealed.
     /// `Busy` while a lease is held at `now` (seconds since 1970 UTC), `NoKey` and `WrongKey` if what is there cannot be
     /// opened or `to` cannot seal. This store goes on with its former key: the place is to be opened with the new one.
     fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>>;

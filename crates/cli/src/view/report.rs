@@ -2,7 +2,9 @@
 
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::Event;
+use engine::shell::{Clock, busy};
 use serde_json::{Value as Json, json};
+use state::StoreError;
 
 use crate::arguments::Command;
 use crate::exit::{CommandError, Exit};
@@ -128,6 +130,10 @@ impl Report {
     pub(crate) fn error(&mut self, error: &CommandError) {
         if let CommandError::Diagnosed(diagnostic) = error {
             let found = [diagnostic.as_ref().clone()].into_iter().collect();
+            return self.diagnostics(&found, &Files::new());
+        }
+        if let CommandError::State(StoreError::Busy { instance, holder }) = error {
+            let found = [busy(instance, holder.as_ref(), Clock::System.now())].into_iter().collect();
             return self.diagnostics(&found, &Files::new());
         }
         if matches!(error, CommandError::Said) {

@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use state::seal::Sealer;
-use state::{InstanceName, Store};
+use state::{InstanceName, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};
 
-use crate::place::Place;
+use crate::place::{Place, Ran, ran};
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
@@ -38,4 +38,107 @@ fn a_hold_on_what_was_never_begun_can_be_ended() {
     assert!(place.ends(0, &["unlock", "--yes"]).err.contains("ann@host (process 7)"));
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert!(place.ends(0, &["unlock"]).err.contains("Nobody holds `shop`"));
+}
+
+/// `first` waits until the file `go` is there, and can be looked at; `second` comes after it.
+const SLOW: &str = "version: 2023-04-20
+resources:
+  first:
+    type: local/command
+    spec:
+      create: 'echo made >> log; touch began; until test -e go; do sleep 0.02; done; touch first'
+      read: 'test -e first || exit 3'
+      delete: rm first
+  second: {type: local/file, dependsOn: first, spec: {path: second.txt, content: two}}
+exports:
+  made: {type: string, field: resources.first.spec.id}
+";
+
+fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_there() {
+        assert!(begun.elapsed().as_secs() < 60, "still waiting for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A deploy whose first call is in flight.
+fn begun(place: &Place) -> std::process::Child {
+    let mut command = place.cyan(&["deploy", "--yes"]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    wait_for("the first call", || place.has("began"));
+    child
+}
+
+/// The one at work has just begun a call and does not end before the test lets it: who waited for it would wait for ever.
+#[test]
+fn nobody_who_reads_waits_for_the_writer() {
+    let place = Place::with("shop.blueprint.yaml", SLOW);
+    let writer = begun(&place);
+    assert!(place.ends(0, &["list"]).out.contains("deploy running"));
+    for words in [&["show"][..], &["exports"], &["history"], &["validate"], &["state", "export"]] {
+        let read = place.run(words);
+        assert!(read.code <= 1, "{words:?}: {}{}", read.out, read.err);
+    }
+    // What is in flight cannot be told from what was cut off: a plan would be wrong, and is refused, but at once.
+    assert!(place.ends(5, &["stage"]).err.contains("error[instance-busy]"));
+    for words in [&["deploy", "--yes"][..], &["destroy", "--yes"], &["reconcile", "--yes"], &["state", "rekey", "key"]]
+    {
+        let refused = place.ends(5, words);
+        assert!(refused.err.contains("tester@") && refused.err.contains("began"), "{words:?}: {}", refused.err);
+        assert!(refused.err.contains("cyan unlock"), "{words:?}: {}", refused.err);
+    }
+    place.write("go", "");
+    let ended = ran(writer.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}{}", ended.out, ended.err);
+}
+
+/// What a writer says whose hold somebody else has ended, and what the next one makes of its work.
+#[track_caller]
+fn is_fenced_off(place: &Place, writer: std::process::Child) -> Ran {
+    place.write("go", "");
+    let ended = ran(writer.wait_with_output().unwrap());
+    assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("error[lease-lost]"), "{}", ended.err);
+    assert!(place.has("first") && !place.has("second.txt"), "it went on");
+    ended
+}
+
+#[test]
+fn a_writer_whose_hold_was_ended_records_nothing_more_and_says_so() {
+    let place = Place::with("shop.blueprint.yaml", SLOW);
+    let writer = begun(&place);
+    place.ends(0, &["unlock", "--yes"]);
+    let before = place.ends(0, &["list", "--json"]).out;
+    let ended = is_fenced_off(&place, writer);
+    assert!(ended.err.contains("nobody holds it now"), "{}", ended.err);
+    assert_eq!(place.ends(0, &["list", "--json"]).out, before, "nothing was recorded");
+    // What it had begun is found, and not done twice.
+    let next = place.ends(0, &["deploy", "--yes"]);
+    assert!(next.err.contains("the create of `first` was cut off; its outcome has been read back"), "{}", next.err);
+    assert_eq!(next.last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.read("log"), "made\n");
+    place.ends(0, &["destroy", "--yes"]);
+    assert!(!place.has("first") && !place.has("second.txt"));
+}
+
+#[test]
+fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
+    let place = Place::with("shop.blueprint.yaml", SLOW);
+    let writer = begun(&place);
+    let store = SqliteStore::open(place.path().join(".cyan/state.db"), Sealer::none(), Mode::ReadWrite);
+    let shop = InstanceName::from_free_text("shop");
+    let minute = Duration::from_secs(60);
+    let take = |now| block_on(store.lease(&shop, "bob@host (process 7)", now, minute));
+    assert!(matches!(take(now()), Err(StoreError::Busy { .. })), "it has given a sign of life");
+    let lease = take(now() + 61).unwrap();
+    let ended = is_fenced_off(&place, writer);
+    assert!(ended.err.contains("held by bob@host (process 7)"), "{}", ended.err);
+    // It has not taken the other's hold along when it ended.
+    let held = place.ends(5, &["deploy", "--yes"]);
+    assert!(held.err.contains("bob@host"), "{}", held.err);
+    block_on(store.release(&lease)).unwrap();
+    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.read("log"), "made\n");
 }

@@ -412,6 +412,11 @@ impl Apply {
         &self.snapshot
     }
 
+    /// Created, updated, deleted, replaced so far, as far as it is durable.
+    pub fn counts(&self) -> [u64; 4] {
+        self.counts
+    }
+
     /// Takes in everything that happened since the last turn and says what should be done next, in order.
     ///
     /// What happened at once is taken in at once, so that one commit serves it all.
@@ -600,7 +605,7 @@ impl Apply {
     }
 
     /// Calls that nobody waits for any more. Their intents stay open in the state.
-    fn left_in_flight(&self) -> Vec<Address> {
+    pub fn left_in_flight(&self) -> Vec<Address> {
         let left =
             self.running.iter().zip(&self.plan.tasks).filter(|(running, _)| running.progress == Progress::Calling);
         left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()

@@ -17,7 +17,7 @@ use provider::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use operate::{Back, Operated, busy, last_goal, operate};
+pub use operate::{Back, Operated, busy, last_goal, operate, taken_over};
 pub use run::{Interrupt, LEASE, Lost, run};
 
 use crate::world::{PlanQuestion, ReadQuestion, SourceError, World};

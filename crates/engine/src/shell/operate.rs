@@ -179,14 +179,14 @@ async fn roll_back(
             outcome.diagnostics.push(*diagnostic);
             return None;
         }
-        Err(error) => return Some(Operated::Store(error)),
+        Err(error) => return Some(Operated::Lost(lost(outcome, error))),
     };
     let number = match &goal {
         Goal::Kept(kept) => Some(kept.generation.0),
         Goal::Nothing => None,
     };
     tell(Event::RollingBack { generation: number });
-    let staged = back.stage(goal, &mut found).await;
+    let staged = alive(back.stage(goal, &mut found), store, lease, shell).await;
     let found = back.in_words(found);
     let Some(staged) = staged.filter(|_| !found.has_errors()) else {
         outcome.diagnostics.append(generation::left(&[], found));
@@ -209,8 +209,29 @@ async fn roll_back(
             outcome.diagnostics.append(generation::left(&[], back.in_words(said)));
             None
         }
-        lost => Some(lost),
+        Operated::Store(error) => Some(Operated::Lost(lost(outcome, error))),
+        Operated::Lost(second) => Some(Operated::Lost(Lost { counts: outcome.counts, ..second })),
     }
+}
+
+/// Waits for something under a lease, which is kept alive meanwhile. Who has lost it finds out at the next commit.
+async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease, shell: &Shell) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut signs = tokio::time::interval(LEASE / 3);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            _ = signs.tick() => {
+                let _ = store.renew(lease, shell.clock.now(), LEASE).await;
+            }
+        }
+    }
+}
+
+/// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed nothing.
+fn lost(outcome: &Outcome, store: StoreError) -> Lost {
+    Lost { store: Some(store), counts: outcome.counts, left_in_flight: outcome.left_in_flight.clone() }
 }
 
 /// What a rollback goes back to: see [`generation::goal`]. Where no generation ended well, nothing is.
@@ -248,17 +269,33 @@ fn stale(made: Revision, found: Revision) -> Option<diag::Diagnostic> {
 pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
     let diagnostic = codes::INSTANCE_BUSY.new(format!("another operation holds `{instance}`"));
     match holder {
-        Some(holder) => {
-            let begun = match u64::try_from(now.saturating_sub(holder.since)) {
-                Ok(seconds @ 1..) => blueprint::format_duration(std::time::Duration::from_secs(seconds)),
-                _ => "less than a second".to_owned(),
-            };
-            diagnostic
-                .note(format!("held by {}, who began {begun} ago", holder.who))
-                .help(format!("wait for it; if that process is gone, `cyan unlock -i {instance}` ends its hold"))
-        }
+        Some(holder) => diagnostic
+            .note(held_by(holder, now))
+            .help(format!("wait for it; if that process is gone, `cyan unlock -i {instance}` ends its hold")),
         None => diagnostic.help("wait for it to end"),
     }
+}
+
+/// The diagnostic for an operation whose lease was ended or taken over while it ran.
+pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
+    let diagnostic = codes::LEASE_LOST.new(format!("`{instance}` has been taken over from this operation"));
+    let (by_whom, help) = match holder {
+        Some(holder) => (held_by(holder, now), "run the same command again once that operation has ended"),
+        None => ("its hold was ended; nobody holds it now".to_owned(), "run the same command again"),
+    };
+    diagnostic
+        .note(by_whom)
+        .note("nothing was recorded from then on; what was still done in the world the next plan looks for")
+        .help(help)
+}
+
+/// Who holds an instance, and for how long already.
+fn held_by(holder: &LeaseHolder, now: i64) -> String {
+    let begun = match u64::try_from(now.saturating_sub(holder.since)) {
+        Ok(seconds @ 1..) => blueprint::format_duration(std::time::Duration::from_secs(seconds)),
+        _ => "less than a second".to_owned(),
+    };
+    format!("held by {}, who began {begun} ago", holder.who)
 }
 
 /// What the history will say of a run of this plan.

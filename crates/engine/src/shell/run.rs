@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
 use provider::{Applied, ApplyRequest, BoxFuture, ProviderError, ReadRequest, Stability};
@@ -39,6 +40,16 @@ pub enum Interrupt {
 pub struct Lost {
     /// Why, if the store said so.
     pub store: Option<StoreError>,
+    /// Created, updated, deleted, replaced, as far as it was recorded.
+    pub counts: [u64; 4],
+    /// Calls that were in flight when it ended.
+    pub left_in_flight: Vec<Address>,
+}
+
+impl Lost {
+    fn now(apply: &Apply, store: Option<StoreError>) -> Lost {
+        Lost { store, counts: apply.counts(), left_in_flight: apply.left_in_flight() }
+    }
 }
 
 enum Answer {
@@ -104,7 +115,14 @@ pub async fn run(
                 }
                 Effect::Tell(event) => tell(event),
                 Effect::Finish(outcome) => {
-                    return if outcome.outcome.is_some() { Ok(outcome) } else { Err(Lost { store: refused }) };
+                    if outcome.outcome.is_some() {
+                        return Ok(outcome);
+                    }
+                    return Err(Lost {
+                        store: refused,
+                        counts: outcome.counts,
+                        left_in_flight: outcome.left_in_flight,
+                    });
                 }
             }
         }
@@ -115,7 +133,7 @@ pub async fn run(
         }
         match interrupts.try_recv() {
             Ok(Interrupt::Gently) => happened.push(Happened::Interrupt),
-            Ok(Interrupt::AtOnce) => return Err(Lost { store: None }),
+            Ok(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
             Err(_) => {}
         }
         if alive.tick().now_or_never().is_some() {
@@ -144,7 +162,7 @@ pub async fn run(
                 Some(event) = told.recv() => tell(event),
                 interrupt = interrupts.recv(), if may_interrupt => match interrupt {
                     Some(Interrupt::Gently) => happened.push(Happened::Interrupt),
-                    Some(Interrupt::AtOnce) => return Err(Lost { store: None }),
+                    Some(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
                     None => may_interrupt = false,
                 },
                 Some(answer) = under_way.next() => {
@@ -155,7 +173,7 @@ pub async fn run(
                     }
                 }
                 _ = alive.tick() => renew(store, lease, shell, &mut refused, &mut happened).await,
-                else => return Err(Lost { store: refused }),
+                else => return Err(Lost::now(&apply, refused)),
             }
         }
         if !committing && since.elapsed() > SWIFT {

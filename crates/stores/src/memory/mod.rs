@@ -157,11 +157,13 @@ impl MemoryStore {
     fn rekey_now(&self, to: &Sealer, now: i64) -> Result<u64, StoreError> {
         let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
         let mut world = self.state.lock();
-        let held = world.leases.iter().find_map(|(name, held)| Some((name, held.holder.as_ref()?)));
-        if let Some((instance, holder)) = held.filter(|(_, holder)| now < holder.until) {
+        let mut held = world.leases.iter().filter_map(|(name, held)| Some((name, held.holder.as_ref()?)));
+        if let Some((instance, holder)) = held.find(|(_, holder)| now < holder.until) {
             return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder.clone()) });
         }
         world.instances.values().try_for_each(|instance| self.check_key(instance))?;
+        // Who let its lease run out may still be there, with the former key.
+        world.leases.values_mut().for_each(|held| held.holder = None);
         let sealed = world.instances.values_mut().filter_map(|instance| instance.sealed_with.as_mut());
         Ok(sealed.map(|with| *with = key.clone()).count() as u64)
     }

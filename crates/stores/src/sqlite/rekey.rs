@@ -42,6 +42,8 @@ impl Writer {
                 write.execute(params![id, anew.text]).map_err(at)?;
             }
         }
+        // Who let its lease run out may still be there, with the former key.
+        transaction.execute("UPDATE leases SET who = NULL, since = NULL, until = NULL", []).map_err(at)?;
         transaction.commit().map_err(at)?;
         // Freed pages and the write-ahead log still hold what the former key sealed.
         connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(at)?;

@@ -1,0 +1,93 @@
+//! One writer: what a lease that was taken over is still good for, which is nothing.
+
+use blueprint::Value;
+
+use super::{Failed, Hand, MINUTE, NOW, Place, began, instance, intent, outcome, record, sealer};
+use crate::seal::Sealer;
+use crate::{Revision, StoreError};
+
+/// Every way to write is closed to whoever was taken over, whatever it has seen; nothing it says changes what the other does.
+pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
+    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let mut first = Hand::take(&*ours, "shop").await?;
+    first.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
+    let shop = instance("shop");
+    let lease = theirs.lease(&shop, "bob@host (2)", NOW + 60, MINUTE).await?;
+    let mut second = Hand { store: &*theirs, revision: theirs.head(&shop).await?, lease };
+    // What it saw last, and whatever it may see later.
+    for round in 0..2u64 {
+        for expected in [Revision(1), ours.head(&shop).await?] {
+            let late = [
+                vec![outcome(1, "a", record(Value::Int(1)))],
+                vec![intent(3, "c")],
+                vec![began(&format!("late-{round}"))],
+                vec![began(&format!("late-{round}")), outcome(1, "a", record(Value::Int(1)))],
+            ];
+            for entries in late {
+                let said = ours.commit(&first.lease, expected, entries).await;
+                check_err!(said, StoreError::Busy { holder: Some(_), .. }, "a commit of who was taken over");
+            }
+        }
+        check_err!(ours.renew(&first.lease, NOW + 61, MINUTE).await, StoreError::Busy { .. }, "its sign of life");
+        ours.release(&first.lease).await?;
+        if round == 0 {
+            // What was in flight is there for the one who has taken over.
+            let open = theirs.load(&shop).await?.open;
+            check!(open.len() == 2, "{} calls are open instead of 2", open.len());
+            second.commit(vec![began("op-2"), outcome(1, "a", record(Value::Int(2)))]).await?;
+        }
+    }
+    let found = ours.load(&shop).await?;
+    check_eq!(found.revision, Revision(2), "the revision");
+    check_eq!(found.open.len(), 1, "open calls");
+    let log = ours.log(&shop, None, 99).await?;
+    check_eq!(log.len(), 5, "entries");
+    // Nor after the other has gone: a lease does not come back.
+    second.commit(vec![outcome(2, "b", None)]).await?;
+    second.release().await?;
+    check_err!(
+        first.refused(vec![outcome(2, "b", None)]).await,
+        StoreError::Busy { holder: None, .. },
+        "a commit after the other has given its lease back"
+    );
+    Ok(())
+}
+
+/// A lease of before counts for nothing in a place that was opened again, and neither does one under the same name.
+pub(super) async fn epochs(place: &Place) -> Result<(), Failed> {
+    let shop = instance("shop");
+    let mut epochs = Vec::new();
+    let mut leases = Vec::new();
+    for at in 0..4 {
+        let store = place(sealer());
+        let lease = store.lease(&shop, "ann@host (1)", NOW + at * 60, MINUTE).await?;
+        for old in &leases {
+            let late = store.commit(old, Revision(0), vec![began("late")]).await;
+            check_err!(late, StoreError::Busy { .. }, "a commit under an older lease of the same name");
+        }
+        // One is ended, one given back, the others run out.
+        match at {
+            1 => drop(store.unlock(&shop).await?),
+            2 => store.release(&lease).await?,
+            _ => {}
+        }
+        epochs.push(lease.epoch);
+        leases.push(lease);
+    }
+    check!(epochs.is_sorted_by(|one, next| one < next), "epochs do not grow: {epochs:?}");
+    Ok(())
+}
+
+/// Whoever wakes up after its lease ran out must not add what the former key has sealed.
+pub(super) async fn rekeyed(place: &Place) -> Result<(), Failed> {
+    let secret = || vec![outcome(1, "key", record(Value::from("s3cret").secret()))];
+    let other = || Sealer::with_key([9; 32]);
+    let store = place(sealer());
+    let mut sleeper = Hand::take(&*store, "shop").await?;
+    sleeper.commit([vec![began("op-1")], secret()].concat()).await?;
+    check!(place(sealer()).rekey(&other(), NOW + 60).await? > 0, "nothing was sealed anew");
+    check_err!(sleeper.refused(secret()).await, StoreError::Busy { .. }, "a commit with the former key");
+    let found = place(other()).load(&instance("shop")).await?;
+    check_eq!(found.revision, Revision(1), "the revision");
+    Ok(())
+}
