@@ -33,15 +33,7 @@ pub(crate) async fn refresh(
     let recorded = snapshot.records.iter().filter(|(address, record)| {
         !only_cut_off && !record.id.is_empty() && !snapshot.open.contains_key(*address) && reads(catalogs, record)
     });
-    let questions = recorded.map(|(address, record)| ReadQuestion {
-        address,
-        type_name: &record.type_name,
-        id: Some(&record.id),
-        inputs: &record.inputs,
-        outputs: &record.outputs,
-        private: &record.private,
-        token: None,
-    });
+    let questions = recorded.map(|(address, record)| asked(address, record));
     let cut_off = snapshot.open.iter().map(|(address, open)| {
         let record = snapshot.records.get(address).map(Arc::as_ref);
         let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
@@ -77,8 +69,15 @@ pub(crate) async fn refresh(
     let all: Vec<ReadQuestion<'_>> = questions.chain(cut_off).chain(unsure).collect();
     let mut results = futures::stream::iter(all)
         .map(|question| {
-            let address = question.address;
-            async move { (address, world.read(question).await) }
+            let (address, made_anew) = (question.address, question.id.is_none());
+            async move {
+                let seen = world.read(question).await;
+                // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
+                match recorded_beside(snapshot, address).filter(|_| made_anew && matches!(seen, Ok(Seen::Gone))) {
+                    Some(record) if reads(catalogs, record) => (address, world.read(asked(address, record)).await),
+                    _ => (address, seen),
+                }
+            }
         })
         .buffered(READS_AT_ONCE);
     while let Some((address, result)) = results.next().await {
@@ -101,6 +100,25 @@ pub(crate) async fn refresh(
         }
     }
     answers.refreshed = true;
+}
+
+/// Asks for a thing by the id that is recorded.
+fn asked<'a>(address: &'a Address, record: &'a Record) -> ReadQuestion<'a> {
+    ReadQuestion {
+        address,
+        type_name: &record.type_name,
+        id: Some(&record.id),
+        inputs: &record.inputs,
+        outputs: &record.outputs,
+        private: &record.private,
+        token: None,
+    }
+}
+
+/// The thing that is recorded at an address at which another one was being made when a run was cut off.
+fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a Record> {
+    let record = snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
+    snapshot.open.get(address).filter(|open| open.intent.op == StatusOp::Create).map(|_| record.as_ref())
 }
 
 /// Whether nothing is known of the thing but the token under which it may have been made.
@@ -141,13 +159,15 @@ pub(crate) struct Settled {
     pub(crate) record: Option<Arc<Record>>,
 }
 
-/// Addresses at which what was seen is no word about the thing that the record tells of, but about the other half of a
-/// replacement: the new one that was not made, or the old one that was being deleted.
-pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers) -> Vec<Address> {
+/// Addresses at which what was seen is no word about the thing that the record tells of, but about another one: one that
+/// was to be made where none is known, or the old half of a replacement that was being deleted.
+pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
     let open = snapshot.open.iter().filter(|(address, open)| {
         let not_made =
             open.intent.op == StatusOp::Create && !matches!(answers.seen.get(*address), Some(FrozenSeen::There { .. }));
-        open.intent.deposed || not_made && snapshot.records.contains_key(*address)
+        let of_recorded = recorded_beside(snapshot, address).is_some_and(|record| reads(catalogs, record))
+            && !matches!(answers.seen.get(*address), Some(FrozenSeen::CannotTell));
+        open.intent.deposed || not_made && snapshot.records.contains_key(*address) && !of_recorded
     });
     open.map(|(address, _)| address.clone()).collect()
 }
@@ -363,6 +383,7 @@ fn after_cut_off(
         }),
         (StatusOp::Delete, Some(_)) => before.cloned(),
         (StatusOp::Create, None) => before.cloned(),
+        (StatusOp::Create, Some((id, ..))) if before.is_some_and(|old| old.id == *id) => before.cloned(),
         (StatusOp::Create, Some((id, fields, private))) => {
             let deposed = match before {
                 Some(old) if !old.id.is_empty() && old.id != *id && !intent.retain => Some(Box::new(old.as_old_half())),
@@ -379,7 +400,8 @@ fn after_cut_off(
                 status: Status::new(StatusOp::Create, StatusWord::Configured),
                 id: id.clone(),
                 inputs: intent.inputs.clone(),
-                outputs: marked(fields, &intent.inputs),
+                // As it was made: what somebody else has done to it since is drift.
+                outputs: marked(&as_sent(fields, &intent.inputs), &intent.inputs),
                 private: private.clone(),
                 metadata: Value::Null,
                 dependencies: intent.dependencies.clone(),
@@ -421,4 +443,16 @@ fn after_cut_off(
             Arc::new(record)
         }),
     }
+}
+
+/// The fields of a thing with those that were sent as they were sent.
+fn as_sent(fields: &Value, sent: &Value) -> Value {
+    let Some(sent) = sent.as_map() else { return fields.clone() };
+    let mut all = fields.as_map().cloned().unwrap_or_default();
+    for (name, value) in sent {
+        if !all.get(name).is_some_and(|seen| same(seen, value)) {
+            all.insert(name.clone(), value.clone());
+        }
+    }
+    Value::Map(Arc::new(all))
 }

@@ -424,9 +424,9 @@ impl Lab {
         cloud
     }
 
-    /// The ids of all things in the cloud, and those that the state knows.
+    /// The ids of all things of the instance in the cloud, and those that the state knows.
     pub async fn ids(&self) -> (BTreeSet<String>, BTreeSet<String>) {
-        let snapshot = self.snapshot().await;
+        let (snapshot, own) = (self.snapshot().await, format!("{}/", self.name.as_str()));
         let mut known = BTreeSet::new();
         // A link is no thing of its own in the cloud.
         for (_, record) in snapshot.records.iter().filter(|(_, record)| !record.id.contains("::")) {
@@ -435,7 +435,10 @@ impl Lab {
         }
         known.remove("");
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        (world.things().map(|thing| thing.id.to_string()).collect(), known)
+        (
+            world.things().filter(|thing| thing.place.starts_with(&own)).map(|thing| thing.id.to_string()).collect(),
+            known,
+        )
     }
 
     /// A function of the world outside: reads an expression of a staged document.

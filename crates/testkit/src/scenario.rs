@@ -477,7 +477,9 @@ impl Told {
             self.lab.run(staged, false, Vec::new(), settings(Some(1), false)).await;
         }
         std::mem::swap(&mut self.lab, &mut twin);
-        let (here, there) = (self.lab.cloud(), twin.cloud());
+        let (mut here, there) = (self.lab.cloud(), twin.cloud());
+        let own = format!("{}/", self.lab.name.as_str());
+        here.retain(|place, _| place.starts_with(&own));
         for (place, thing) in &here {
             match there.get(place) {
                 None => self.line(format!("broken: {place} is there in the end: {thing}")),

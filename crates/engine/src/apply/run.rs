@@ -204,11 +204,11 @@ impl Apply {
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
                 self.set_outputs(decided, &record);
-                if record.status.word == StatusWord::Configured && decided.action != Action::Delete {
+                let goes = matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent);
+                if record.status.word == StatusWord::Configured && !goes {
                     return self.record_and_look_on(task, decided, Arc::new(record));
                 }
-                let record =
-                    (!matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent)).then(|| Arc::new(record));
+                let record = (!goes).then(|| Arc::new(record));
                 self.record(task, decided, record, None, Durable::Done(task));
             }
             Turn::Unneeded(reason) => {

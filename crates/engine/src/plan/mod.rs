@@ -449,7 +449,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let mut mistakes = Diagnostics::new();
     // A kept plan is settled again, so it keeps all that was seen.
     let seen = answers.seen.clone();
-    let elsewhere = refresh::seen_elsewhere(&snapshot, &answers);
+    let elsewhere = refresh::seen_elsewhere(&snapshot, &answers, &catalogs);
     let mut settled = refresh::settle(&mut snapshot, &catalogs, &answers, &options, &mut mistakes);
     if options.refresh {
         elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
