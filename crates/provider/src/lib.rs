@@ -15,6 +15,7 @@ mod contract;
 mod fit;
 mod lazy;
 mod overlay;
+mod scrub;
 pub mod transform;
 
 pub use catalog::{
@@ -31,4 +32,5 @@ pub use contract::{
 pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};
 pub use overlay::{overlay, twice};
+pub use scrub::Scrub;
 pub use transform::{Transform, TransformError};

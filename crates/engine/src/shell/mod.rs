@@ -5,6 +5,7 @@
 
 mod operate;
 mod run;
+mod scrub;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 pub use operate::{Back, Operated, busy, last_goal, operate, taken_over};
 pub use run::{Interrupt, LEASE, Lost, run};
 
+use self::scrub::Secrets;
 use crate::world::{PlanQuestion, ReadQuestion, SourceError, World};
 
 /// The most bytes that `file` and `http_resource` take.
@@ -125,10 +127,15 @@ impl Shell {
             cancel: self.cancel.clone(),
             root: self.root.clone(),
             folder: self.root.clone(),
-            settings: self.settings.get(Catalogs::namespace_of(type_name)).cloned().unwrap_or_default(),
+            settings: self.settings_of(type_name),
             now: self.clock.now(),
             progress,
         }
+    }
+
+    /// The settings of a type's namespace.
+    fn settings_of(&self, type_name: &str) -> Value {
+        self.settings.get(Catalogs::namespace_of(type_name)).cloned().unwrap_or_default()
     }
 
     pub(crate) fn provider_of(&self, type_name: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
@@ -217,7 +224,9 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(address, type_name);
-            self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await
+            let secrets = Secrets::of([spec, &call.settings]);
+            let checked = self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await;
+            checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
         })
     }
 
@@ -232,7 +241,9 @@ impl World for Shell {
                 private: question.private,
                 token: question.token,
             };
-            self.provider_of(question.type_name)?.read(&call, request).await
+            let secrets = Secrets::of([question.inputs, question.outputs, question.private, &call.settings]);
+            let seen = self.provider_of(question.type_name)?.read(&call, request).await;
+            seen.map(|seen| secrets.seen(seen)).map_err(|error| secrets.refused(error))
         })
     }
 
@@ -245,7 +256,9 @@ impl World for Shell {
                 prior: question.prior,
                 desired: question.desired,
             };
-            self.provider_of(question.type_name)?.plan(&call, request).await
+            let secrets = Secrets::of([question.prior_inputs, question.prior, question.desired, &call.settings]);
+            let planned = self.provider_of(question.type_name)?.plan(&call, request).await;
+            planned.map_err(|error| secrets.refused(error))
         })
     }
 
@@ -257,7 +270,9 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(&Address::root("data"), type_name);
-            self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await
+            let secrets = Secrets::of(filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
+            let fetched = self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
+            fetched.map_err(|error| secrets.refused(error))
         })
     }
 
@@ -269,7 +284,9 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(&Address::root("function"), namespace);
-            self.provider_of(namespace)?.call(&call, function, arguments).await
+            let secrets = Secrets::of(arguments.iter().chain([&call.settings]));
+            let answer = self.provider_of(namespace)?.call(&call, function, arguments).await;
+            answer.map_err(|error| secrets.refused(error))
         })
     }
 

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Shell;
+use super::scrub::Secrets;
 use crate::apply::{Apply, Asking, CallRequest, Effect, Happened, Outcome};
 use crate::event::Event;
 use crate::plan::questions::{Question, Reply, put};
@@ -250,10 +251,16 @@ async fn call(
     progress: mpsc::UnboundedSender<Event>,
 ) -> Result<Applied, ProviderError> {
     let address = request.address.clone();
-    let told = Arc::new(move |text: &str| {
-        // Nobody listens any more only when the run is over.
-        let _ = progress.send(Event::Progress { address: address.clone(), text: text.into() });
-    });
+    let settings = shell.settings_of(&request.type_name);
+    let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
+    let secrets = Secrets::of(values);
+    let told = {
+        let secrets = secrets.clone();
+        Arc::new(move |text: &str| {
+            // Nobody listens any more only when the run is over.
+            let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
+        })
+    };
     let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told);
     call.cancel = cancel;
     let provider = shell.provider_of(&request.type_name)?;
@@ -266,7 +273,7 @@ async fn call(
         desired: &request.desired,
         private: &request.private,
     };
-    provider.apply(&call, asked).await
+    secrets.answered(provider.apply(&call, asked).await, &request.type_name, &shell.catalogs)
 }
 
 async fn ask(shell: &Shell, asking: Asking) -> Answer {
@@ -287,5 +294,6 @@ async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, Provider
         private: &request.private,
         token: None,
     };
-    provider.stable(&call, asked).await
+    let secrets = Secrets::of([&request.prior_inputs, &request.prior, &request.private, &call.settings]);
+    provider.stable(&call, asked).await.map_err(|error| secrets.refused(error))
 }

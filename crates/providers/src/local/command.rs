@@ -6,13 +6,12 @@
 use std::time::Duration;
 
 use blueprint::{Name, Value, parse_duration};
-use provider::{
+use provider::{Scrub, 
     Applied, ApplyRequest, Call, Checked, ErrorKind, Operation, PlanRequest, Planned, ProviderError, ReadRequest, Seen,
 };
 
 use super::place::{entries, is_set, text};
 use super::process::{self, Ended, Run};
-use super::scrub::Scrub;
 use super::whole_file;
 
 const ACTIONS: [&str; 4] = ["create", "update", "delete", "read"];
@@ -106,7 +105,7 @@ async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &
     environment.push(("CYAN_ACTION".into(), word.into()));
     environment.push(("CYAN_ADDRESS".into(), call.address.to_string()));
     environment.push(("CYAN_TOKEN".into(), token.into()));
-    let scrub = Scrub::new(&[spec, &call.settings]);
+    let scrub = Scrub::of([spec, &call.settings]);
     process::run(call, Run { words, folder, environment, limit, limited_by: "timeout", scrub }).await
 }
 
@@ -186,7 +185,7 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, 
                 Some(0) => {}
                 Some(GONE) => return Ok(Seen::Gone),
                 _ => {
-                    return Err(failure("the command `read`", &ended, &Scrub::new(&[spec, &call.settings])).at("read"));
+                    return Err(failure("the command `read`", &ended, &Scrub::of([spec, &call.settings])).at("read"));
                 }
             }
         }
@@ -204,7 +203,7 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, 
 
 /// Runs the command of the operation.
 pub(super) async fn apply(call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
-    let scrub = Scrub::new(&[request.desired, request.prior_inputs, &call.settings]);
+    let scrub = Scrub::of([request.desired, request.prior_inputs, &call.settings]);
     let (spec, action) = match request.operation {
         Operation::Delete => (request.prior_inputs, "delete"),
         Operation::Update if is_set(request.desired, "update") => (request.desired, "update"),

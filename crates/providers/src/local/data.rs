@@ -6,13 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use blueprint::Value;
-use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError};
+use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError, Scrub};
 
 use super::archive_list::globs;
 use super::command::{DEFAULT_TIMEOUT, failure, printed};
 use super::place::{Place, failed, on_a_thread};
 use super::process::{self, Run};
-use super::scrub::Scrub;
 use super::whole_file;
 
 /// Words in the name of a variable that tell that its value is secret.
@@ -186,7 +185,7 @@ async fn command(
 ) -> Result<Fields, ProviderError> {
     let folder = folder.map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder));
     let values: Vec<&Value> = request.filters.iter().map(|(_, _, value)| value).chain([&call.settings]).collect();
-    let scrub = Scrub::new(&values);
+    let scrub = Scrub::of(values);
     let environment = vec![
         ("CYAN_ACTION".into(), "read".into()),
         ("CYAN_ADDRESS".into(), call.address.to_string()),

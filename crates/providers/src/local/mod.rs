@@ -13,7 +13,6 @@ mod directory;
 mod file;
 mod place;
 mod process;
-mod scrub;
 mod symlink;
 mod unix;
 mod whole_file;

@@ -11,11 +11,10 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use provider::{Call, ErrorKind, Progress, ProviderError};
+use provider::{Call, ErrorKind, Progress, ProviderError, Scrub};
 use tokio::sync::oneshot;
 
 use super::place::{cancelled, too_late};
-use super::scrub::Scrub;
 use super::unix;
 
 /// How much of each stream is kept.

@@ -9,6 +9,7 @@ mod order;
 mod plans;
 mod secrets;
 mod texts;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

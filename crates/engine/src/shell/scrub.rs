@@ -1,0 +1,91 @@
+//! Words of providers are made clean before the core hears them: whatever a provider says, in errors, warnings or
+//! progress, no secret of the call stands in it.
+//!
+//! Nothing is looked through until there are words. Not here: values, which carry marks; how a text is searched
+//! (`provider::Scrub`).
+
+use std::sync::{Arc, OnceLock};
+
+use blueprint::Value;
+use provider::{Applied, Catalogs, Checked, ProviderError, Scrub, Seen, TypeRef};
+
+use crate::plan::diff::mark_fields;
+
+/// The values that went into a call, and what is secret in them once somebody asks.
+pub(super) struct Secrets {
+    values: Vec<Value>,
+    scrub: OnceLock<Scrub>,
+}
+
+impl Secrets {
+    /// Of a call that these values go into.
+    pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Arc<Secrets> {
+        Arc::new(Secrets { values: values.into_iter().cloned().collect(), scrub: OnceLock::new() })
+    }
+
+    /// A text without them.
+    pub(super) fn clean(&self, text: &str) -> String {
+        self.scrub.get_or_init(|| Scrub::of(&self.values)).clean(text)
+    }
+
+    fn clean_all(&self, texts: &mut [String]) {
+        texts.iter_mut().for_each(|text| *text = self.clean(text));
+    }
+
+    /// What a provider refused, in clean words.
+    pub(super) fn refused(&self, mut error: ProviderError) -> ProviderError {
+        error.message = self.clean(&error.message);
+        // A path that is none any more leads nowhere, as a wrong one does.
+        error.field = error.field.map(|field| self.clean(&field));
+        if let Some(partial) = &mut error.partial {
+            self.clean_all(&mut partial.warnings);
+        }
+        error
+    }
+
+    /// What was found out about a spec, in clean words.
+    pub(super) fn checked(&self, mut checked: Checked) -> Checked {
+        for (_, words) in checked.rejected.iter_mut().chain(&mut checked.warnings) {
+            *words = self.clean(words);
+        }
+        checked
+    }
+
+    /// What was seen, in clean words.
+    pub(super) fn seen(&self, seen: Seen) -> Seen {
+        match seen {
+            Seen::There { id, fields, private, expired: Some(why) } => {
+                Seen::There { id, fields, private, expired: Some(self.clean(&why)) }
+            }
+            seen => seen,
+        }
+    }
+
+    /// What was done, or why not, in clean words; what was made on the way is known by then too.
+    pub(super) fn answered(
+        &self,
+        answer: Result<Applied, ProviderError>,
+        type_name: &str,
+        catalogs: &Catalogs,
+    ) -> Result<Applied, ProviderError> {
+        let made = |fields: &Value| match catalogs.resource_type(type_name) {
+            TypeRef::Known(ty) => Secrets::of([&mark_fields(&ty.schema, fields, &Value::Null)]),
+            _ => Secrets::of([]),
+        };
+        match answer {
+            Ok(mut applied) if !applied.warnings.is_empty() => {
+                made(&applied.fields).clean_all(&mut applied.warnings);
+                self.clean_all(&mut applied.warnings);
+                Ok(applied)
+            }
+            Ok(applied) => Ok(applied),
+            Err(error) => {
+                let error = match error.partial.as_ref().map(|partial| made(&partial.fields)) {
+                    Some(made) => made.refused(error),
+                    None => error,
+                };
+                Err(self.refused(error))
+            }
+        }
+    }
+}
