@@ -16,12 +16,13 @@ pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
             secret = true;
             value = inner.as_ref().clone();
         }
-        value = step(&value, accessor)?;
+        value = step(&value, accessor, secret)?;
     }
     Ok(value.tainted(secret))
 }
 
-fn step(value: &Value, accessor: &Accessor) -> Result<Value, Stop> {
+/// One accessor further; of what is secret nothing is said but that it does not have what was asked for.
+fn step(value: &Value, accessor: &Accessor, secret: bool) -> Result<Value, Stop> {
     match (value, &accessor.kind) {
         (Value::Unknown(unknown), kind) => {
             let ty = unknown.ty.as_ref().and_then(|ty| part_type(ty, kind));
@@ -31,13 +32,19 @@ fn step(value: &Value, accessor: &Accessor) -> Result<Value, Stop> {
             let diagnostic = codes::ABSENT_ELEMENT
                 .new(format!("there is no `{name}` here"))
                 .label(accessor.span, "not among the keys")
-                .help_nearest(name, entries.keys().map(|key| key.as_ref()))
+                .help_nearest(name, entries.keys().map(|key| key.as_ref()).filter(|_| !secret))
                 .help("say what holds without it, as in `coalesce(.., \"default\")`");
             Stop::Absent(Box::new(diagnostic))
         }),
         (Value::List(items) | Value::Set(items), AccessorKind::Index(at)) => {
             let item = usize::try_from(*at).ok().and_then(|at| items.get(at));
-            item.cloned().ok_or_else(|| out_of_range(*at as i128, items.len(), accessor.span).into())
+            item.cloned().ok_or_else(|| match secret {
+                true => codes::INDEX_OUT_OF_RANGE
+                    .new(format!("there is no item {at}"))
+                    .label(accessor.span, "finds nothing")
+                    .into(),
+                false => out_of_range(*at as i128, items.len(), accessor.span).into(),
+            })
         }
         (Value::Null, AccessorKind::Name(_)) => Err(Stop::Absent(Box::new(wrong(value, accessor)))),
         _ => Err(wrong(value, accessor).into()),

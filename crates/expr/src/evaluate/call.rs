@@ -367,7 +367,14 @@ impl<'a> Machine<'a> {
             let at = wanted.as_int().unwrap_or(0);
             match usize::try_from(at).ok().and_then(|at| items.get(at)) {
                 Some(value) => Ok(value.clone()),
-                None => return Err(in_item(out_of_range(i128::from(at), items.len(), place), Some(item)).into()),
+                None => {
+                    let mut diagnostic = out_of_range(i128::from(at), items.len(), place);
+                    if secret {
+                        diagnostic.message = in_secret(diagnostic.code);
+                        diagnostic.labels.iter_mut().for_each(|label| label.text = "finds nothing".into());
+                    }
+                    return Err(in_item(diagnostic, Some(item)).into());
+                }
             }
         };
         match result {
@@ -411,7 +418,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn ask_concealed(&mut self, site: &Site<'a>, ask: Ask, secret: bool) -> Result<Value, Stop> {
         self.ask(site, ask).map_err(|stop| match stop {
             Stop::Failed(mut diagnostic) if secret => {
-                diagnostic.message = format!("{}, in a secret value", diagnostic.code.summary);
+                diagnostic.message = in_secret(diagnostic.code);
                 diagnostic.notes.clear();
                 Stop::Failed(diagnostic)
             }
@@ -469,10 +476,15 @@ fn in_item(mut diagnostic: Diagnostic, item: Option<usize>) -> Diagnostic {
     diagnostic
 }
 
+/// What is wrong in something secret, without a word of it.
+fn in_secret(code: &diag::Code) -> String {
+    format!("{}, in a secret value", code.summary)
+}
+
 /// A fault whose words may quote the arguments, without them if one is secret (ruling A15).
 fn concealed(mut fault: Fault, secret: bool) -> Fault {
     if secret {
-        fault.message = format!("{}, in a secret value", fault.code.summary);
+        fault.message = in_secret(fault.code);
         fault.label = String::new();
     }
     fault

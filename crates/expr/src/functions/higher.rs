@@ -102,9 +102,19 @@ fn work(arguments: &[Value], ty: Type) -> Result<Work, Value> {
         _ => return Err(unknown_from(arguments, ty)),
     };
     match items {
+        // Each item of what is secret as a whole is secret, also in what is said of it.
+        Value::List(items) | Value::Set(items) if secret => {
+            let items = items.iter().map(|item| item.clone().secret()).collect();
+            Ok(Work { items: Arc::new(items), function, secret })
+        }
         Value::List(items) | Value::Set(items) => Ok(Work { items: items.clone(), function, secret }),
         _ => Err(unknown_from(arguments, ty)),
     }
+}
+
+/// The value; one mark on all of it where it is secret as a whole.
+fn whole(value: Value, secret: bool) -> Value {
+    if secret { value.revealed().secret() } else { value }
 }
 
 fn unknown_from(arguments: &[Value], ty: Type) -> Value {
@@ -141,7 +151,7 @@ fn map<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) ->
             results.push(result);
         }
     }
-    machine.sized(site, Value::list(results).tainted(work.secret))
+    machine.sized(site, whole(Value::list(results), work.secret))
 }
 
 fn wrong_result(machine: &mut Machine<'_>, site: &Site<'_>, at: usize, needed: &str, result: &Value) -> Stop {
@@ -171,7 +181,7 @@ fn filter<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>)
     if !undecided.is_empty() {
         return Ok(crate::evaluate::unknown_of(Some(any_list()), &undecided).tainted(secret));
     }
-    Ok(Value::list(kept).tainted(secret))
+    Ok(whole(Value::list(kept), secret))
 }
 
 fn reduce<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
@@ -183,7 +193,7 @@ fn reduce<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>)
     for (at, item) in work.items.iter().enumerate() {
         total = machine.callback(site, 1, &work.function, vec![total, item.clone()], at)?;
     }
-    Ok(total.tainted(work.secret))
+    Ok(whole(total, work.secret))
 }
 
 /// A stable merge sort of our own: whatever the comparing function answers, it ends and loses nothing.
@@ -222,7 +232,7 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -
         items = sorted;
         width *= 2;
     }
-    Ok(Value::list(items).tainted(secret))
+    Ok(whole(Value::list(items), secret))
 }
 
 fn flatmap<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
@@ -247,7 +257,7 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>
     if !undecided.is_empty() {
         return Ok(crate::evaluate::unknown_of(Some(any_list()), &undecided).tainted(secret));
     }
-    machine.sized(site, Value::list(joined).tainted(secret))
+    machine.sized(site, whole(Value::list(joined), secret))
 }
 
 /// Binds the functions after a look at whether the result of each fits the next.

@@ -44,7 +44,9 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             .example(r#"eq("1", 1)"#, "! incomparable"),
         compares("gt", "Whether the first number is greater.").example("gt(2, 1.5)", "true"),
         compares("ge", "Whether the first number is greater or equal.").example("ge(2, 2)", "true"),
-        compares("lt", "Whether the first number is less.").example(r#"lt("a", "b")"#, "! argument-type"),
+        compares("lt", "Whether the first number is less.")
+            .example("lt(1, 1.5)", "true")
+            .example(r#"lt("a", "b")"#, "! argument-type"),
         compares("le", "Whether the first number is less or equal.").example("le(3, 2)", "false"),
         function(
             "if",
