@@ -29,6 +29,19 @@ pub struct Scrub {
     whole: Vec<Vec<char>>,
     /// What counts as a part of a longer one, by length.
     parts: [Parts; MOST_OF_A_PART + 1],
+    /// The longer ones whole, in every form.
+    forms: Forms,
+}
+
+/// Secrets in full.
+#[derive(Clone, Default)]
+struct Forms(Vec<String>);
+
+/// Never shows what it holds.
+impl std::fmt::Debug for Forms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "({} forms of secrets)", self.0.len())
+    }
 }
 
 /// Runs of one length.
@@ -79,6 +92,18 @@ impl Scrub {
         }
     }
 
+    /// The value with a mark on every text in it that holds a secret whole, in whatever form. Secrets of a few letters do
+    /// not count: they stand in half of all texts.
+    pub fn marked(&self, value: &Value) -> Value {
+        match value {
+            Value::Text(text) if self.forms.0.iter().any(|form| text.contains(form.as_str())) => value.clone().secret(),
+            Value::List(items) => Value::list(items.iter().map(|item| self.marked(item))),
+            Value::Set(items) => Value::Set(items.iter().map(|item| self.marked(item)).collect::<Vec<_>>().into()),
+            Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), self.marked(value)))),
+            other => other.clone(),
+        }
+    }
+
     /// Whether one of them, or a part of one, stands in the text.
     pub fn stands_in(&self, text: &str) -> bool {
         !self.found(text).is_empty()
@@ -101,6 +126,7 @@ impl Scrub {
                 }
                 continue;
             }
+            self.forms.0.push(form);
             let length = letters.len().div_ceil(2).clamp(LEAST_OF_A_PART, MOST_OF_A_PART);
             self.parts[length].0.extend(letters.windows(length).map(hash));
         }
@@ -327,6 +353,8 @@ mod tests {
         let clean = Scrub::of([&bytes]);
         assert_eq!(clean.clean("got fffe010203040506070 8."), "got (secret).");
         let clean = scrub(&["hunter2-hunter2"]);
+        let answer = Value::list(["a:HUNTER2".into(), "arn:hunter2-hunter2:1".into()]);
+        assert_eq!(clean.marked(&answer), Value::list(["a:HUNTER2".into(), Value::from("arn:hunter2-hunter2:1").secret()]));
         assert!(clean.stands_in("a hunter2-") && !clean.stands_in("a hunter"));
         assert!(!format!("{clean:?}").contains("hunter"));
     }

@@ -295,5 +295,9 @@ async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, Provider
         token: None,
     };
     let secrets = Secrets::of([&request.prior_inputs, &request.prior, &request.private, &call.settings]);
-    provider.stable(&call, asked).await.map_err(|error| secrets.refused(error))
+    match provider.stable(&call, asked).await {
+        Ok(Stability::Stable(fields)) => Ok(Stability::Stable(secrets.marked(fields))),
+        Ok(Stability::NotYet) => Ok(Stability::NotYet),
+        Err(error) => Err(secrets.refused(error)),
+    }
 }

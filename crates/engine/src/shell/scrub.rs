@@ -1,8 +1,7 @@
 //! Words of providers are made clean before the core hears them: whatever a provider says, in errors, warnings or
-//! progress, no secret of the call stands in it.
+//! progress, no secret of the call stands in it. What it answers is marked where it repeats one.
 //!
-//! Nothing is looked through until there are words. Not here: values, which carry marks; how a text is searched
-//! (`provider::Scrub`).
+//! Nothing is looked through until there are words, or secrets. Not here: how a text is searched (`provider::Scrub`).
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,9 +22,19 @@ impl Secrets {
         Arc::new(Secrets { values: values.into_iter().cloned().collect(), scrub: OnceLock::new() })
     }
 
+    fn scrub(&self) -> &Scrub {
+        self.scrub.get_or_init(|| Scrub::of(&self.values))
+    }
+
     /// A text without them.
     pub(super) fn clean(&self, text: &str) -> String {
-        self.scrub.get_or_init(|| Scrub::of(&self.values)).clean(text)
+        self.scrub().clean(text)
+    }
+
+    /// The fields of an answer with a mark on each that repeats a secret, whatever the catalogue says of it: an address
+    /// is secret if it is made from a secret name.
+    pub(super) fn marked(&self, fields: Value) -> Value {
+        if self.values.iter().any(Value::has_secret) { self.scrub().marked(&fields) } else { fields }
     }
 
     fn clean_all(&self, texts: &mut [String]) {
@@ -54,8 +63,9 @@ impl Secrets {
     /// What was seen, in clean words.
     pub(super) fn seen(&self, seen: Seen) -> Seen {
         match seen {
-            Seen::There { id, fields, private, expired: Some(why) } => {
-                Seen::There { id, fields, private, expired: Some(self.clean(&why)) }
+            Seen::There { id, fields, private, expired } => {
+                let expired = expired.map(|why| self.clean(&why));
+                Seen::There { id, fields: self.marked(fields), private, expired }
             }
             seen => seen,
         }
@@ -73,13 +83,18 @@ impl Secrets {
             _ => Secrets::of([]),
         };
         match answer {
-            Ok(mut applied) if !applied.warnings.is_empty() => {
-                made(&applied.fields).clean_all(&mut applied.warnings);
-                self.clean_all(&mut applied.warnings);
+            Ok(mut applied) => {
+                if !applied.warnings.is_empty() {
+                    made(&applied.fields).clean_all(&mut applied.warnings);
+                    self.clean_all(&mut applied.warnings);
+                }
+                applied.fields = self.marked(applied.fields);
                 Ok(applied)
             }
-            Ok(applied) => Ok(applied),
-            Err(error) => {
+            Err(mut error) => {
+                if let Some(partial) = &mut error.partial {
+                    partial.fields = self.marked(std::mem::take(&mut partial.fields));
+                }
                 let error = match error.partial.as_ref().map(|partial| made(&partial.fields)) {
                     Some(made) => made.refused(error),
                     None => error,
