@@ -191,10 +191,7 @@ fn plain(text: &str) -> impl Iterator<Item = char> {
 }
 
 fn hash(run: &[char]) -> u64 {
-    use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
-    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
-    run.hash(&mut hasher);
-    hasher.finish()
+    std::hash::BuildHasher::hash_one(&foldhash::fast::FixedState::default(), run)
 }
 
 fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
@@ -334,7 +331,10 @@ mod tests {
         let clean = scrub(&["a", "ab", "pin"]);
         assert_eq!(clean.clean("a cab, ab; opinion"), "(secret) cab, (secret); o(secret)ion");
         let number = Value::list([Value::Int(4711), Value::Int(80)]).secret();
-        assert_eq!(Scrub::of([&number]).clean("4711 and x4711 on port 80, not 8080"), "(secret) and x(secret) on port (secret), not 8080");
+        assert_eq!(
+            Scrub::of([&number]).clean("4711 and x4711 on port 80, not 8080"),
+            "(secret) and x(secret) on port (secret), not 8080"
+        );
     }
 
     #[test]
@@ -354,7 +354,10 @@ mod tests {
         assert_eq!(clean.clean("got fffe010203040506070 8."), "got (secret).");
         let clean = scrub(&["hunter2-hunter2"]);
         let answer = Value::list(["a:HUNTER2".into(), "arn:hunter2-hunter2:1".into()]);
-        assert_eq!(clean.marked(&answer), Value::list(["a:HUNTER2".into(), Value::from("arn:hunter2-hunter2:1").secret()]));
+        assert_eq!(
+            clean.marked(&answer),
+            Value::list(["a:HUNTER2".into(), Value::from("arn:hunter2-hunter2:1").secret()])
+        );
         assert!(clean.stands_in("a hunter2-") && !clean.stands_in("a hunter"));
         assert!(!format!("{clean:?}").contains("hunter"));
     }

@@ -103,7 +103,10 @@ values:
 ",
     );
     for (at, call) in CALLS.iter().enumerate() {
-        text.push_str(&format!("  f{at}:\n    type: string\n    value: '${{{}}}'\n", call.replace('S', "variables.password")));
+        text.push_str(&format!(
+            "  f{at}:\n    type: string\n    value: '${{{}}}'\n",
+            call.replace('S', "variables.password")
+        ));
     }
     text.push_str("exports:\n");
     for at in 0..CALLS.len() {
@@ -178,9 +181,8 @@ fn no_secret_of_a_document_lies_open_anywhere() {
     let mut search = search();
     let token = format!("token={}", marker("token"));
     let inputs = ["--vars", "inputs.yaml", "--var", &token];
-    let with = |words: &[&'static str]| -> Vec<String> {
-        words.iter().copied().chain(inputs).map(str::to_owned).collect()
-    };
+    let with =
+        |words: &[&'static str]| -> Vec<String> { words.iter().copied().chain(inputs).map(str::to_owned).collect() };
     let run = |search: &mut Search, code: i32, words: &[&'static str]| {
         let words = with(words);
         search.ends(code, &words.iter().map(String::as_str).collect::<Vec<_>>())

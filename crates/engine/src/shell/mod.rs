@@ -271,7 +271,8 @@ impl World for Shell {
         Box::pin(async move {
             let call = self.quiet(&Address::root("data"), type_name);
             let secrets = Secrets::of(filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
-            let fetched = self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
+            let fetched =
+                self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
             fetched.map_err(|error| secrets.refused(error))
         })
     }

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use blueprint::{Name, Value, parse_duration};
-use provider::{Scrub, 
-    Applied, ApplyRequest, Call, Checked, ErrorKind, Operation, PlanRequest, Planned, ProviderError, ReadRequest, Seen,
+use provider::{
+    Applied, ApplyRequest, Call, Checked, ErrorKind, Operation, PlanRequest, Planned, ProviderError, ReadRequest,
+    Scrub, Seen,
 };
 
 use super::place::{entries, is_set, text};
