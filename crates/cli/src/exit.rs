@@ -214,6 +214,9 @@ impl CommandError {
             CommandError::State(StoreError::Foreign { .. }) => {
                 one("name another place with `--state sqlite:PATH`, or use the version of cyan that wrote it")
             }
+            CommandError::State(StoreError::Full { .. }) => {
+                one("make room on that disk, then run the same command again; nothing that was recorded is lost")
+            }
             CommandError::State(StoreError::Unreachable { .. }) => {
                 one("see to the folder and its permissions, or name another place with `--state sqlite:PATH`")
             }
@@ -235,7 +238,7 @@ impl CommandError {
         let mut causes: Vec<String> = Vec::new();
         let mut next = std::error::Error::source(self);
         // That the state cannot be reached has been said; why follows.
-        if let CommandError::State(StoreError::Unreachable { source }) = self {
+        if let CommandError::State(StoreError::Unreachable { source } | StoreError::Full { source }) = self {
             next = Some(source.as_ref());
         }
         while let Some(cause) = next {

@@ -81,6 +81,13 @@ pub enum StoreError {
         /// Which rule, as a phrase.
         what: String,
     },
+    /// There is no room left in the place. Nothing was written.
+    #[error("there is no room left for the state")]
+    Full {
+        /// What the place said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The place failed. Whether a commit took effect is unknown until `head` answers.
     #[error("the state cannot be reached")]
     Unreachable {

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 #![cfg(unix)]
 
+mod disk;
 mod kills;
 #[path = "../binary/place.rs"]
 mod place;

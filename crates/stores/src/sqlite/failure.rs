@@ -30,7 +30,7 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: rusqlite::Error,
+        source: Said,
     },
     /// The disk has no room left.
     #[error("there is no room left for `{}`", .path.display())]
@@ -38,7 +38,7 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: rusqlite::Error,
+        source: Said,
     },
     /// Another process has been writing to it for too long.
     #[error("another process keeps writing to `{}`", .path.display())]
@@ -46,7 +46,15 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: rusqlite::Error,
+        source: Said,
+    },
+    /// The disk, or what stands for one, refuses: it is read-only, was taken away, or is broken.
+    #[error("`{}` can no longer be read or written", .path.display())]
+    Disk {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: Said,
     },
     /// Anything else.
     #[error("`{}` failed", .path.display())]
@@ -54,7 +62,7 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: rusqlite::Error,
+        source: Said,
     },
     /// It was opened for reading only.
     #[error("`{}` is open for reading only", .path.display())]
@@ -70,10 +78,39 @@ pub enum Failure {
     },
 }
 
+/// What SQLite said, in a line.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct Said {
+    text: String,
+}
+
+impl From<rusqlite::Error> for Said {
+    fn from(error: rusqlite::Error) -> Said {
+        let text = match error.sqlite_error() {
+            Some(code) => format!("{error} (SQLite's code {})", code.extended_code),
+            None => error.to_string(),
+        };
+        Said { text }
+    }
+}
+
 impl Failure {
     pub(super) fn into_store_error(self) -> StoreError {
-        StoreError::Unreachable { source: Box::new(self) }
+        match self {
+            full @ Failure::Full { .. } => StoreError::Full { source: Box::new(full) },
+            failure => StoreError::Unreachable { source: Box::new(failure) },
+        }
     }
+}
+
+/// Memory that processes share lies in a file beside, which could not be made long enough.
+const NO_ROOM_TO_SHARE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+
+/// Whether there is no room left on the disk.
+pub(super) fn is_full(error: &rusqlite::Error) -> bool {
+    let is_too_short = |error: &rusqlite::ffi::Error| error.extended_code == NO_ROOM_TO_SHARE;
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull) || error.sqlite_error().is_some_and(is_too_short)
 }
 
 /// The error for what SQLite said about the file.
@@ -83,12 +120,13 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => foreign("is not a state file"),
         Some(ErrorCode::DatabaseCorrupt) => foreign("is damaged"),
-        Some(ErrorCode::DiskFull) => Failure::Full { path, source }.into_store_error(),
+        _ if is_full(&source) => Failure::Full { path, source: source.into() }.into_store_error(),
+        Some(ErrorCode::SystemIoFailure) => Failure::Disk { path, source: source.into() }.into_store_error(),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
-            Failure::Closed { path, source }.into_store_error()
+            Failure::Closed { path, source: source.into() }.into_store_error()
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Failure::Locked { path, source }.into_store_error()
+            Failure::Locked { path, source: source.into() }.into_store_error()
         }
         _ => match source {
             // A row of ours that does not read as what it is.
@@ -96,7 +134,7 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
             | rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::QueryReturnedNoRows => foreign("is damaged"),
-            source => Failure::Other { path, source }.into_store_error(),
+            source => Failure::Other { path, source: source.into() }.into_store_error(),
         },
     }
 }

@@ -28,8 +28,8 @@ use state::{
     Store, StoreError,
 };
 
-pub use failure::Failure;
 use failure::failed;
+pub use failure::{Failure, Said};
 use read::Reading;
 use write::{Answer, Reply, Request, Writer};
 
@@ -328,7 +328,7 @@ mod tests {
         // SQLite answers as it does on a full disk once the file may have no more pages.
         pragma(&store, "max_page_count", 60);
         let Err(error) = block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])) else { panic!("it fits") };
-        let StoreError::Unreachable { source } = error else { panic!("{error}") };
+        let StoreError::Full { source } = error else { panic!("{error}") };
         assert!(source.to_string().starts_with("there is no room left for"), "{source}");
         let found = block_on(store.load(&held.instance)).unwrap();
         assert_eq!((found.revision, found.records.len()), (Revision(1), 1));
@@ -350,7 +350,7 @@ mod tests {
             store.commit(lease, Revision(0), entries)
         });
         let done = block_on(join_all(commits));
-        assert!(matches!(done.as_slice(), [Ok(_), Err(StoreError::Unreachable { .. }), Ok(_)]), "{done:?}");
+        assert!(matches!(done.as_slice(), [Ok(_), Err(StoreError::Full { .. }), Ok(_)]), "{done:?}");
         assert_eq!(block_on(store.instances()).unwrap().len(), 2);
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use state::StoreError;
 
-use super::failure::{Failure, failed};
+use super::failure::{Failure, failed, is_full};
 
 /// The version of the format written here. Older ones are readable, newer ones refused.
 pub(super) const FORMAT: i64 = 2;
@@ -162,9 +162,10 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, i64)>, Sto
         }
         Err(source) => return Err(Failure::File { path: path.to_owned(), source }.into_store_error()),
     }
-    let connection = match readable(path, false) {
+    let connection = match readable(path, Beside::Shared) {
         // In a folder that cannot be written to the files beside it cannot be made; without them nobody writes.
-        Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, true),
+        Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, Beside::Nothing),
+        Err(error) if is_full(&error) => readable(path, Beside::Alone),
         opened => opened,
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
@@ -176,15 +177,29 @@ pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error>
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
+/// What a connection that reads does with the files beside the state: its journal, and memory that processes share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// As every connection does.
+    Shared,
+    /// They are not there and cannot be made: the file lies still.
+    Nothing,
+    /// There is no room for shared memory: the journal is read by this connection alone, and others wait as long.
+    Alone,
+}
+
 /// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
-fn readable(path: &Path, immutable: bool) -> Result<Connection, rusqlite::Error> {
-    let connection = if immutable {
+fn readable(path: &Path, files: Beside) -> Result<Connection, rusqlite::Error> {
+    let connection = if files == Beside::Nothing {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         Connection::open_with_flags(uri(path), flags)?
     } else {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
     };
     connection.busy_timeout(PATIENCE)?;
+    if files == Beside::Alone {
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    }
     connection.pragma_update(None, "query_only", true)?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)

@@ -1,0 +1,217 @@
+//! The disk of the state fills up, or can no longer be written to, in the middle of a run.
+//!
+//! Needs the rights to mount a small disk, and a file system whose files can be made immutable; where these are not there,
+//! the tests say so and pass.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use crate::place::{Place, Ran, ran};
+
+/// How many things the document has, and how many bytes each of them adds to a record.
+const THINGS: usize = 24;
+const BYTES: usize = 12_000;
+
+/// Things that cannot be made twice, with much text in each record; all can be looked at.
+const MANY: &str = "version: 2023-04-20
+variables:
+  text: {type: string}
+  names: {type: string}
+resources:
+  thing:
+    type: local/command
+    each: '${split(variables.names, \",\")}'
+    spec:
+      create: 'mkdir there/$NAME'
+      update: 'echo \"update $NAME\" >> log'
+      read: 'test -e there/$NAME || exit 3'
+      delete: 'echo \"delete $NAME\" >> log; rmdir there/$NAME'
+      environment: {NAME: '${elem}', TEXT: '${variables.text}'}
+";
+
+/// A small disk in a mount namespace of its own, which lives as long as this does. The folder of the documents is on the
+/// usual disk; the state is in `small`.
+struct Disk {
+    place: Place,
+    holder: Child,
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // It ends when its input does.
+        drop(self.holder.stdin.take());
+        let _ = self.holder.wait();
+    }
+}
+
+impl Disk {
+    /// None where such a disk cannot be made.
+    fn of(kilobytes: u32) -> Option<Disk> {
+        let place = Place::with("shop.blueprint.yaml", MANY);
+        place.write("there/.keep", "");
+        place.write("small/.keep", "");
+        place.write("log", "");
+        let names: Vec<String> = (0..THINGS).map(|number| format!("t{number}")).collect();
+        place.write("inputs.yaml", format!("text: {}\nnames: {}\n", "x".repeat(BYTES), names.join(",")));
+        let script = format!("mount -t tmpfs -o size={kilobytes}k none small && echo ready && read end");
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", &script]).current_dir(place.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let Ok(mut holder) = command.spawn() else {
+            println!("skipped: there is no `unshare` to mount a small disk with");
+            return None;
+        };
+        let mut said = [0; 6];
+        let ready = holder.stdout.as_mut().unwrap().read_exact(&mut said).is_ok() && said == *b"ready\n";
+        let disk = Disk { place, holder };
+        if !ready {
+            println!("skipped: a small disk cannot be mounted here (it needs root)");
+            return None;
+        }
+        Some(disk)
+    }
+
+    fn within(&self, program: &str, arguments: &[&str]) -> Command {
+        let cyan = self.place.cyan(&[]);
+        let mut command = Command::new("nsenter");
+        command.args(["-t", &self.holder.id().to_string(), "-m", &format!("--wdns={}", self.place.path().display())]);
+        command.arg("--").arg(program).args(arguments).current_dir(self.place.path()).stdin(Stdio::null());
+        command.env_clear().envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("CYAN_STATE", "sqlite:small/state.db");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let ended = ran(self.within(env!("CARGO_BIN_EXE_cyan"), arguments).output().unwrap());
+        assert!(ended.code != 70 && !ended.err.contains("has a bug"), "{}{}", ended.out, ended.err);
+        ended
+    }
+
+    #[track_caller]
+    fn ends(&self, code: i32, arguments: &[&str]) -> Ran {
+        let ended = self.run(arguments);
+        assert_eq!(ended.code, code, "{arguments:?}: {}{}", ended.out, ended.err);
+        ended
+    }
+
+    fn shell(&self, script: &str) {
+        let done = self.within("sh", &["-c", script]).output().unwrap();
+        assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn resize(&self, kilobytes: u32) {
+        self.shell(&format!("mount -o remount,size={kilobytes}k small"));
+    }
+}
+
+const INPUTS: [&str; 2] = ["--vars", "inputs.yaml"];
+
+/// Wherever the disk fills up: one error that says so, what was recorded stays, and with room the next run goes on.
+#[test]
+fn a_disk_that_fills_up_loses_nothing_and_can_be_gone_on_from() {
+    let mut cut_off = 0;
+    for kilobytes in [16, 64, 200, 330, 590, 850] {
+        let Some(disk) = Disk::of(kilobytes) else { return };
+        let full = disk.run(&["deploy", "--yes", "--parallelism", "3", INPUTS[0], INPUTS[1]]);
+        let made = || std::fs::read_dir(disk.place.path().join("there")).unwrap().count() - 1;
+        let before = made();
+        println!("{kilobytes} KB: exit {}, {before} made, {}", full.code, full.last_line());
+        assert_eq!(full.err.matches("error: ").count(), 1, "{kilobytes} KB: {}", full.err);
+        assert!(full.err.contains("there is no room left for `"), "{kilobytes} KB: {}", full.err);
+        assert!(full.err.contains("help: make room on that disk"), "{kilobytes} KB: {}", full.err);
+        match before {
+            0 => assert!(full.code == 1 || full.code == 4, "{}", full.err),
+            _ => assert_eq!(full.code, 4, "{}", full.err),
+        }
+        cut_off += usize::from(full.code == 4);
+        // What is there can be read as long as the disk is full; nothing is made or lost by looking.
+        let revision = || {
+            let listed: serde_json::Value = serde_json::from_str(&disk.ends(0, &["list", "--json"]).out).unwrap();
+            listed["result"]["instances"].get(0).map(|shop| shop["revision"].clone())
+        };
+        let first = revision();
+        assert!(full.code != 4 || first.is_some(), "{kilobytes} KB: it has begun");
+        assert_eq!(disk.run(&["show"]).code, i32::from(first.is_none()));
+        assert_eq!(revision(), first, "{kilobytes} KB");
+        // As full as before: refused with the same error, or it came a little further.
+        let again = disk.run(&["deploy", "--yes", "--parallelism", "3", INPUTS[0], INPUTS[1]]);
+        assert!(again.code == 1 || again.code == 4 || again.code == 5, "{}{}", again.out, again.err);
+        disk.resize(40_000);
+        disk.run(&["unlock", "--yes"]);
+        disk.ends(0, &["deploy", "--yes", INPUTS[0], INPUTS[1]]);
+        assert_eq!(made(), THINGS);
+        assert_eq!(disk.place.read("log"), "", "{kilobytes} KB: nothing but creates was called for");
+        let staged = disk.ends(0, &["stage", "--exit-code", INPUTS[0], INPUTS[1]]);
+        assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete");
+        disk.ends(0, &["destroy", "--yes"]);
+        assert_eq!(made(), 0, "something is left");
+    }
+    assert!(cut_off > 2, "only {cut_off} runs were cut off in the middle");
+}
+
+/// Files that cannot be written to any more until this goes.
+struct Immutable(Vec<PathBuf>);
+
+impl Immutable {
+    /// None where files cannot be made immutable.
+    fn all_in(place: &Place, folder: &str) -> Option<Immutable> {
+        let folder = place.path().join(folder);
+        let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        // Memory that processes share lies in a file: whoever writes to that would be ended at once, like one that is killed.
+        let shared = |path: &PathBuf| path.to_string_lossy().ends_with("-shm");
+        let all: Vec<PathBuf> = files.filter(|path| !shared(path)).chain([folder.clone()]).collect();
+        let done = Command::new("chattr").arg("+i").args(&all).stderr(Stdio::null()).status();
+        let immutable = Immutable(all);
+        match done.is_ok_and(|done| done.success()) {
+            true => Some(immutable),
+            false => {
+                println!("skipped: files cannot be made immutable here (it needs root, and a file system that can)");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Immutable {
+    fn drop(&mut self) {
+        let _ = Command::new("chattr").arg("-i").args(&self.0).stderr(Stdio::null()).status();
+    }
+}
+
+/// The folder of the state can no longer be written to in the middle of a run.
+#[test]
+fn a_state_that_can_no_longer_be_written_is_said_and_can_be_gone_on_from() {
+    let text = "version: 2023-04-20
+resources:
+  first:
+    type: local/command
+    spec:
+      create: 'echo made >> log; touch began; until test -e go; do sleep 0.02; done; touch first'
+      read: 'test -e first || exit 3'
+  second: {type: local/file, dependsOn: first, spec: {path: second.txt, content: two}}
+";
+    let place = Place::with("shop.blueprint.yaml", text);
+    let mut command = place.cyan(&["deploy", "--yes"]);
+    let writer = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !place.has("began") {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let immutable = Immutable::all_in(&place, ".cyan");
+    place.write("go", "");
+    let ended = ran(writer.wait_with_output().unwrap());
+    let Some(immutable) = immutable else { return };
+    assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
+    assert_eq!(ended.err.matches("error: ").count(), 1, "{}", ended.err);
+    assert!(ended.err.contains("state.db` can no longer be read or written"), "{}", ended.err);
+    assert!(place.ends(0, &["list"]).out.contains("shop"), "what is there can be read");
+    // Its hold could not be given back.
+    let refused = place.ends(5, &["deploy", "--yes"]);
+    assert!(refused.err.contains("held by tester@"), "{}", refused.err);
+    let unwritable = place.ends(1, &["unlock", "--yes"]);
+    assert!(unwritable.err.contains("state.db` "), "{}", unwritable.err);
+    drop(immutable);
+    place.ends(0, &["unlock", "--yes"]);
+    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.read("log"), "made\n");
+}
