@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, Schema, Value};
 use diag::Diagnostics;
 use futures::StreamExt as _;
 use provider::{Catalogs, Seen, TypeRef};
@@ -31,7 +31,8 @@ pub(crate) async fn refresh(
     found: &mut Diagnostics,
 ) {
     let recorded = snapshot.records.iter().filter(|(address, record)| {
-        !only_cut_off && !record.id.is_empty() && !snapshot.open.contains_key(*address) && reads(catalogs, record)
+        let asked_otherwise = is_unsure(record) || snapshot.open.contains_key(*address);
+        !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads(catalogs, record)
     });
     let questions = recorded.map(|(address, record)| asked(address, record));
     let cut_off = snapshot.open.iter().map(|(address, open)| {
@@ -118,12 +119,16 @@ fn asked<'a>(address: &'a Address, record: &'a Record) -> ReadQuestion<'a> {
 /// The thing that is recorded at an address at which another one was being made when a run was cut off.
 fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a Record> {
     let record = snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
-    snapshot.open.get(address).filter(|open| open.intent.op == StatusOp::Create).map(|_| record.as_ref())
+    let made_anew = match snapshot.open.get(address) {
+        Some(open) => open.intent.op == StatusOp::Create,
+        None => is_unsure(record),
+    };
+    made_anew.then(|| record.as_ref())
 }
 
-/// Whether nothing is known of the thing but the token under which it may have been made.
+/// Whether a thing, or a new one in its place, may have been made under the token that is recorded.
 fn is_unsure(record: &Record) -> bool {
-    record.id.is_empty() && record.token.is_some()
+    record.token.is_some()
 }
 
 fn reads(catalogs: &Catalogs, record: &Record) -> bool {
@@ -339,7 +344,25 @@ fn take_over_unsure(snapshot: &mut Snapshot, answers: &Answers, catalogs: &Catal
     let mut settled = Vec::new();
     for (address, record) in &mut snapshot.records {
         let Some(token) = record.token.clone().filter(|_| is_unsure(record)) else { continue };
-        let Some(seen @ FrozenSeen::There { .. }) = answers.seen.get(address) else { continue };
+        let seen = answers.seen.get(address);
+        let new = match seen {
+            Some(seen @ FrozenSeen::There { id, fields, .. }) if *id != record.id => Some((seen, fields)),
+            _ => None,
+        };
+        let Some((seen, fields)) = new else {
+            let told = answers.refreshed && !answers.unread.contains_key(address);
+            if told && !record.id.is_empty() && !matches!(seen, Some(FrozenSeen::CannotTell)) {
+                // No new one was made: there is nothing to look for any more.
+                Arc::make_mut(record).token = None;
+                settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
+            }
+            continue;
+        };
+        let inputs = match (record.id.is_empty(), catalogs.resource_type(&record.type_name)) {
+            // What is recorded was sent for the old one.
+            (false, TypeRef::Known(ty)) => settable(fields, &ty.schema),
+            _ => record.inputs.clone(),
+        };
         let intent = Intent {
             address: address.clone(),
             op: StatusOp::Create,
@@ -349,7 +372,7 @@ fn take_over_unsure(snapshot: &mut Snapshot, answers: &Answers, catalogs: &Catal
             retain: record.retain,
             protect: record.protect,
             type_name: record.type_name.clone(),
-            inputs: record.inputs.clone(),
+            inputs,
             dependencies: record.dependencies.clone(),
         };
         if let Some(taken) = after_cut_off(&Open { intent }, Some(record), Some(seen), catalogs) {
@@ -455,4 +478,11 @@ fn as_sent(fields: &Value, sent: &Value) -> Value {
         }
     }
     Value::Map(Arc::new(all))
+}
+
+/// Of the fields that were seen those that can have been sent.
+fn settable(fields: &Value, schema: &Schema) -> Value {
+    let sent = |name: &Name| schema.fields.get(name).is_some_and(|field| !field.computed);
+    let fields = fields.as_map().into_iter().flatten().filter(|(name, value)| sent(name) && !value.is_null());
+    Value::Map(Arc::new(fields.map(|(name, value)| (name.clone(), value.clone())).collect()))
 }

@@ -121,12 +121,14 @@ impl Apply {
             self.forget(task, decided, &request, diagnostic.note(error.message));
             return;
         }
-        let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.stopping;
+        // An earlier try may have been heard as well as the last one.
+        let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.stopping || tries > 0;
+        let made = error.partial.is_some();
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
         if let Some(failed) = &mut record
             && request.operation == Verb::Create
-            && failed.id.is_empty()
             && unsure
+            && !made
         {
             // It may have been made all the same: the next plan looks for it by the token.
             Arc::make_mut(failed).token = Some(request.token.clone());
