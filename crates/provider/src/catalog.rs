@@ -5,8 +5,8 @@ use std::sync::Arc;
 use blueprint::{Expr, Field, IndexMap, Name, ReplaceOrder, Schema, Type, Value};
 use expr::FunctionDef;
 
-use crate::TypeSource;
 use crate::lazy::plain_name;
+use crate::{Rate, RetryPolicy, TypeSource};
 
 /// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,10 @@ pub struct Catalog {
     pub settings: Vec<Setting>,
     /// At most this many calls at once; 0 for no limit of its own.
     pub max_parallel: u32,
+    /// How often it may be called; none for as often as anybody likes.
+    pub rate: Option<Rate>,
+    /// How calls that were refused are made again.
+    pub retries: RetryPolicy,
     /// Type names match without regard to case and hyphens within a segment (ruling A7).
     pub loose_names: bool,
     /// Shown by `cyan types` only with `--all`.

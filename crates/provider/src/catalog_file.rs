@@ -7,6 +7,7 @@
 
 mod fields;
 mod links;
+mod pace;
 mod reader;
 
 use std::cell::OnceCell;
@@ -83,6 +84,9 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
             "transforms",
             "settings",
             "maxParallel",
+            "callsPerSecond",
+            "burst",
+            "retries",
             "looseNames",
             "hidden",
             "hash",
@@ -95,6 +99,8 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         namespaces: namespaces(&object)?,
         docs: object.docs()?,
         max_parallel: object.small_count("maxParallel")?.unwrap_or(0),
+        rate: pace::rate(&object)?,
+        retries: pace::retries(&object)?,
         loose_names: object.flag("looseNames")?,
         hidden: object.flag("hidden")?,
         source: beneath,

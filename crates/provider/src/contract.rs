@@ -231,12 +231,20 @@ pub struct ProviderError {
     pub field: Option<String>,
     /// What exists by now although the call failed; it is recorded before the error is reported.
     pub partial: Option<Box<Applied>>,
+    /// How long the server has asked to wait before the call is made again.
+    pub retry_after: Option<Duration>,
 }
 
 impl ProviderError {
     /// An error of a kind, in the provider's words.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> ProviderError {
-        ProviderError { kind, message: message.into(), field: None, partial: None }
+        ProviderError { kind, message: message.into(), field: None, partial: None, retry_after: None }
+    }
+
+    /// What the server asked to wait before the next try.
+    pub fn after(mut self, pause: Duration) -> ProviderError {
+        self.retry_after = Some(pause);
+        self
     }
 
     /// The field at fault.

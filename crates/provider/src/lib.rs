@@ -15,6 +15,7 @@ mod contract;
 mod fit;
 mod lazy;
 mod overlay;
+mod pace;
 mod scrub;
 pub mod transform;
 
@@ -32,5 +33,6 @@ pub use contract::{
 pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};
 pub use overlay::{overlay, twice};
+pub use pace::{Rate, Retries, RetryPolicy};
 pub use scrub::Scrub;
 pub use transform::{Transform, TransformError};

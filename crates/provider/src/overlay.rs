@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 
-use crate::{Catalog, CatalogError};
+use crate::{Catalog, CatalogError, RetryPolicy};
 
 /// The catalogues `own`, with those of `more` on top of them: what a later one names takes the place of the same name in
 /// an earlier one, the rest stays. Catalogues that share a namespace become one; the others stay as they are.
@@ -50,6 +50,8 @@ fn put_over(merged: &mut Catalog, top: &Catalog) {
     replace_by(&mut merged.link_kinds, &top.link_kinds, |kind| (kind.a.clone(), kind.b.clone()));
     replace_by(&mut merged.settings, &top.settings, |setting| setting.name.clone());
     merged.max_parallel = if merged.max_parallel == 0 { top.max_parallel } else { merged.max_parallel };
+    merged.rate = merged.rate.or(top.rate);
+    merged.retries = if merged.retries == RetryPolicy::default() { top.retries } else { merged.retries };
     merged.loose_names |= top.loose_names;
     merged.hidden &= top.hidden;
     // Types that lie ready go before those of a source, whoever brought it.

@@ -172,3 +172,47 @@ fn types_lie_in_the_namespace_and_name_what_is_there() {
         assert!(found.contains(part), "{text}: {found}");
     }
 }
+
+/// The catalogue of a namespace of which only this is said.
+fn paced(more: &str) -> Result<provider::Catalog, String> {
+    read_catalog(&format!(r#"{{"format": 1, "namespace": "x"{more}}}"#)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_catalogue_says_how_often_it_is_called_and_how_calls_are_made_again() {
+    use std::time::Duration;
+    let plain = paced("").unwrap();
+    assert_eq!((plain.rate, plain.retries), (None, provider::RetryPolicy::default()));
+    let own = paced(
+        r#", "callsPerSecond": 2.5, "burst": 4,
+            "retries": {"attempts": 8, "first": "500ms", "throttled": {"attempts": 20, "longest": "10m"}}"#,
+    )
+    .unwrap();
+    assert_eq!(own.rate, Some(provider::Rate { interval: Duration::from_millis(400), burst: 4 }));
+    let first = Duration::from_millis(500);
+    let transient = provider::Retries { attempts: 8, first, longest: Duration::from_secs(300) };
+    let throttled = provider::Retries { attempts: 20, first, longest: Duration::from_secs(600) };
+    assert_eq!(own.retries, provider::RetryPolicy { transient, throttled });
+    for (more, wrong) in [
+        (r#", "callsPerSecond": 0"#, "must be more than 0 (at $.callsPerSecond)"),
+        (r#", "burst": 3"#, "says nothing without `callsPerSecond` (at $.burst)"),
+        (r#", "callsPerSecond": 1, "burst": 0"#, "must be at least 1 (at $.burst)"),
+        (
+            r#", "retries": {"first": "soon"}"#,
+            "`soon` is no length of time such as `2s` or `1m30s` (at $.retries.first)",
+        ),
+        (r#", "retries": {"first": "0s"}"#, "must be at least `1ms` (at $.retries.first)"),
+        (r#", "retries": {"longest": "1s"}"#, "must be at least as long as `first` (at $.retries.longest)"),
+        (r#", "retries": {"attempts": 1001}"#, "must be at most 1000 (at $.retries.attempts)"),
+        (
+            r#", "retries": {"throttled": {"attempt": 1}}"#,
+            "unknown key `attempt`; did you mean `attempts`? (at $.retries.throttled.attempt)",
+        ),
+    ] {
+        assert_eq!(paced(more).err().as_deref(), Some(wrong), "{more}");
+    }
+    // A person's catalogue on top of another one adds what that one leaves open.
+    let below = std::sync::Arc::new(plain);
+    let merged = provider::overlay([below], &[std::sync::Arc::new(own)]);
+    assert_eq!((merged[0].rate.map(|rate| rate.burst), merged[0].retries.transient.attempts), (Some(4), 8));
+}

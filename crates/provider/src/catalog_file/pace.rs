@@ -1,0 +1,66 @@
+//! How often a provider may be called and how calls are made again: `callsPerSecond`, `burst`, `retries`.
+
+use std::time::Duration;
+
+use blueprint::parse_duration;
+
+use super::CatalogError;
+use super::reader::Object;
+use crate::{Rate, Retries, RetryPolicy};
+
+/// More tries than this are no policy but a mistake.
+const MOST_ATTEMPTS: u32 = 1_000;
+
+/// How often a provider may be called; none if nothing is said.
+pub(super) fn rate(object: &Object<'_>) -> Result<Option<Rate>, CatalogError> {
+    let burst = object.small_count("burst")?;
+    let Some(per_second) = object.number("callsPerSecond")? else {
+        return match burst {
+            Some(_) => Err(object.error("burst", "says nothing without `callsPerSecond`")),
+            None => Ok(None),
+        };
+    };
+    if burst == Some(0) {
+        return Err(object.error("burst", "must be at least 1"));
+    }
+    match Rate::new(per_second, burst) {
+        Some(rate) => Ok(Some(rate)),
+        None => Err(object.error("callsPerSecond", "must be more than 0")),
+    }
+}
+
+/// How calls are made again: what is written for all, and for each class of errors what differs.
+pub(super) fn retries(object: &Object<'_>) -> Result<RetryPolicy, CatalogError> {
+    let Some(value) = object.get("retries") else { return Ok(RetryPolicy::default()) };
+    let place = object.place.key("retries");
+    let all = Object::new(value, &place, &["attempts", "first", "longest", "transient", "throttled"])?;
+    let usual = policy(&all, Retries::default())?;
+    let class = |key: &str| -> Result<Retries, CatalogError> {
+        let Some(value) = all.get(key) else { return Ok(usual) };
+        let place = place.key(key);
+        policy(&Object::new(value, &place, &["attempts", "first", "longest"])?, usual)
+    };
+    Ok(RetryPolicy { transient: class("transient")?, throttled: class("throttled")? })
+}
+
+fn policy(object: &Object<'_>, otherwise: Retries) -> Result<Retries, CatalogError> {
+    let pause = |key: &str, otherwise: Duration| -> Result<Duration, CatalogError> {
+        let Some(text) = object.text(key)? else { return Ok(otherwise) };
+        match parse_duration(&text) {
+            Ok(pause) if pause >= Duration::from_millis(1) => Ok(pause),
+            Ok(_) => Err(object.error(key, "must be at least `1ms`")),
+            Err(_) => Err(object.error(key, format!("`{text}` is no length of time such as `2s` or `1m30s`"))),
+        }
+    };
+    let attempts = object.small_count("attempts")?.unwrap_or(otherwise.attempts);
+    if attempts > MOST_ATTEMPTS {
+        return Err(object.error("attempts", format!("must be at most {MOST_ATTEMPTS}")));
+    }
+    let first = pause("first", otherwise.first)?;
+    // Who shortens or lengthens the one has not said anything against the other.
+    let longest = pause("longest", otherwise.longest.max(first))?;
+    if longest < first {
+        return Err(object.error("longest", "must be at least as long as `first`"));
+    }
+    Ok(Retries { attempts, first, longest })
+}
