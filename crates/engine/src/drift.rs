@@ -11,6 +11,7 @@ use state::{Record, Snapshot};
 
 use crate::answers::{Answers, FrozenSeen};
 use crate::links::{Contribution, FixedMap, Overlay, Standing, is_link, overlays_of, without};
+use crate::patience::Patient;
 use crate::plan::diff::{differences, mark_like, same_field};
 use crate::plan::{Change, Named};
 use crate::refresh;
@@ -47,7 +48,7 @@ pub async fn drift(
     found: &mut Diagnostics,
 ) -> Vec<Drifted> {
     let mut answers = Answers::default();
-    refresh::refresh(snapshot, false, &[], catalogs, world, &mut answers, found).await;
+    refresh::refresh(snapshot, false, &[], catalogs, &Patient::new(world, catalogs), &mut answers, found).await;
     seen(snapshot, catalogs, &answers)
 }
 

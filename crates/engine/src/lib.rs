@@ -30,6 +30,7 @@ mod hints;
 mod json_schema;
 mod links;
 mod load;
+mod patience;
 mod plan;
 pub mod plan_file;
 mod refresh;

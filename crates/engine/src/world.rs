@@ -4,6 +4,7 @@
 //! implements it caches nothing: the core asks each question once per stage.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use blueprint::wire::Document;
 use blueprint::{Address, Name, Value};
@@ -55,6 +56,17 @@ pub struct PlanQuestion<'a> {
 pub trait World: Send + Sync {
     /// Seconds since 1970 UTC.
     fn now(&self) -> i64;
+
+    /// How long ago some instant was, always the same one: what is between two looks has passed. Zero where nobody waits.
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Waits so long; not at all where time does not pass.
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        let _ = duration;
+        Box::pin(std::future::ready(()))
+    }
 
     /// 16 random bytes.
     fn random(&self) -> [u8; 16];

@@ -8,15 +8,13 @@ use diag::Diagnostic;
 use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Stability};
 use state::{Record, StatusWord};
 
+use super::ask::AT_THE_END;
 use super::record::{Breach, breach};
 use super::run::{came, verb_of};
 use super::{AFTER_CANCEL, Apply, CallRequest, Durable, Effect, OnFailure, Progress, Wake};
 use crate::codes;
 use crate::event::Event;
 use crate::plan::{Action, Decided, Linked, TaskKind, Until};
-
-/// How often a call that may succeed later is made again (reference 5.3).
-const RETRIES: u32 = 5;
 
 impl Apply {
     fn decided(&self, task: u32) -> Option<Arc<Decided>> {
@@ -79,19 +77,13 @@ impl Apply {
     fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
         let tries = self.running[task as usize].tries;
         let late = self.running[task as usize].late;
-        if error.kind.is_retryable() && tries < RETRIES && !self.stopping && !late && error.partial.is_none() {
-            let token = self.running[task as usize].request.as_ref().map_or("", |request| request.token.as_ref());
-            let after = pause(tries, token);
-            self.running[task as usize].tries += 1;
+        if !self.stopping
+            && !late
+            && error.partial.is_none()
+            && let Some(after) = self.pause_after(task, &error)
+        {
             self.running[task as usize].progress = Progress::Resting;
-            effects.push(Effect::Tell(Event::Retrying {
-                address: decided.address.clone(),
-                attempt: tries + 2,
-                after_ms: after.as_millis() as u64,
-                reason: error.message.as_str().into(),
-            }));
-            let number = self.wake(Wake::Retry(task));
-            effects.push(Effect::Wake(number, after));
+            self.try_again(task, decided, after, &error, Wake::Retry(task), effects);
             return;
         }
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref()
@@ -101,14 +93,15 @@ impl Apply {
         }
         let Some(request) = self.running[task as usize].request.clone() else { return };
         let verb = request.operation.word();
-        let exhausted = error.kind.is_retryable() && tries >= RETRIES;
+        let policy = self.lanes.policy(&request.type_name);
+        let exhausted = policy.of(error.kind).is_some_and(|policy| tries >= policy.attempts);
         let diagnostic = if late {
             let limit = self.running[task as usize].limit.unwrap_or_default();
             let limit = blueprint::format_duration(limit);
             codes::NOT_STABLE.new(format!("the {verb} of `{}` was not done within {limit}", decided.address))
         } else if exhausted {
             codes::RETRIES_EXHAUSTED
-                .new(format!("the provider could not {verb} `{}` after {RETRIES} more tries", decided.address))
+                .new(format!("the provider could not {verb} `{}` after {tries} more tries", decided.address))
         } else if error.kind == ErrorKind::Cancelled {
             codes::PROVIDER_FAILED.new(format!("the {verb} of `{}` was cut short", decided.address))
         } else {
@@ -150,6 +143,9 @@ impl Apply {
 
     /// A call that waits to be tried again will not be.
     pub(super) fn give_up(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.ask_no_more(task) {
+            return;
+        }
         let Some(decided) = self.decided(task) else { return };
         let why = match self.running[task as usize].late {
             true => "not tried again, because its time is over",
@@ -198,10 +194,15 @@ impl Apply {
         if self.settings.on_failure != OnFailure::KeepGoing {
             self.stop(effects);
         }
+        self.leave_out(task, true, effects);
+    }
+
+    /// Leaves out what depends on a task; who only waits until it is over goes on, or is left out too.
+    fn leave_out(&mut self, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.after[task as usize]) {
-                if until == Until::Over {
+                if until == Until::Over && is_over {
                     self.waited(waiter);
                     continue;
                 }
@@ -263,6 +264,15 @@ impl Apply {
         self.running[task as usize].progress = Progress::Configured;
         self.running[task as usize].tries = 0;
         effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
+        self.look_until_stable(task, effects);
+    }
+
+    /// Looks at a thing, and goes on with that for so long; a look that is never answered does not count.
+    fn look_until_stable(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.running[task as usize].limit.is_none() {
+            let number = self.wake(Wake::Unstable(task));
+            effects.push(Effect::Wake(number, self.settings.stable_within));
+        }
         self.look(task, effects);
     }
 
@@ -279,7 +289,7 @@ impl Apply {
         running.record = Some(prior);
         // Its values are in the state already: readers need not wait.
         self.release(task, Some(Until::Configured));
-        self.look(task, effects);
+        self.look_until_stable(task, effects);
     }
 
     /// The same, where something has to be remembered of it first.
@@ -304,7 +314,13 @@ impl Apply {
         })
     }
 
-    fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
+    /// Looks at a thing now, or as soon as its provider may be called.
+    pub(super) fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(request) = self.running[task as usize].request.as_ref() else { return };
+        let type_name = request.type_name.clone();
+        if self.running[task as usize].progress != Progress::Configured || !self.may_look(task, &type_name) {
+            return;
+        }
         let running = &self.running[task as usize];
         let (Some(request), Some(record)) = (&running.request, &running.record) else { return };
         let mut request = request.clone();
@@ -350,14 +366,61 @@ impl Apply {
                 let number = self.wake(Wake::Look(task));
                 effects.push(Effect::Wake(number, after));
             }
-            Err(error) if error.kind.is_retryable() && running.tries < RETRIES => {
-                running.tries += 1;
-                let after = growing(running.looks + 3);
-                let number = self.wake(Wake::Look(task));
-                effects.push(Effect::Wake(number, after));
-            }
-            Err(error) => self.unstable(task, &decided, &record, error.message, effects),
+            // Looking was cut short; the thing is as it was.
+            Err(error) if error.kind == ErrorKind::Cancelled && self.cancelled => {}
+            Err(error) => match self.pause_after(task, &error) {
+                Some(after) => self.try_again(task, &decided, after, &error, Wake::Look(task), effects),
+                None => self.unseen(task, &decided, &record, &error, effects),
+            },
         }
+    }
+
+    /// How long to wait before a call, or a look, is made again; none where it is not.
+    fn pause_after(&self, task: u32, error: &ProviderError) -> Option<Duration> {
+        let running = &self.running[task as usize];
+        let request = running.request.as_ref()?;
+        self.lanes.policy(&request.type_name).again(error, running.tries, &request.token)
+    }
+
+    fn try_again(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        after: Duration,
+        error: &ProviderError,
+        wake: Wake,
+        effects: &mut Vec<Effect>,
+    ) {
+        let running = &mut self.running[task as usize];
+        running.tries += 1;
+        effects.push(Effect::Tell(Event::Retrying {
+            address: decided.address.clone(),
+            attempt: running.tries + 1,
+            after_ms: after.as_millis() as u64,
+            reason: error.message.as_str().into(),
+        }));
+        let number = self.wake(wake);
+        effects.push(Effect::Wake(number, after));
+    }
+
+    /// Nobody can tell whether a thing is ready.
+    fn unseen(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        record: &Record,
+        error: &ProviderError,
+        effects: &mut Vec<Effect>,
+    ) {
+        let what = format!("the provider could not tell whether `{}` is ready", decided.address);
+        let diagnostic = match (error.kind.is_retryable(), self.running[task as usize].tries) {
+            (true, tries) => codes::RETRIES_EXHAUSTED.new(format!("{what} after {tries} more tries")),
+            (false, _) => codes::PROVIDER_FAILED.new(what),
+        };
+        let mut record = record.clone();
+        record.status.word = StatusWord::Failed;
+        record.unhealthy = vec![error.message.as_str().into()];
+        self.fail(task, decided, Some(Arc::new(record)), diagnostic.note(error.message.clone()), effects);
     }
 
     fn unstable(&mut self, task: u32, decided: &Decided, record: &Arc<Record>, why: String, effects: &mut Vec<Effect>) {
@@ -368,26 +431,68 @@ impl Apply {
         self.fail(task, decided, Some(Arc::new(record)), diagnostic, effects);
     }
 
+    /// A call that was told to end does not: its intent stays open, so that the next plan looks what became of it. Nobody
+    /// goes on who waits for it, not even those who would have either way: it may still be at work.
+    fn abandon(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+        let limit = blueprint::format_duration(self.running[task as usize].limit.unwrap_or_default());
+        let operation = verb_of(self.plan.tasks[task as usize].kind);
+        let diagnostic = codes::NOT_STABLE
+            .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
+            .note("it did not end when it was told to; the next plan looks what became of it");
+        let message: Name = diagnostic.message.as_str().into();
+        let at = decided.span;
+        self.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
+        effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
+        self.vacate(task);
+        self.calling = self.calling.saturating_sub(1);
+        self.failed = true;
+        self.running[task as usize].progress = Progress::Abandoned;
+        self.leave_out(task, false, effects);
+        if self.settings.on_failure != OnFailure::KeepGoing {
+            self.stop(effects);
+        }
+    }
+
     pub(super) fn woke(&mut self, number: u64, effects: &mut Vec<Effect>) {
-        match self.wakes.shift_remove(&number) {
+        match self.wakes.remove(&number) {
+            Some(Wake::Retry(AT_THE_END)) => self.ask_again_at_the_end(effects),
             Some(Wake::Retry(task)) if self.running[task as usize].progress == Progress::Resting => {
                 self.running[task as usize].progress = Progress::Ready;
-                self.ready.push_front(task);
+                self.ready.push_front(task, &self.ranks);
             }
+            Some(Wake::Refill(lane)) => self.refilled(lane, effects),
             Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => {
                 self.look(task, effects)
             }
             Some(Wake::Deadline(task)) => {
                 let running = &mut self.running[task as usize];
                 running.late = true;
+                let again = running.request.is_some();
                 let (progress, record) = (running.progress, running.record.clone());
                 match (progress, record, self.decided(task)) {
-                    (Progress::Calling, ..) => effects.push(Effect::CancelOne(task)),
+                    (Progress::Calling, ..) => {
+                        effects.push(Effect::CancelOne(task));
+                        let number = self.wake(Wake::Abandoned(task));
+                        effects.push(Effect::Wake(number, AFTER_CANCEL));
+                    }
                     (Progress::Resting, ..) => self.give_up(task, effects),
+                    // It was to be called again as soon as there was room.
+                    (Progress::Ready, ..) if again => self.give_up(task, effects),
                     (Progress::Configured, Some(record), Some(decided)) => {
                         self.unstable(task, &decided, &record, "its time is over".to_owned(), effects);
                     }
                     _ => {}
+                }
+            }
+            Some(Wake::Abandoned(task)) if self.running[task as usize].progress == Progress::Calling => {
+                if let Some(decided) = self.decided(task) {
+                    self.abandon(task, &decided, effects);
+                }
+            }
+            Some(Wake::Unstable(task)) if self.running[task as usize].progress == Progress::Configured => {
+                if let (Some(record), Some(decided)) = (self.running[task as usize].record.clone(), self.decided(task))
+                {
+                    self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
                 }
             }
             Some(Wake::Drain) => {
@@ -402,18 +507,9 @@ impl Apply {
                 self.abandoned = true;
                 self.failed = true;
             }
-            Some(Wake::Retry(_) | Wake::Look(_)) | None => {}
+            Some(Wake::Retry(_) | Wake::Look(_) | Wake::Abandoned(_) | Wake::Unstable(_)) | None => {}
         }
     }
-}
-
-/// How long to wait before a call is made again: 2 s doubling to 300 s, a fifth of it by the token, so that many that
-/// failed together do not come back together.
-fn pause(tries: u32, token: &str) -> Duration {
-    let whole = (2_000_u64 << tries.min(10)).min(300_000);
-    let spread =
-        token.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))) % (whole / 5 + 1);
-    Duration::from_millis(whole - whole / 10 + spread)
 }
 
 /// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (ruling S65).
@@ -427,10 +523,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_and_stay_within_bounds() {
-        let bound = |tries: u32| pause(tries, "op-1").as_millis();
-        assert!((1_800..=2_200).contains(&bound(0)));
-        assert!((270_000..=330_000).contains(&bound(9)));
+    fn looks_come_later_and_later_but_never_very_late() {
         assert_eq!(growing(0), Duration::from_millis(500));
         assert_eq!(growing(1), Duration::from_millis(750));
         assert_eq!(growing(50), Duration::from_millis(10_000));

@@ -7,19 +7,25 @@
 //! Not here: which questions there are (`plan::questions`).
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use blueprint::{Address, Name};
 use diag::Diagnostics;
 use expr::FunctionTable;
 
-use super::{Apply, Effect, Progress};
+use super::{Apply, Effect, Progress, Wake};
 use crate::Node;
 use crate::codes;
+use crate::event::Event;
 use crate::plan::questions::{Question, Reply, Round, take_in};
 use crate::plan::{export_needs, live_locals};
 use crate::resolve::{Evaluation, Need, Slot};
 
 /// So many times a task may ask before that counts as a circle.
 const MOST_ROUNDS: u32 = 1000;
+
+/// Who asks for the exported values: no task has this number.
+pub(super) const AT_THE_END: u32 = u32::MAX;
 
 /// Questions to put to the world, together.
 #[derive(Clone, Debug)]
@@ -43,15 +49,15 @@ impl Apply {
         running.progress = Progress::Ready;
         let mut questions = if too_often { Vec::new() } else { self.questions(needs) };
         if questions.is_empty() && !too_often {
-            self.ready.push_front(task);
+            self.ready.push_front(task, &self.ranks);
             return;
         }
         // What somebody else is asking already is waited for.
-        let asked = questions.len();
-        questions.retain(|question| !self.in_question.contains(&question.key()));
-        if questions.is_empty() && asked > 0 {
+        let first = questions.first().map(Question::key).unwrap_or_default();
+        questions.retain(|question| !self.in_question.contains_key(&question.key()));
+        if let (true, Some(parked)) = (questions.is_empty(), self.in_question.get_mut(&first)) {
+            parked.push(task);
             self.running[task as usize].progress = Progress::Asking;
-            self.parked.push(task);
             return;
         }
         if too_often {
@@ -61,11 +67,38 @@ impl Apply {
             self.after_failure(task, effects);
             return;
         }
-        self.in_question.extend(questions.iter().map(Question::key));
-        self.occupy(task);
+        if !self.occupy_asking(task, &questions) {
+            self.running[task as usize].rounds -= 1;
+            return;
+        }
+        self.in_question.extend(questions.iter().map(|question| (question.key(), Vec::new())));
+        self.put(task, questions, effects);
+    }
+
+    fn put(&mut self, task: u32, questions: Vec<Question>, effects: &mut Vec<Effect>) {
         self.calling += 1;
         self.running[task as usize].progress = Progress::Asking;
         effects.extend(self.asking(Some(task), questions));
+    }
+
+    /// Puts questions again that were refused and may be answered later; whether there are any. There may be no room yet.
+    pub(super) fn ask_again(&mut self, task: u32, effects: &mut Vec<Effect>) -> bool {
+        let Some(resting) = self.resting.remove(&task) else { return false };
+        let (questions, replies): (Vec<_>, Vec<_>) = resting.into_iter().unzip();
+        if self.occupy_asking(task, &questions) {
+            self.put(task, questions, effects);
+        } else {
+            self.resting.insert(task, questions.into_iter().zip(replies).collect());
+        }
+        true
+    }
+
+    /// Puts those of the exported values again.
+    pub(super) fn ask_again_at_the_end(&mut self, effects: &mut Vec<Effect>) {
+        let Some(resting) = self.resting.remove(&AT_THE_END) else { return };
+        let questions: Vec<Question> = resting.into_iter().map(|(question, _)| question).collect();
+        self.spend_asking(&questions);
+        effects.extend(self.asking(None, questions));
     }
 
     fn questions(&mut self, needs: Vec<Need>) -> Vec<Question> {
@@ -80,33 +113,101 @@ impl Apply {
         Some(Effect::Ask(Asking { task, questions, now, functions }))
     }
 
-    /// Takes answers in.
-    pub(super) fn answered(&mut self, task: Option<u32>, replies: Vec<(Question, Reply)>) {
-        if let Some(evaluation) = &mut self.evaluation {
-            for (question, reply) in replies {
-                self.in_question.remove(&question.key());
-                take_in(evaluation, question, reply, &mut self.found);
+    /// Takes answers in. What was refused and may be answered later is asked again after a pause.
+    pub(super) fn answered(&mut self, task: Option<u32>, replies: Vec<(Question, Reply)>, effects: &mut Vec<Effect>) {
+        let asker = task.unwrap_or(AT_THE_END);
+        let mut again: Vec<(Question, Reply)> = Vec::new();
+        let mut after = Duration::ZERO;
+        let mut reason = Name::default();
+        for (question, reply) in replies {
+            match self.pause_before(task, &question, &reply) {
+                Some((pause, words)) => {
+                    (after, reason) = (after.max(pause), words);
+                    again.push((question, reply));
+                }
+                None => self.heard(question, reply),
             }
         }
-        for task in std::mem::take(&mut self.parked) {
+        let resting = !again.is_empty();
+        if resting {
+            self.resting.insert(asker, again);
+            let number = self.wake(Wake::Retry(asker));
+            effects.push(Effect::Wake(number, after));
+        }
+        let Some(task) = task else {
+            self.tries_at_the_end = if resting { self.tries_at_the_end + 1 } else { 0 };
+            self.asks_at_the_end = resting;
+            return;
+        };
+        self.vacate(task);
+        self.calling = self.calling.saturating_sub(1);
+        let running = &mut self.running[task as usize];
+        if running.progress != Progress::Asking {
+            return;
+        }
+        if !resting {
+            running.tries = 0;
+            running.progress = Progress::Ready;
+            self.ready.push_front(task, &self.ranks);
+            return;
+        }
+        running.tries += 1;
+        running.progress = Progress::Resting;
+        let attempt = running.tries + 1;
+        if let Some(address) = self.address_of(task) {
+            let after_ms = after.as_millis() as u64;
+            effects.push(Effect::Tell(Event::Retrying { address, attempt, after_ms, reason }));
+        }
+    }
+
+    /// How long to wait before a question is put again, and why; none where it is not.
+    fn pause_before(&self, task: Option<u32>, question: &Question, reply: &Reply) -> Option<(Duration, Name)> {
+        let error = reply.trouble().filter(|_| !self.stopping)?;
+        let tries = task.map_or(self.tries_at_the_end, |task| self.running[task as usize].tries);
+        let policy = self.lanes.policy(question.namespace()?);
+        let token = format!("{}-{}", self.operation.id, question.key());
+        Some((policy.again(error, tries, &token)?, error.message.as_str().into()))
+    }
+
+    /// An answer that counts: those who waited for it go on.
+    fn heard(&mut self, question: Question, reply: Reply) {
+        let parked = self.in_question.remove(&question.key()).unwrap_or_default();
+        if let Some(evaluation) = &mut self.evaluation {
+            take_in(evaluation, question, reply, &mut self.found);
+        }
+        for task in parked {
             let running = &mut self.running[task as usize];
             if running.progress == Progress::Asking {
                 running.progress = Progress::Ready;
-                self.ready.push_back(task);
+                self.ready.push_back(task, &self.ranks);
             }
         }
-        match task {
-            None => self.asks_at_the_end = false,
-            Some(task) => {
-                self.vacate(task);
-                self.calling = self.calling.saturating_sub(1);
-                let running = &mut self.running[task as usize];
-                if running.progress == Progress::Asking {
-                    running.progress = Progress::Ready;
-                    self.ready.push_front(task);
+    }
+
+    /// Questions that wait to be put again are not: their task has not begun.
+    pub(super) fn ask_no_more(&mut self, task: u32) -> bool {
+        let Some(resting) = self.resting.remove(&task) else { return false };
+        for (question, reply) in resting {
+            match task {
+                AT_THE_END => self.heard(question, reply),
+                _ => {
+                    for parked in self.in_question.remove(&question.key()).unwrap_or_default() {
+                        self.running[parked as usize].progress = Progress::Ready;
+                    }
                 }
             }
         }
+        match task {
+            AT_THE_END => self.asks_at_the_end = false,
+            _ => self.running[task as usize].progress = Progress::Ready,
+        }
+        true
+    }
+
+    fn address_of(&self, task: u32) -> Option<Address> {
+        let of = &self.plan.tasks[task as usize];
+        let step = of.step.and_then(|step| self.plan.steps.get(step as usize));
+        step.map(|step| step.address.clone()).or_else(|| Some(of.decision.as_ref()?.address.clone()))
     }
 
     /// Asks for what exported values and metadata still need; whether there was anything.
@@ -127,6 +228,7 @@ impl Apply {
             let questions = self.questions(needs);
             if !questions.is_empty() {
                 self.asks_at_the_end = true;
+                self.spend_asking(&questions);
                 effects.extend(self.asking(None, questions));
                 return true;
             }

@@ -15,8 +15,10 @@
 
 mod answer;
 mod ask;
+mod lanes;
 mod links;
 mod phases;
+mod queue;
 mod reads;
 mod record;
 mod run;
@@ -36,6 +38,8 @@ use crate::links::FixedMap;
 use crate::plan::{Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
 use crate::resolve::{Evaluation, Need};
 pub use ask::Asking;
+use lanes::Lanes;
+use queue::{Queue, Ranks};
 
 /// What to do when a step fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,6 +189,8 @@ enum Progress {
     Configured,
     Done,
     Failed,
+    /// Its call did not even end when it was told to: nobody knows what became of it.
+    Abandoned,
     Skipped,
 }
 
@@ -233,12 +239,11 @@ pub struct Apply {
     running: Vec<Running>,
     /// Who waits for a task, and how far it must come.
     after: Vec<Vec<(u32, Until)>>,
-    ready: VecDeque<u32>,
+    ready: Queue,
+    ranks: Ranks,
     /// Tasks from their intent to their answer.
     in_flight: usize,
-    in_flight_of: blueprint::IndexMap<Name, usize>,
-    /// Tasks for which a provider has no room, by its namespace.
-    held_of: blueprint::IndexMap<Name, VecDeque<u32>>,
+    lanes: Lanes,
     /// Calls and questions that are out.
     calling: usize,
     /// Tasks whose intents are durable and that wait for room.
@@ -251,7 +256,7 @@ pub struct Apply {
     /// What is told once everything that gathers is durable.
     later: Vec<Event>,
     under_way: Option<(Vec<Durable>, Vec<Event>)>,
-    wakes: blueprint::IndexMap<u64, Wake>,
+    wakes: FixedMap<u64, Wake>,
     next_wake: u64,
     stopping: bool,
     interrupted: bool,
@@ -281,11 +286,13 @@ pub struct Apply {
     /// What stands in the way of the task that is being begun.
     needed: Vec<Need>,
     /// What is being asked, and who waits for answers that another task has asked for.
-    in_question: std::collections::HashSet<String, foldhash::fast::FixedState>,
-    parked: Vec<u32>,
+    in_question: FixedMap<String, Vec<u32>>,
+    /// Questions that are put again at a wake-up, with what was said to them, by the task that asks.
+    resting: FixedMap<u32, Vec<(Question, Reply)>>,
     /// Questions of the exported values are under way.
     asks_at_the_end: bool,
     rounds_at_the_end: u32,
+    tries_at_the_end: u32,
     /// Tasks that are left before the operation is to stop.
     before_stop: Option<until::Tasks>,
     /// It has stopped because it was to.
@@ -297,9 +304,18 @@ pub struct Apply {
 
 #[derive(Clone, Copy, Debug)]
 enum Wake {
+    /// The time that a step may take is over.
     Deadline(u32),
+    /// A call that was told to end is not waited for any longer.
+    Abandoned(u32),
+    /// The time in which a thing must become stable is over.
+    Unstable(u32),
+    /// A call, or the questions of a task, are tried again.
     Retry(u32),
+    /// A thing is looked at again.
     Look(u32),
+    /// The bucket of a provider is filled, by its lane.
+    Refill(u32),
     Drain,
     Abandon,
 }
@@ -316,13 +332,14 @@ impl Apply {
         snapshot.records.reserve(new);
         let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); count];
         let mut running = Vec::with_capacity(count);
-        let mut ready = VecDeque::new();
+        let ranks = None;
+        let mut ready = Queue::new(&ranks);
         for (at, task) in plan.tasks.iter().enumerate() {
             for wait in &task.waits {
                 after[wait.task as usize].push((at as u32, wait.until));
             }
             let progress = if task.waits.is_empty() {
-                ready.push_back(at as u32);
+                ready.push_back(at as u32, &ranks);
                 Progress::Ready
             } else {
                 Progress::Waiting(task.waits.len() as u32)
@@ -357,15 +374,15 @@ impl Apply {
             plan: Arc::new(plan),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
-            catalogs,
             operation: Arc::new(operation),
             snapshot,
             running,
             after,
             ready,
+            lanes: Lanes::new(&catalogs, &ranks),
+            ranks,
+            catalogs,
             in_flight: 0,
-            in_flight_of: blueprint::IndexMap::default(),
-            held_of: blueprint::IndexMap::default(),
             calling: 0,
             stated: VecDeque::new(),
             ahead: 0,
@@ -373,7 +390,7 @@ impl Apply {
             gathering: Vec::new(),
             later: Vec::new(),
             under_way: None,
-            wakes: blueprint::IndexMap::default(),
+            wakes: FixedMap::default(),
             next_wake: 0,
             stopping: false,
             interrupted: false,
@@ -388,10 +405,11 @@ impl Apply {
             absent: std::collections::HashSet::default(),
             failed: false,
             needed: Vec::new(),
-            in_question: std::collections::HashSet::default(),
-            parked: Vec::new(),
+            in_question: FixedMap::default(),
+            resting: FixedMap::default(),
             asks_at_the_end: false,
             rounds_at_the_end: 0,
+            tries_at_the_end: 0,
         };
         apply.take_in_links();
         apply
@@ -429,7 +447,7 @@ impl Apply {
                 Happened::CommitFailed(why) => self.commit_failed(why, effects),
                 Happened::Applied(task, answer) => self.applied(task, answer, effects),
                 Happened::Looked(task, answer) => self.looked(task, answer, effects),
-                Happened::Answered(task, replies) => self.answered(task, replies),
+                Happened::Answered(task, replies) => self.answered(task, replies, effects),
                 Happened::Woke(number) => self.woke(number, effects),
                 Happened::Waited => waited = true,
                 Happened::Interrupt => {
@@ -447,6 +465,7 @@ impl Apply {
             return;
         }
         self.start_what_is_ready(effects);
+        self.fill_buckets(effects);
         self.finish_if_over(effects);
         self.commit(effects);
     }
@@ -606,8 +625,8 @@ impl Apply {
 
     /// Calls that nobody waits for any more. Their intents stay open in the state.
     pub fn left_in_flight(&self) -> Vec<Address> {
-        let left =
-            self.running.iter().zip(&self.plan.tasks).filter(|(running, _)| running.progress == Progress::Calling);
+        let left = self.running.iter().zip(&self.plan.tasks);
+        let left = left.filter(|(running, _)| matches!(running.progress, Progress::Calling | Progress::Abandoned));
         left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()
     }
 
@@ -624,6 +643,7 @@ impl Apply {
         for task in resting {
             self.give_up(task, effects);
         }
+        self.ask_no_more(ask::AT_THE_END);
         for task in std::mem::take(&mut self.stated) {
             self.withdraw(task);
         }
@@ -673,7 +693,7 @@ impl Apply {
             Progress::Intending | Progress::Stated | Progress::Recording => true,
             Progress::Calling | Progress::Asking => !self.abandoned,
             Progress::Resting | Progress::Configured => !self.cancelled,
-            Progress::Done | Progress::Failed | Progress::Skipped => false,
+            Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped => false,
         };
         if self.running.iter().any(can_go_on) {
             return;

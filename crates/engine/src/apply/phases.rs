@@ -354,7 +354,7 @@ impl Apply {
         self.running[task as usize].request = None;
         self.running[task as usize].tries = 0;
         self.running[task as usize].progress = Progress::Ready;
-        self.ready.push_front(task);
+        self.ready.push_front(task, &self.ranks);
         true
     }
 }

@@ -1,11 +1,10 @@
 //! Beginning tasks: evaluating what the plan left open, stating the intent, making the call.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use diag::Diagnostics;
-use provider::{Catalogs, Operation as Verb};
+use provider::Operation as Verb;
 use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
 
 use super::ask::reopen;
@@ -44,17 +43,17 @@ impl Apply {
             self.call(task, effects);
         }
         while !self.stopping && self.in_flight < self.settings.parallelism + self.ahead {
-            let Some(task) = self.ready.pop_front() else { break };
+            let Some(task) = self.ready.pop() else { break };
             if self.running[task as usize].progress != Progress::Ready {
+                self.let_in(task);
                 continue;
             }
-            if let Some(namespace) = self.full(task) {
-                self.held_of.entry(namespace).or_default().push_back(task);
+            if self.held_back(task) {
                 continue;
             }
             let again = self.running[task as usize].request.is_some();
             if self.in_flight >= self.settings.parallelism && (again || !self.may_be_ahead(task)) {
-                self.ready.push_front(task);
+                self.ready.push_front(task, &self.ranks);
                 break;
             }
             if !again {
@@ -64,53 +63,8 @@ impl Apply {
                 self.occupy(task);
                 self.call(task, effects);
             } else {
-                self.ready.push_front(task);
+                self.ready.push_front(task, &self.ranks);
                 break;
-            }
-        }
-    }
-
-    /// The namespace of a task whose provider has no room at the moment.
-    fn full(&self, task: u32) -> Option<Name> {
-        let decided = self.plan.tasks[task as usize].decision.as_ref()?;
-        let namespace = Catalogs::namespace_of(&decided.type_name);
-        let most = self.catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel);
-        let full = most > 0 && self.in_flight_of.get(namespace).is_some_and(|count| *count >= most as usize);
-        full.then(|| namespace.into())
-    }
-
-    /// The place that a task did not take, because it needed no call, goes to the next one that its provider has no room for.
-    fn let_in(&mut self, task: u32) {
-        if self.held_of.values().all(VecDeque::is_empty) || self.full(task).is_some() {
-            return;
-        }
-        let Some(decided) = &self.plan.tasks[task as usize].decision else { return };
-        let held = self.held_of.get_mut(Catalogs::namespace_of(&decided.type_name));
-        if let Some(next) = held.and_then(VecDeque::pop_front) {
-            self.ready.push_front(next);
-        }
-    }
-
-    pub(super) fn occupy(&mut self, task: u32) {
-        self.in_flight += 1;
-        if let Some(decided) = &self.plan.tasks[task as usize].decision {
-            let namespace = Catalogs::namespace_of(&decided.type_name);
-            match self.in_flight_of.get_mut(namespace) {
-                Some(count) => *count += 1,
-                None => drop(self.in_flight_of.insert(namespace.into(), 1)),
-            }
-        }
-    }
-
-    pub(super) fn vacate(&mut self, task: u32) {
-        self.in_flight = self.in_flight.saturating_sub(1);
-        if let Some(decided) = &self.plan.tasks[task as usize].decision {
-            let namespace = Catalogs::namespace_of(&decided.type_name);
-            if let Some(count) = self.in_flight_of.get_mut(namespace) {
-                *count = count.saturating_sub(1);
-            }
-            if let Some(next) = self.held_of.get_mut(namespace).and_then(VecDeque::pop_front) {
-                self.ready.push_front(next);
             }
         }
     }
@@ -163,6 +117,9 @@ impl Apply {
     }
 
     fn start(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.ask_again(task, effects) {
+            return;
+        }
         let plan = self.plan.clone();
         let of = &plan.tasks[task as usize];
         let Some(decided) = &of.decision else {
@@ -682,7 +639,7 @@ impl Apply {
         if let Progress::Waiting(count) = running.progress {
             if count <= 1 {
                 running.progress = Progress::Ready;
-                self.ready.push_back(waiter);
+                self.ready.push_back(waiter, &self.ranks);
             } else {
                 running.progress = Progress::Waiting(count - 1);
             }

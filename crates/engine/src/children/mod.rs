@@ -28,6 +28,7 @@ use self::known::{Found, Knowledge, Known};
 use crate::answers::{Frozen, FrozenChild, FrozenRequest};
 use crate::check::{self, Checked, Included, codes};
 use crate::documents::{Documents, Placed};
+use crate::patience::Patient;
 use crate::resolve::{Given, inputs_known};
 use crate::world::World;
 use crate::{Loaded, load};
@@ -106,6 +107,8 @@ struct Reader<'a> {
 /// `None` if no dialect recognises the root, which has been reported.
 pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
     let blueprint = root.blueprint?;
+    let patient = Patient::new(reading.world, reading.catalogs);
+    let reading = Reading { world: &patient, ..reading };
     let inputs = match reading.given {
         Some(given) => inputs_known(&blueprint, given, reading.catalogs),
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],

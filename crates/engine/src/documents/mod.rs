@@ -157,8 +157,10 @@ impl Handed<'_> {
 
 /// Whether a mistake is not one of the document, but of what would be done with it.
 fn is_about_the_plan(diagnostic: &diag::Diagnostic) -> bool {
-    use crate::codes::{PROTECTED, PROVIDER_FAILED, UNSUPPORTED_FEATURE};
-    [&PROTECTED, &PROVIDER_FAILED, &UNSUPPORTED_FEATURE].iter().any(|code| code.name == diagnostic.code.name)
+    use crate::codes::{PROTECTED, PROVIDER_FAILED, RETRIES_EXHAUSTED, UNSUPPORTED_FEATURE};
+    [&PROTECTED, &PROVIDER_FAILED, &RETRIES_EXHAUSTED, &UNSUPPORTED_FEATURE]
+        .iter()
+        .any(|code| code.name == diagnostic.code.name)
 }
 
 fn counts_of(checked: &Checked, root: bool) -> [usize; 5] {

@@ -64,6 +64,7 @@ use crate::answers::Answers;
 use crate::codes;
 use crate::documents::Documents;
 use crate::drift::{self, Drifted};
+use crate::patience::Patient;
 use crate::refresh;
 use crate::resolve::{Evaluation, Given, resolve_inputs};
 use crate::transform::transform_documents;
@@ -414,6 +415,8 @@ pub struct Request<'a> {
 /// `None` if anything stands in the way; why goes to `found`, warnings beside a plan too.
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, world } = request;
+    let patient = Patient::new(world, &catalogs);
+    let world: &dyn World = &patient;
     let is_kept = answers.is_some() && !options.rollback;
     let mut answers = match answers {
         Some(kept) if is_kept => kept,
@@ -757,6 +760,7 @@ impl Staged {
         found: &mut Diagnostics,
     ) -> Option<Value> {
         let evaluation = self.evaluation.as_mut()?;
+        let world = &Patient::new(world, &self.catalogs);
         // Each round answers a question, and an expression holds finitely many.
         for _ in 0..1000 {
             let mut mistakes = Diagnostics::new();

@@ -61,8 +61,31 @@ pub enum Reply {
     Nothing,
     /// It was refused.
     Refused(AskFailure),
+    /// A provider's function could not answer now; it may later.
+    Troubled(ProviderError),
     /// The candidates of a data source, or why there are none.
     Fetched(Result<Fetched, ProviderError>),
+}
+
+impl Question {
+    /// The namespace of the provider that is asked, if one is.
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        match self {
+            Question::Fetch(_, search) => Some(Catalogs::namespace_of(&search.ty.name)),
+            Question::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
+            Question::Ask { .. } => None,
+        }
+    }
+}
+
+impl Reply {
+    /// Why a provider could not answer, where it may later.
+    pub(crate) fn trouble(&self) -> Option<&ProviderError> {
+        match self {
+            Reply::Troubled(error) | Reply::Fetched(Err(error)) => Some(error).filter(|it| it.kind.is_retryable()),
+            _ => None,
+        }
+    }
 }
 
 /// What a data source asks for.
@@ -257,6 +280,7 @@ pub(crate) async fn put_value(
         Reply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
         Reply::Value(value) => Ok(value),
         Reply::Refused(failure) => Err(failure),
+        Reply::Troubled(error) => Err(failed("the function", error)),
         Reply::Nothing | Reply::Fetched(_) => Ok(Value::Null),
     }
 }
@@ -297,11 +321,8 @@ pub(crate) async fn put(question: &Question, now: i64, functions: &FunctionTable
         Ask::Provider { namespace, function, arguments } => {
             let answer = match world.call(namespace, function, arguments).await {
                 Ok(answer) => as_declared(answer, function, functions),
-                Err(error) => Err(AskFailure {
-                    code: &codes::PROVIDER_FAILED,
-                    message: format!("`{function}` failed"),
-                    notes: vec![error.message],
-                }),
+                Err(error) if error.kind.is_retryable() => return Reply::Troubled(error),
+                Err(error) => Err(failed(function, error)),
             };
             match answer {
                 Ok(answer) => Reply::Value(answer.tainted(arguments.iter().any(Value::has_secret))),
@@ -309,6 +330,12 @@ pub(crate) async fn put(question: &Question, now: i64, functions: &FunctionTable
             }
         }
     }
+}
+
+/// A provider's function gave no answer.
+fn failed(function: &str, error: ProviderError) -> AskFailure {
+    let code = crate::patience::code_of(&error);
+    AskFailure { code, message: format!("`{function}` failed"), notes: vec![error.message] }
 }
 
 /// What a provider's function gave, if it is of the kind that the catalogue declares; `none` is.
@@ -342,6 +369,9 @@ fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Re
     let answers = &mut evaluation.answers;
     match (ask, reply) {
         (_, Reply::Refused(failure)) => drop(evaluation.refused.insert(key, failure)),
+        (Ask::Provider { function, .. }, Reply::Troubled(error)) => {
+            drop(evaluation.refused.insert(key, failed(&function, error)));
+        }
         (Ask::File { path, .. }, Reply::Bytes(bytes)) => {
             answers.bytes.insert(key, FrozenBytes::new(&folder, &path, bytes));
         }
@@ -485,7 +515,7 @@ fn chosen(
         Ok(fetched) => fetched,
         Err(error) => {
             found.push(
-                codes::PROVIDER_FAILED
+                crate::patience::code_of(&error)
                     .new(format!("the data source `{name}` cannot be read"))
                     .label(source.span, "")
                     .note(error.message),

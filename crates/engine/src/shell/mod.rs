@@ -8,7 +8,8 @@ mod run;
 mod scrub;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, Value};
@@ -53,6 +54,15 @@ impl Clock {
                 .duration_since(std::time::UNIX_EPOCH)
                 .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX)),
             Clock::Since(seconds, then) => seconds + then.elapsed().as_secs() as i64,
+        }
+    }
+
+    /// How long ago the clock was made, or first asked for this.
+    pub fn elapsed(&self) -> Duration {
+        static FIRST: LazyLock<tokio::time::Instant> = LazyLock::new(tokio::time::Instant::now);
+        match self {
+            Clock::System => FIRST.elapsed(),
+            Clock::Since(_, then) => then.elapsed(),
         }
     }
 }
@@ -156,6 +166,14 @@ impl Shell {
 impl World for Shell {
     fn now(&self) -> i64 {
         self.clock.now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(duration))
     }
 
     fn random(&self) -> [u8; 16] {

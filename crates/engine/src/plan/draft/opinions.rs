@@ -7,7 +7,7 @@ use diag::{Diagnostics, Span};
 
 use super::{Decision, place_in};
 use crate::answers::Opinion;
-use crate::codes;
+use crate::patience::code_of;
 use crate::plan::diff::Change;
 use crate::plan::{Action, Reason};
 use crate::resolve::Evaluation;
@@ -71,7 +71,7 @@ pub(super) async fn ask_providers(
                     found.push(warning);
                 }
             }
-            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error.message)),
+            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
     }
     let mut opinions: Vec<(Address, Opinion)> = Vec::new();
@@ -87,7 +87,7 @@ pub(super) async fn ask_providers(
                     private: said.private,
                 },
             )),
-            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error.message)),
+            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
     }
     evaluation.answers.opinions.extend(opinions);
@@ -123,6 +123,7 @@ pub(super) fn heed(decision: &mut Decision, opinion: &Opinion) {
     }
 }
 
-fn provider_failed(address: &Address, span: Span, words: &str) -> diag::Diagnostic {
-    codes::PROVIDER_FAILED.new(format!("the provider cannot plan `{address}`")).label(span, "declared here").note(words)
+fn provider_failed(address: &Address, span: Span, error: &provider::ProviderError) -> diag::Diagnostic {
+    let diagnostic = code_of(error).new(format!("the provider cannot plan `{address}`"));
+    diagnostic.label(span, "declared here").note(error.message.clone())
 }
