@@ -55,7 +55,8 @@ impl Wanted {
     }
 }
 
-/// Makes a plan, and says what was found. None if anything stands in the way.
+/// Makes a plan, and says what was found. None if anything stands in the way; where that is only that something could not
+/// be read, there is a plan, to be shown.
 pub(crate) async fn stage(
     wanted: Wanted,
     setup: &Setup,
@@ -74,7 +75,7 @@ pub(crate) async fn stage(
     let staged = engine::plan(wanted.request(shell, registry), &mut found).await;
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, files);
-    staged.filter(|_| !found.has_errors())
+    staged.filter(|staged| !found.has_errors() || !staged.plan.unread_but_needed().is_empty())
 }
 
 /// Says which data sources run something or send a request, before they do.
@@ -149,6 +150,10 @@ pub(crate) async fn carry_out(
     files: &Files,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
+    if !staged.plan.unread_but_needed().is_empty() {
+        // Which has been said.
+        return Ok(Exit::Unusable);
+    }
     let missing = unmanaged(&staged, shell);
     if missing.has_errors() {
         report.diagnostics(&missing, files);

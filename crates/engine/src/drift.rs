@@ -4,8 +4,8 @@
 //! tracks them or the document has set them. What a link has written is drift of the link, not of its target (reference
 //! 3.2).
 
-use blueprint::{Address, Field, Map, Name, Value};
-use diag::Diagnostics;
+use blueprint::{Address, Field, IndexMap, Map, Name, Value};
+use diag::{Diagnostics, Severity};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 
@@ -39,17 +39,23 @@ pub enum Drift {
     Vanished,
 }
 
-/// Reads everything that is recorded and compares, in the order of the records. What cannot be read is an error in
-/// `found`. Things whose call was cut off are left out: what became of them the next plan says.
-pub async fn drift(
-    snapshot: &Snapshot,
-    catalogs: &Catalogs,
-    world: &dyn World,
-    found: &mut Diagnostics,
-) -> Vec<Drifted> {
+/// What a look at everything has given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Looked {
+    /// What is not as recorded, in the order of the records.
+    pub drifted: Vec<Drifted>,
+    /// What could not be read, and why: nothing is known of whether it has drifted.
+    pub unread: IndexMap<Address, Name>,
+}
+
+/// Reads everything that is recorded and compares. What cannot be read is an error in `found`, and does not keep the rest
+/// from being compared. Things whose call was cut off are left out: what became of them the next plan says.
+pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> Looked {
     let mut answers = Answers::default();
-    refresh::refresh(snapshot, false, &[], catalogs, &Patient::new(world, catalogs), &mut answers, found).await;
-    seen(snapshot, catalogs, &answers)
+    let world = Patient::new(world, catalogs);
+    let unread = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
+    refresh::report_unread(&unread, Severity::Error, "mend the cause, and look again", found);
+    Looked { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
 }
 
 /// What was seen that is not as recorded, in the order of the records.
@@ -88,7 +94,7 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
 }
 
 /// Keeps what lies within these addresses, if there are any; `unknown-address` for one that the state does not know.
-pub fn only(all: &mut Vec<Drifted>, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
+pub fn only(all: &mut Looked, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
     if addresses.is_empty() {
         return;
     }
@@ -99,7 +105,8 @@ pub fn only(all: &mut Vec<Drifted>, addresses: &[Address], snapshot: &Snapshot, 
         }
     }
     let named = Named::new(addresses);
-    all.retain(|drifted| named.covers(&drifted.address));
+    all.drifted.retain(|drifted| named.covers(&drifted.address));
+    all.unread.retain(|address, _| named.covers(address));
 }
 
 /// What links have written, by target.

@@ -44,7 +44,7 @@ pub use apply::{Apply, Asking, Effect, Happened};
 pub use check::{Checked, check};
 pub use children::{Reading, documents};
 pub use documents::{Documents, Unit};
-pub use drift::{Drift, Drifted, drift, only};
+pub use drift::{Drift, Drifted, Looked, drift, only};
 pub use event::Event;
 pub use graph::{Edge, EdgeKind, Graph, Node};
 pub use json_schema::json_schema;

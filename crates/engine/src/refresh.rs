@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, Schema, Value};
-use diag::Diagnostics;
+use blueprint::{Address, IndexMap, Name, Schema, Value};
+use diag::{Diagnostics, Severity};
 use futures::StreamExt as _;
 use provider::{Catalogs, Seen, TypeRef};
 use state::{Intent, Open, Record, Snapshot, Status, StatusOp, StatusWord};
 
 use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
+use crate::patience::{at_once, code_of};
 use crate::plan::diff::{mark_fields, mark_like, same};
 use crate::plan::{Adoption, Options};
 use crate::world::{ReadQuestion, World};
@@ -17,10 +18,20 @@ use crate::world::{ReadQuestion, World};
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
-/// How many reads are under way at once.
-const READS_AT_ONCE: usize = 128;
+/// A thing that could not be read.
+pub(crate) struct Unread {
+    /// Which.
+    pub(crate) address: Address,
+    /// Under which code that is reported.
+    code: &'static diag::Code,
+    /// Why, in the provider's words.
+    message: Name,
+    /// Nothing can be planned without it: nobody knows what became of a call.
+    pub(crate) is_vital: bool,
+}
 
-/// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off, into `answers`. What cannot be read is an error.
+/// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off, into
+/// `answers`. What could not be read is given back, in the order of the records; everything else has been read.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
     only_cut_off: bool,
@@ -28,8 +39,7 @@ pub(crate) async fn refresh(
     catalogs: &Catalogs,
     world: &dyn World,
     answers: &mut Answers,
-    found: &mut Diagnostics,
-) {
+) -> Vec<Unread> {
     let recorded = snapshot.records.iter().filter(|(address, record)| {
         let asked_otherwise = is_unsure(record) || snapshot.open.contains_key(*address);
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads(catalogs, record)
@@ -67,40 +77,100 @@ pub(crate) async fn refresh(
         private: &Value::Null,
         token: record.token.as_deref(),
     });
-    let all: Vec<ReadQuestion<'_>> = questions.chain(cut_off).chain(unsure).collect();
-    let mut results = futures::stream::iter(all)
-        .map(|question| {
-            let (address, made_anew) = (question.address, question.id.is_none());
+    // Each provider is asked beside the others, so that none waits for a slow one.
+    let mut lanes: IndexMap<&str, Vec<(usize, ReadQuestion<'_>)>> = IndexMap::default();
+    for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
+        lanes.entry(Catalogs::namespace_of(question.type_name)).or_default().push((number, question));
+    }
+    let lanes = lanes.into_iter().map(|(namespace, questions)| {
+        let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
+        let under_way = futures::stream::iter(questions).map(|(number, question)| {
+            let (address, is_vital) = (question.address, question.token.is_some());
+            let made_anew = question.id.is_none();
             async move {
                 let seen = world.read(question).await;
                 // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
-                match recorded_beside(snapshot, address).filter(|_| made_anew && matches!(seen, Ok(Seen::Gone))) {
-                    Some(record) if reads(catalogs, record) => (address, world.read(asked(address, record)).await),
-                    _ => (address, seen),
-                }
+                let seen =
+                    match recorded_beside(snapshot, address).filter(|_| made_anew && matches!(seen, Ok(Seen::Gone))) {
+                        Some(record) if reads(catalogs, record) => world.read(asked(address, record)).await,
+                        _ => seen,
+                    };
+                (number, address, is_vital, seen)
             }
-        })
-        .buffered(READS_AT_ONCE);
-    while let Some((address, result)) = results.next().await {
+        });
+        under_way.buffer_unordered(most)
+    });
+    let mut results = futures::stream::select_all(lanes);
+    // What is as recorded is forgotten at once: only differences are kept.
+    let mut seen: Vec<(usize, &Address, FrozenSeen)> = Vec::new();
+    let mut unread: Vec<(usize, Unread)> = Vec::new();
+    while let Some((number, address, is_vital, result)) = results.next().await {
         let is_open = snapshot.open.contains_key(address);
         match result {
-            Ok(seen) => {
-                if let Some(seen) = frozen(seen, snapshot.records.get(address), is_open) {
-                    answers.seen.insert(address.clone(), seen);
-                }
+            Ok(there) => {
+                let differs = frozen(there, snapshot.records.get(address), is_open);
+                seen.extend(differs.map(|differs| (number, address, differs)));
             }
             Err(error) => {
-                found.push(
-                    codes::PROVIDER_FAILED
-                        .new(format!("`{address}` cannot be read"))
-                        .note(error.message.clone())
-                        .help("mend the cause, or leave the world aside with `--no-refresh`"),
-                );
-                answers.unread.insert(address.clone(), error.message.into());
+                let code = code_of(&error);
+                let message = error.message.into();
+                unread.push((number, Unread { address: address.clone(), code, message, is_vital }));
             }
         }
     }
+    // Answers come in any order; a plan is the same each time.
+    seen.sort_unstable_by_key(|(number, ..)| *number);
+    unread.sort_unstable_by_key(|(number, _)| *number);
+    answers.seen.extend(seen.into_iter().map(|(_, address, seen)| (address.clone(), seen)));
+    let unread: Vec<Unread> = unread.into_iter().map(|(_, unread)| unread).collect();
+    answers.unread.extend(unread.iter().map(|unread| (unread.address.clone(), unread.message.clone())));
     answers.refreshed = true;
+    unread
+}
+
+/// The things that a kept plan could not read when it was made.
+pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
+    let then = answers.unread.iter().map(|(address, message)| Unread {
+        address: address.clone(),
+        code: &codes::PROVIDER_FAILED,
+        message: message.clone(),
+        is_vital: false,
+    });
+    then.collect()
+}
+
+/// So many things that could not be read for one reason are told of one by one.
+const FEW: usize = 5;
+
+/// Says what could not be read, and what follows from it: an error where nothing can be said or done without it.
+pub(crate) fn report_unread<'u>(
+    unread: impl IntoIterator<Item = &'u Unread>,
+    severity: Severity,
+    so: &str,
+    found: &mut Diagnostics,
+) {
+    let mut alike: IndexMap<(&str, &str), Vec<&Address>> = IndexMap::default();
+    for one in unread {
+        alike.entry((one.code.name, one.message.as_ref())).or_default().push(&one.address);
+    }
+    for ((code, message), addresses) in alike {
+        let code = [&codes::PROVIDER_FAILED, &codes::RETRIES_EXHAUSTED].into_iter().find(|it| it.name == code);
+        let code = code.unwrap_or(&codes::PROVIDER_FAILED);
+        let whats: Vec<String> = match addresses.as_slice() {
+            [first, rest @ ..] if rest.len() >= FEW => {
+                vec![format!("`{first}` and {} other things cannot be read", rest.len())]
+            }
+            few => few.iter().map(|address| format!("`{address}` cannot be read")).collect(),
+        };
+        for what in whats {
+            let mut diagnostic = code.new(what).note(message);
+            diagnostic.severity = severity;
+            found.push(match severity {
+                Severity::Error => diagnostic.help(so),
+                _ => diagnostic.note(so),
+            });
+        }
+    }
 }
 
 /// Asks for a thing by the id that is recorded.

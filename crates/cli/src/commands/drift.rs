@@ -1,5 +1,6 @@
 //! `cyan drift`.
 
+use blueprint::{Address, IndexMap, Name};
 use diag::{Diagnostics, Files};
 use engine::plan_file::hidden;
 use engine::{Change, Drift as How, Drifted, Options, Surgery};
@@ -26,20 +27,25 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
     let mut found = Diagnostics::new();
-    let mut all = engine::drift(&snapshot, &registry.catalogs, &shell, &mut found).await;
-    engine::only(&mut all, &arguments.target, &snapshot, &mut found);
+    let mut looked = engine::drift(&snapshot, &registry.catalogs, &shell, &mut found).await;
+    engine::only(&mut looked, &arguments.target, &snapshot, &mut found);
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, &Files::new());
+    let all = &looked.drifted;
     let vanished = all.iter().filter(|drifted| drifted.how == How::Vanished).count();
     let drifted = all.len() - vanished;
     if report.is_json() {
         let list: Vec<Json> = all.iter().map(to_json).collect();
-        report.set_result(json!({"instance": instance, "drifted": drifted, "vanished": vanished, "things": list}));
+        let unread = unread_json(&looked.unread);
+        report.set_result(
+            json!({"instance": instance, "drifted": drifted, "vanished": vanished, "things": list, "unread": unread}),
+        );
     } else {
         let mut text = String::new();
-        for one in &all {
+        for one in all {
             show(&mut text, one, report.terminal.out);
         }
+        text.push_str(&changes::unread(&looked.unread, "whether it has drifted is not known"));
         for address in snapshot.open.keys() {
             report
                 .terminal
@@ -75,6 +81,11 @@ fn show(text: &mut String, drifted: &Drifted, paint: Paint) {
         }
         text.push('\n');
     }
+}
+
+/// What could not be read, and why.
+pub(crate) fn unread_json(unread: &IndexMap<Address, Name>) -> Json {
+    unread.iter().map(|(address, why)| json!({"address": address, "why": why})).collect()
 }
 
 pub(crate) fn to_json(drifted: &Drifted) -> Json {

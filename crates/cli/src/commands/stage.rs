@@ -27,7 +27,8 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
-    if let Some(out) = &arguments.out
+    let needed = !staged.plan.unread_but_needed().is_empty();
+    if let Some(out) = arguments.out.as_ref().filter(|_| !needed)
         && !keep(out, &staged, &mut setup, report)?
     {
         return Ok(Exit::Unusable);
@@ -37,8 +38,14 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     if report.is_json() {
         report.set_result(Json::Object(json::plan(&staged.plan)));
     }
-    let differs = arguments.exit_code && !staged.plan.is_empty();
-    Ok(if differs { Exit::Differences } else { Exit::Done })
+    let partial = !staged.plan.answers.unread.is_empty();
+    Ok(match arguments.exit_code {
+        _ if needed => Exit::Unusable,
+        true if !staged.plan.is_empty() => Exit::Differences,
+        // Nobody knows whether there are any.
+        true if partial => Exit::Unusable,
+        _ => Exit::Done,
+    })
 }
 
 /// A document that was staged, and everything to go on with.

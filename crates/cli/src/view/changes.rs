@@ -1,6 +1,6 @@
 //! Fields before and after: scalars on a line, texts of several lines as a line diff.
 
-use blueprint::Value;
+use blueprint::{Address, IndexMap, Name, Value};
 use engine::Change;
 use similar::{ChangeTag, TextDiff};
 
@@ -8,6 +8,8 @@ use crate::terminal::Paint;
 
 /// Lines of a text around a change that are shown with it.
 const CONTEXT: usize = 2;
+/// Of so many things that could not be read the addresses are listed.
+const MANY: usize = 20;
 /// A value longer than this is cut where it is not compared.
 const LONGEST: usize = 120;
 
@@ -28,6 +30,16 @@ pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Pa
             text.push_str(&format!("{indent}{path}: {} -> {}{forces}\n", short(before), paint.dim("(nothing)")));
         }
         (None, None) => {}
+    }
+}
+
+/// Things that could not be read, and what follows from it, in a line that ends in a line break; nothing if all could be.
+pub(crate) fn unread(unread: &IndexMap<Address, Name>, so: &str) -> String {
+    let names: Vec<String> = unread.keys().take(MANY).map(ToString::to_string).collect();
+    let more = if unread.len() > MANY { ", .." } else { "" };
+    match unread.len() {
+        0 => String::new(),
+        count => format!("partial: {count} could not be read, {so}: {}{more}\n", names.join(", ")),
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         differs.iter().for_each(|change| changes::change(&mut text, change, "    ", paint));
         text.push('\n');
     }
+    text.push_str(&changes::unread(&plan.answers.unread, "taken to be as recorded"));
     let (out, waiting) = (&plan.left_alone.out_of_target, &plan.left_alone.waiting);
     if !out.is_empty() {
         let listed = if verbose { out } else { waiting };

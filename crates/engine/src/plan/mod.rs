@@ -34,7 +34,7 @@ mod unsupported;
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
-use diag::{Diagnostics, Span};
+use diag::{Diagnostics, Severity, Span};
 use expr::FunctionTable;
 use provider::Catalogs;
 use serde::{Deserialize, Serialize};
@@ -353,6 +353,21 @@ impl Plan {
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
+    /// What could not be read although the plan would change it, or although nothing may have drifted: such a plan is not
+    /// carried out.
+    pub fn unread_but_needed(&self) -> Vec<&Address> {
+        if self.answers.unread.is_empty() || self.options.force {
+            return Vec::new();
+        }
+        let changes =
+            |step: &&Step| matches!(step.action, Action::Create | Action::Update | Action::Replace | Action::Delete);
+        let steps = self.steps.iter().filter(changes).map(|step| &step.address);
+        let changed: std::collections::HashSet<&Address, foldhash::fast::FixedState> =
+            steps.chain(self.phases().map(|(_, target)| target)).collect();
+        let refuses = self.options.drift == DriftPolicy::Refuse;
+        self.answers.unread.keys().filter(|address| refuses || changed.contains(address)).collect()
+    }
+
     /// The phases of links, each with what it writes into: its calls are updates of that.
     pub fn phases(&self) -> impl Iterator<Item = (&Address, &Address)> {
         self.tasks.iter().filter_map(|task| match task.decision.as_ref()?.linked.as_deref()? {
@@ -413,38 +428,52 @@ pub struct Request<'a> {
 /// Makes a plan: settles what was cut off, reads the world, decides for each thing what to do, and puts it in order.
 ///
 /// `None` if anything stands in the way; why goes to `found`, warnings beside a plan too.
+///
+/// What could not be read is planned as it is recorded, with a warning. Where the plan would change such a thing, that is
+/// an error, and the plan is there only to be seen: [`Plan::unread_but_needed`].
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
+    let mut unread = Vec::new();
+    let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
+    let staged = plan_from(request, &mut unread, found).await;
+    let needed: AddressSet = match &staged {
+        Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),
+        None => AddressSet::default(),
+    };
+    let (needed, rest): (Vec<_>, Vec<_>) = unread.iter().partition(|one| needed.contains(&one.address));
+    let so = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
+    let so = format!("{so}: mend the cause, or leave the world aside with `--no-refresh`");
+    refresh::report_unread(needed, Severity::Error, &so, found);
+    let severity = if forced { Severity::Note } else { Severity::Warning };
+    refresh::report_unread(rest, severity, "it is taken to be as recorded", found);
+    staged
+}
+
+async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, found: &mut Diagnostics) -> Option<Staged> {
     let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, world } = request;
     let patient = Patient::new(world, &catalogs);
     let world: &dyn World = &patient;
     let is_kept = answers.is_some() && !options.rollback;
     let mut answers = match answers {
-        Some(kept) if is_kept => kept,
+        Some(kept) if is_kept => {
+            *unread = refresh::unread_then(&kept);
+            kept
+        }
         earlier => {
             let mut answers = earlier
                 .unwrap_or_else(|| Answers { working_directory: world.working_directory(), ..Answers::default() });
             answers.now = world.now();
+            answers.unread.clear();
             for (site, value) in &snapshot.remembered {
                 answers.remembered.entry(site.clone()).or_insert_with(|| value.clone());
             }
             if options.refresh || !snapshot.open.is_empty() {
-                let mut unread = Diagnostics::new();
-                let only_cut_off = !options.refresh;
-                refresh::refresh(
-                    &snapshot,
-                    only_cut_off,
-                    &options.adopted,
-                    &catalogs,
-                    world,
-                    &mut answers,
-                    &mut unread,
-                )
-                .await;
-                if options.force {
-                    // What cannot be read is deleted, or forgotten, all the same.
-                    unread.iter_mut().for_each(|diagnostic| diagnostic.severity = diag::Severity::Note);
-                }
-                found.append(unread);
+                let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
+                *unread = refresh::refresh(&snapshot, only_cut_off, adopted, &catalogs, world, &mut answers).await;
+                // Nobody knows what became of a call, so nothing can be planned; by force it is deleted, or forgotten, all
+                // the same.
+                let vital = unread.extract_if(.., |one| one.is_vital).collect::<Vec<_>>();
+                let severity = if options.force { Severity::Note } else { Severity::Error };
+                refresh::report_unread(&vital, severity, "mend the cause, and try again", found);
             }
             answers
         }

@@ -72,6 +72,13 @@ pub async fn operate(
         );
         return Operated::Refused(found);
     }
+    if let Some(address) = staged.plan.unread_but_needed().first() {
+        let diagnostic = codes::PROVIDER_FAILED
+            .new(format!("`{address}` could not be read when the plan was made, and would be changed"))
+            .help("stage again once the cause is mended");
+        found.push(diagnostic);
+        return Operated::Refused(found);
+    }
     if kept && !inputs_unchanged(&staged.plan.answers, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }

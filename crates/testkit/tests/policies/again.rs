@@ -1,0 +1,329 @@
+//! Calls that are made again, each kind of them; calls that take too long or do not end.
+
+use std::time::Duration;
+
+use engine::shell::{Interrupt, Operated};
+use engine::{Event, Options};
+use provider::{ErrorKind, ProviderError, Retries};
+use state::OperationOutcome::{Failed, Interrupted, Ready};
+
+use crate::cloud::{Accident, times};
+use crate::{Bench, lately, said};
+
+const ONE: &str = "
+version: 2023-04-20
+resources:
+  a: {type: test/data, spec: {input: 1}}
+";
+
+/// A data source that can be read only in the run, and a function that can be called only then.
+const ASKING: &str = "
+version: 2023-04-20
+resources:
+  a: {type: test/data, spec: {input: vpc-1}}
+  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}
+  c: {type: test/data, spec: {input: \"${test_settings(resources.a.spec.id)}\"}}
+datasources:
+  net:
+    type: test/network
+    filter: {field: name, operator: \"!=\", search: \"${resources.a.spec.id}\"}
+    exports: {name: {type: string}}
+";
+
+const CLUSTER: &str = "
+version: 2023-04-20
+resources:
+  cluster: {type: test/cluster, spec: {name: main}}
+";
+
+/// The pauses between these instants, in whole seconds.
+fn pauses(at: &[Duration]) -> Vec<u64> {
+    at.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64().round() as u64).collect()
+}
+
+/// Whether pauses are as a policy has them, a fifth of jitter aside.
+fn are_about(pauses: &[u64], wanted: &[u64]) -> bool {
+    pauses.len() == wanted.len()
+        && pauses.iter().zip(wanted).all(|(pause, wanted)| pause.abs_diff(*wanted) * 10 <= *wanted + 5)
+}
+
+/// A document with two runs behind it, so that each kind of call has been made: what its accidents are, what comes of it.
+struct Kind {
+    call: &'static str,
+    document: &'static str,
+    /// Made while the plan is made, of what is there already.
+    at_stage: bool,
+}
+
+const KINDS: &[Kind] = &[
+    Kind { call: "create a", document: ONE, at_stage: false },
+    Kind { call: "stable cluster", document: CLUSTER, at_stage: false },
+    Kind { call: "fetch data", document: ASKING, at_stage: false },
+    Kind { call: "call function", document: ASKING, at_stage: false },
+    Kind { call: "read a", document: ONE, at_stage: true },
+];
+
+#[test]
+fn every_kind_of_call_is_made_again_after_growing_pauses() {
+    for kind in KINDS {
+        lately(async {
+            let bench = Bench::new();
+            if kind.at_stage {
+                bench.apply(Some(kind.document)).await;
+                bench.cloud.forget();
+            }
+            bench.accidents(kind.call, times(3, ErrorKind::Transient));
+            if kind.at_stage {
+                let (staged, found) = bench.stage(Some(kind.document), Options::default()).await;
+                assert!(staged.is_some(), "{}: {:?}", kind.call, said(&found));
+            } else {
+                let ran = bench.apply(Some(kind.document)).await;
+                assert_eq!(ran.ended(), Some(Ready), "{}: {:?}", kind.call, ran.said());
+                let again = ran.events.iter().filter(|event| matches!(event, Event::Retrying { .. })).count();
+                assert_eq!(again, 3, "{}: {:?}", kind.call, ran.events);
+            }
+            let made = pauses(&bench.cloud.times_of(kind.call));
+            assert!(are_about(&made[..3], &[2, 4, 8]), "{}: {made:?}", kind.call);
+        });
+    }
+}
+
+#[test]
+fn every_kind_of_call_is_given_up_after_five_more_tries_and_that_has_a_code_of_its_own() {
+    for kind in KINDS {
+        lately(async {
+            let bench = Bench::new();
+            if kind.at_stage {
+                bench.apply(Some(kind.document)).await;
+                bench.cloud.forget();
+            }
+            bench.accidents(kind.call, times(6, ErrorKind::Throttled));
+            let messages = if kind.at_stage {
+                said(&bench.stage(Some(kind.document), Options::default()).await.1)
+            } else {
+                let ran = bench.apply(Some(kind.document)).await;
+                assert_eq!(ran.ended(), Some(Failed), "{}", kind.call);
+                ran.said()
+            };
+            assert_eq!(bench.cloud.times_of(kind.call).len(), 6, "{}", kind.call);
+            assert!(messages.iter().any(|it| it.contains("retries-exhausted")), "{}: {messages:?}", kind.call);
+        });
+    }
+}
+
+#[test]
+fn what_is_refused_for_good_is_not_tried_again() {
+    for kind in KINDS {
+        lately(async {
+            let bench = Bench::new();
+            if kind.at_stage {
+                bench.apply(Some(kind.document)).await;
+                bench.cloud.forget();
+            }
+            bench.accidents(kind.call, times(1, ErrorKind::Credentials));
+            let messages = if kind.at_stage {
+                said(&bench.stage(Some(kind.document), Options::default()).await.1)
+            } else {
+                bench.apply(Some(kind.document)).await.said()
+            };
+            assert_eq!(bench.cloud.times_of(kind.call).len(), 1, "{}", kind.call);
+            assert!(messages.iter().any(|it| it.contains("provider-failed")), "{}: {messages:?}", kind.call);
+        });
+    }
+}
+
+#[test]
+fn a_provider_states_its_own_policy_for_each_class_of_errors() {
+    lately(async {
+        let second = Duration::from_secs(1);
+        let bench = Bench::with(|catalog| {
+            catalog.retries.throttled = Retries { attempts: 8, first: second * 10, longest: second * 40 };
+            catalog.retries.transient = Retries { attempts: 1, first: second, longest: second };
+        });
+        bench.accidents("create a", times(8, ErrorKind::Throttled));
+        assert_eq!(bench.apply(Some(ONE)).await.ended(), Some(Ready));
+        let made = pauses(&bench.cloud.times_of("create a"));
+        assert!(are_about(&made, &[10, 20, 40, 40, 40, 40, 40, 40]), "{made:?}");
+        bench.cloud.forget();
+        bench.accidents("delete a", times(2, ErrorKind::Transient));
+        let ran = bench.apply(None).await;
+        assert_eq!(ran.said(), ["error retries-exhausted: the provider could not delete `a` after 1 more tries"]);
+        assert!(are_about(&pauses(&bench.cloud.times_of("delete a")), &[1]));
+    });
+}
+
+#[test]
+fn nobody_comes_back_before_the_server_said() {
+    lately(async {
+        let bench = Bench::new();
+        let busy = |seconds| {
+            let error = ProviderError::new(ErrorKind::Throttled, "busy").after(Duration::from_secs(seconds));
+            Accident::Refused(error)
+        };
+        bench.accidents("create a", [busy(1), busy(30), busy(86_400)]);
+        assert_eq!(bench.apply(Some(ONE)).await.ended(), Some(Ready));
+        let made = bench.cloud.times_of("create a");
+        assert!(made[2] - made[1] >= Duration::from_secs(30), "{made:?}");
+        let made = pauses(&made);
+        assert!(are_about(&made, &[2, 30, 300]), "{made:?}");
+        // At stage too.
+        bench.cloud.forget();
+        bench.accidents("read a", [busy(60)]);
+        assert!(bench.stage(Some(ONE), Options::default()).await.0.is_some());
+        assert!(are_about(&pauses(&bench.cloud.times_of("read a")), &[60]));
+    });
+}
+
+#[test]
+fn a_thing_that_is_not_ready_is_looked_at_later_and_later_until_its_time_is_over() {
+    lately(async {
+        let bench = Bench::new();
+        bench.accidents("unsettled cluster", vec![Accident::None; 10]);
+        assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
+        let looks = bench.cloud.times_of("stable cluster");
+        let pauses: Vec<u128> = looks.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
+        // At once, then after half a second growing by half, and never later than after ten seconds.
+        assert_eq!(looks[0], bench.cloud.times_of("create cluster")[0]);
+        assert!(
+            pauses.len() == 10
+                && pauses
+                    .iter()
+                    .zip([500, 750, 1125, 1687, 2531, 3796, 5695, 8542, 10_000, 10_000])
+                    .all(|(pause, wanted)| pause.abs_diff(wanted) <= 1),
+            "{pauses:?}"
+        );
+        let bench = Bench::new();
+        bench.accidents("unsettled cluster", vec![Accident::None; 1_000]);
+        let ran = bench.apply(Some(CLUSTER)).await;
+        assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
+        assert!(ran.took > Duration::from_secs(29 * 60) && ran.took <= Duration::from_secs(30 * 60), "{:?}", ran.took);
+    });
+}
+
+#[test]
+fn a_look_that_is_never_answered_ends_with_the_time_of_the_thing() {
+    lately(async {
+        let bench = Bench::new();
+        bench.accidents("stable cluster", [Accident::Deaf]);
+        let ran = bench.apply(Some(CLUSTER)).await;
+        assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
+        assert_eq!(ran.took, Duration::from_secs(30 * 60));
+        assert_eq!(bench.statuses().await, ["cluster: create failed"]);
+        // The next run only looks.
+        assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
+        assert_eq!(bench.statuses().await, ["cluster: create ready"]);
+    });
+}
+
+const LIMITED: &str = "
+version: 2023-04-20
+resources:
+  a: {type: test/data, metadata: {annotations: {cyan.timeout.create: 1m}}, spec: {input: 1}}
+  b: {type: test/data, spec: {input: \"${resources.a.spec.id}\"}}
+  c: {type: test/data, spec: {input: 3}}
+";
+
+#[test]
+fn a_call_that_takes_too_long_is_told_to_end() {
+    lately(async {
+        let bench = Bench::new();
+        bench.accidents("create a", [Accident::Hangs]);
+        let ran = bench.apply(Some(LIMITED)).await;
+        assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
+        assert_eq!(ran.took, Duration::from_secs(60));
+        assert_eq!(bench.statuses().await, ["c: create ready", "a: create failed"]);
+        assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
+    });
+}
+
+#[test]
+fn a_call_that_does_not_even_end_then_is_left_to_the_next_plan() {
+    lately(async {
+        let mut bench = Bench::new();
+        bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
+        bench.accidents("create a", [Accident::Deaf]);
+        let ran = bench.apply(Some(LIMITED)).await;
+        assert_eq!(ran.ended(), Some(Failed));
+        assert_eq!(ran.took, Duration::from_secs(60 + 20));
+        let left: Vec<String> = ran.outcome().left_in_flight.iter().map(ToString::to_string).collect();
+        assert_eq!(left, ["a"]);
+        assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
+        let (staged, found) = bench.stage(Some(LIMITED), Options::default()).await;
+        assert!(said(&found).iter().any(|it| it.starts_with("note interrupted")), "{:?}", said(&found));
+        assert_eq!(bench.run(staged.expect("a plan")).await.ended(), Some(Ready));
+    });
+}
+
+#[test]
+fn a_call_whose_time_is_over_while_it_waits_for_room_is_not_made_again() {
+    lately(async {
+        let mut bench = Bench::new();
+        bench.settings.parallelism = 1;
+        bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
+        bench.accidents("create a", times(1, ErrorKind::Transient));
+        bench.accidents("create c", [Accident::Takes(Duration::from_secs(300))]);
+        let ran = bench.apply(Some(LIMITED)).await;
+        assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
+        assert_eq!(bench.cloud.times_of("create a").len(), 1);
+    });
+}
+
+#[test]
+fn after_a_wish_to_stop_calls_have_two_minutes_and_are_told_to_end_then() {
+    lately(async {
+        let mut bench = Bench::new();
+        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
+        bench.accidents("create a", [Accident::Takes(Duration::from_secs(100))]);
+        bench.accidents("create c", [Accident::Hangs]);
+        let ran = bench.apply(Some(LIMITED.replace("cyan.timeout.create: 1m", "x: y").as_str())).await;
+        assert_eq!(ran.ended(), Some(Interrupted));
+        assert_eq!(ran.took, Duration::from_secs(10 + 120));
+        assert_eq!(ran.said(), ["error provider-failed: the create of `c` was cut short"]);
+        assert_eq!(bench.statuses().await, ["a: create ready", "c: create failed"]);
+        assert_eq!(bench.cloud.times_of("create b").len(), 0);
+    });
+}
+
+#[test]
+fn a_second_wish_to_stop_ends_it_at_once_and_tells_the_calls() {
+    lately(async {
+        let mut bench = Bench::new();
+        bench.interrupts =
+            vec![(Duration::from_secs(10), Interrupt::Gently), (Duration::from_secs(11), Interrupt::AtOnce)];
+        bench.accidents("create a", [Accident::Hangs]);
+        let ran = bench.apply(Some(LIMITED)).await;
+        assert!(matches!(ran.operated, Operated::Lost(_)));
+        assert_eq!(ran.took, Duration::from_secs(11));
+        assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
+    });
+}
+
+#[test]
+fn a_wish_to_stop_ends_what_waits_to_be_tried_again() {
+    for call in ["create a", "fetch data", "call function"] {
+        lately(async {
+            let mut bench = Bench::new();
+            bench.interrupts = vec![(Duration::from_secs(11), Interrupt::Gently)];
+            bench.accidents(call, times(5, ErrorKind::Transient));
+            let ran = bench.apply(Some(ASKING)).await;
+            assert_eq!(ran.ended(), Some(Interrupted), "{call}");
+            assert_eq!(ran.took, Duration::from_secs(11), "{call}");
+            bench.interrupts.clear();
+            bench.accidents(call, []);
+        });
+    }
+}
+
+#[test]
+fn a_look_that_is_cut_short_says_nothing_of_the_thing() {
+    lately(async {
+        let mut bench = Bench::new();
+        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
+        bench.accidents("stable cluster", [Accident::Hangs]);
+        bench.accidents("create a", [Accident::Hangs]);
+        let text = format!("{CLUSTER}  a: {{type: test/data, spec: {{input: 1}}}}\n");
+        let ran = bench.apply(Some(&text)).await;
+        assert_eq!(ran.ended(), Some(Interrupted));
+        assert_eq!(bench.statuses().await, ["cluster: create configured", "a: create failed"]);
+    });
+}

@@ -1,0 +1,192 @@
+//! The simulated cloud with accidents of every kind of call, and a log of when it was asked for what.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use blueprint::Value;
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
+    PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, Stability, Transform,
+};
+use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
+
+/// What happens to a call in place of what was asked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Accident {
+    /// It is refused.
+    Refused(ProviderError),
+    /// It is done, but takes so long; where it is told to end before, nothing is done.
+    Takes(Duration),
+    /// It never ends unless it is told to; then nothing has been done.
+    Hangs,
+    /// It never ends, whatever it is told.
+    Deaf,
+    /// It goes well.
+    None,
+}
+
+/// Refused so often, and never again.
+pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<Accident> {
+    vec![Accident::Refused(ProviderError::new(kind, "too much at the moment")); count]
+}
+
+/// A simulated cloud.
+pub(crate) struct Cloud {
+    inner: FakeProvider,
+    begun: tokio::time::Instant,
+    accidents: Mutex<HashMap<String, VecDeque<Accident>>>,
+    log: Mutex<Vec<(Duration, String)>>,
+    under_way: Mutex<(usize, usize)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A call under way.
+struct UnderWay<'a>(&'a Mutex<(usize, usize)>);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        lock(self.0).0 -= 1;
+    }
+}
+
+impl Cloud {
+    pub(crate) fn new(catalog: Arc<Catalog>, world: SharedWorld, begun: tokio::time::Instant) -> Cloud {
+        let options = FakeOptions { catalog: Some(catalog), world: Some(world), ..FakeOptions::default() };
+        Cloud {
+            inner: fake::provider(options),
+            begun,
+            accidents: Mutex::default(),
+            log: Mutex::default(),
+            under_way: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = Accident>) {
+        lock(&self.accidents).entry(call.to_owned()).or_default().extend(accidents);
+    }
+
+    /// Everything that was asked, with the virtual time at which it was.
+    pub(crate) fn log(&self) -> Vec<(Duration, String)> {
+        lock(&self.log).clone()
+    }
+
+    /// When a call was made, each time.
+    pub(crate) fn times_of(&self, call: &str) -> Vec<Duration> {
+        self.log().into_iter().filter(|(_, made)| made == call).map(|(at, _)| at).collect()
+    }
+
+    /// Forgets what was asked so far.
+    pub(crate) fn forget(&self) {
+        lock(&self.log).clear();
+        *lock(&self.under_way) = (0, 0);
+    }
+
+    /// The most calls that were under way at once.
+    pub(crate) fn most_at_once(&self) -> usize {
+        lock(&self.under_way).1
+    }
+
+    /// Whether the scripted accident of a call leaves it to be done; `Err` is what it is answered.
+    async fn meets(&self, verb: &str, call: &Call) -> Result<UnderWay<'_>, ProviderError> {
+        let name = format!("{verb} {}", call.address);
+        lock(&self.log).push((self.begun.elapsed(), name.clone()));
+        let under_way = UnderWay(&self.under_way);
+        {
+            let mut now = lock(&self.under_way);
+            now.0 += 1;
+            now.1 = now.1.max(now.0);
+        }
+        let cancelled = || ProviderError::new(ErrorKind::Cancelled, "the call was cancelled");
+        let accident = lock(&self.accidents).get_mut(&name).and_then(VecDeque::pop_front);
+        match accident.unwrap_or(Accident::None) {
+            Accident::None => Ok(under_way),
+            Accident::Refused(error) => Err(error),
+            Accident::Takes(time) => tokio::select! {
+                biased;
+                () = call.cancel.cancelled() => Err(cancelled()),
+                () = tokio::time::sleep(time) => Ok(under_way),
+            },
+            Accident::Hangs => {
+                call.cancel.cancelled().await;
+                Err(cancelled())
+            }
+            Accident::Deaf => std::future::pending().await,
+        }
+    }
+}
+
+impl Provider for Cloud {
+    fn catalog(&self) -> &Arc<Catalog> {
+        self.inner.catalog()
+    }
+
+    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        Box::pin(async move {
+            let _under_way = self.meets("check", call).await?;
+            self.inner.check(call, request).await
+        })
+    }
+
+    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            let _under_way = self.meets("read", call).await?;
+            self.inner.read(call, request).await
+        })
+    }
+
+    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(async move {
+            let _under_way = self.meets("plan", call).await?;
+            self.inner.plan(call, request).await
+        })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            let _under_way = self.meets(request.operation.word(), call).await?;
+            self.inner.apply(call, request).await
+        })
+    }
+
+    fn stable<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+        Box::pin(async move {
+            let _under_way = self.meets("stable", call).await?;
+            let unsettled = format!("unsettled {}", call.address);
+            if lock(&self.accidents).get_mut(&unsettled).and_then(VecDeque::pop_front).is_some() {
+                return Ok(Stability::NotYet);
+            }
+            self.inner.stable(call, request).await
+        })
+    }
+
+    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(async move {
+            let _under_way = self.meets("fetch", call).await?;
+            self.inner.fetch(call, request).await
+        })
+    }
+
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        self.inner.transform(name)
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move {
+            let _under_way = self.meets("call", call).await?;
+            self.inner.call(call, function, arguments).await
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! What is decided while calls are made: when they are made again, how often, how long they may take, what becomes of the
+//! rest when one fails. All of it on a virtual clock; nothing is measured.
+
+mod again;
+mod cloud;
+mod rates;
+mod refresh;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{IndexMap, Name};
+use diag::Diagnostics;
+use engine::apply::{Outcome, Settings};
+use engine::shell::{Chance, Interrupt, LEASE, Operated, Shell, operate};
+use engine::{Event, Given, Options, Request, Staged};
+use provider::{Catalog, Provider};
+use state::OperationOutcome;
+use testkit::lab::Lab;
+use tokio::sync::mpsc;
+
+use crate::cloud::{Accident, Cloud};
+
+/// Runs on one thread with a virtual clock: waiting costs no time.
+fn lately<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime can be had").block_on(work)
+}
+
+/// A laboratory whose cloud has accidents, and remembers when it was asked for what.
+struct Bench {
+    lab: Lab,
+    cloud: Arc<Cloud>,
+    settings: Settings,
+    begun: tokio::time::Instant,
+    chance: Chance,
+    /// When a person wants to stop, after the run began.
+    interrupts: Vec<(Duration, Interrupt)>,
+}
+
+/// How an operation went.
+struct Ran {
+    operated: Operated,
+    events: Vec<Event>,
+    /// How long it took.
+    took: Duration,
+}
+
+impl Ran {
+    fn outcome(&self) -> &Outcome {
+        match &self.operated {
+            Operated::Done(outcome) => outcome,
+            other => panic!("it did not run to an end: {other:?}"),
+        }
+    }
+
+    fn ended(&self) -> Option<OperationOutcome> {
+        self.outcome().outcome
+    }
+
+    /// Codes and messages of what went wrong.
+    fn said(&self) -> Vec<String> {
+        said(&self.outcome().diagnostics)
+    }
+}
+
+fn said(found: &Diagnostics) -> Vec<String> {
+    found.iter().map(|it| format!("{} {}: {}", it.severity.word(), it.code.name, it.message)).collect()
+}
+
+impl Bench {
+    /// With the catalogue of the simulated cloud as it is.
+    fn new() -> Bench {
+        Bench::with(|_| {})
+    }
+
+    /// With a changed one.
+    fn with(change: impl FnOnce(&mut Catalog)) -> Bench {
+        let mut lab = Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new());
+        let mut catalog = Catalog::clone(&providers::fake::catalog());
+        change(&mut catalog);
+        let catalog = Arc::new(catalog);
+        let (catalogs, functions, _) = provider::combine([catalog.clone()]);
+        (lab.catalogs, lab.functions) = (Arc::new(catalogs), Arc::new(functions));
+        let begun = tokio::time::Instant::now();
+        let cloud = Arc::new(Cloud::new(catalog, lab.world.clone(), begun));
+        Bench { lab, cloud, settings: Settings::default(), begun, chance: Chance::seeded(7), interrupts: Vec::new() }
+    }
+
+    /// From now on, these calls have these accidents, each call one; a call is `create a`, `read a`, `stable a`, ...
+    fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = Accident>) {
+        self.cloud.accidents(call, accidents);
+    }
+
+    fn shell(&self) -> Shell {
+        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
+        providers.insert("test".into(), self.cloud.clone());
+        Shell {
+            providers,
+            catalogs: self.lab.catalogs.clone(),
+            settings: IndexMap::default(),
+            instance: self.lab.name.name().clone(),
+            root: self.lab.folder.clone(),
+            working_directory: None,
+            clock: self.lab.clock.clone(),
+            chance: self.chance.clone(),
+            sources: Default::default(),
+            http: None,
+            cancel: tokio_util::sync::CancellationToken::new(),
+        }
+    }
+
+    /// Stages a document, or a destroy without one.
+    async fn stage(&self, text: Option<&str>, options: Options) -> (Option<Staged>, Diagnostics) {
+        let shell = self.shell();
+        let mut found = Diagnostics::new();
+        let document = match text {
+            Some(text) => {
+                let read = self.lab.read_all("policy.yaml", text, &Given::default(), true).await;
+                found.append(read.diagnostics);
+                Some((read.documents.unwrap_or_else(|| panic!("{:?}", said(&found))), read.document))
+            }
+            None => None,
+        };
+        let request = Request {
+            instance: self.lab.name.name().clone(),
+            document,
+            given: Given::default(),
+            options,
+            snapshot: self.lab.snapshot().await,
+            catalogs: self.lab.catalogs.clone(),
+            functions: self.lab.functions.clone(),
+            answers: None,
+            world: &shell,
+        };
+        let staged = engine::plan(request, &mut found).await;
+        (staged, found)
+    }
+
+    /// Carries a plan out in a process of its own.
+    async fn run(&self, staged: Staged) -> Ran {
+        let (sender, interrupts) = mpsc::unbounded_channel::<Interrupt>();
+        let begun = tokio::time::Instant::now();
+        for (after, interrupt) in self.interrupts.clone() {
+            let sender = sender.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(after).await;
+                // Nobody listens any more if the run is over.
+                let _ = sender.send(interrupt);
+            });
+        }
+        let mut events = Vec::new();
+        let (shell, store) = (self.shell(), self.lab.store());
+        let tell = |event| events.push(event);
+        let running =
+            operate(staged, false, &shell, &store, &self.lab.name, "tester@lab", self.settings, None, interrupts, tell);
+        let operated = running.await;
+        let took = begun.elapsed();
+        if matches!(operated, Operated::Lost(_)) {
+            tokio::time::sleep(LEASE * 2).await;
+        }
+        Ran { operated, events, took }
+    }
+
+    /// Stages and carries out a document, or a destroy without one.
+    async fn apply(&self, text: Option<&str>) -> Ran {
+        let (staged, found) = self.stage(text, Options::default()).await;
+        let staged = staged.unwrap_or_else(|| panic!("no plan: {:?}", said(&found)));
+        self.run(staged).await
+    }
+
+    /// What is remembered: each address with its status.
+    async fn statuses(&self) -> Vec<String> {
+        let snapshot = self.lab.snapshot().await;
+        let mut lines: Vec<String> =
+            snapshot.records.iter().map(|(address, record)| format!("{address}: {}", record.status)).collect();
+        lines.extend(snapshot.open.keys().map(|address| format!("{address}: open")));
+        lines
+    }
+}

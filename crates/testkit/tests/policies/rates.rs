@@ -1,0 +1,137 @@
+//! No provider is called more often than its catalogue says, or more at once.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use engine::Options;
+use provider::Rate;
+use state::OperationOutcome::{Gone, Ready};
+
+use crate::cloud::times;
+use crate::{Bench, lately};
+
+fn wide(count: usize) -> String {
+    let mut text = String::from("version: 2023-04-20\nresources:\n");
+    for number in 0..count {
+        let _ = writeln!(text, "  r{number}: {{type: test/data, spec: {{input: {number}}}}}");
+    }
+    text
+}
+
+/// The most calls within any stretch of time of this length, its beginning included and its end not.
+fn most_within(mut at: Vec<Duration>, stretch: Duration) -> usize {
+    at.sort_unstable();
+    let mut most = 0;
+    let mut first = 0;
+    for last in 0..at.len() {
+        while at[last] - at[first] >= stretch {
+            first += 1;
+        }
+        most = most.max(last + 1 - first);
+    }
+    most
+}
+
+fn all(bench: &Bench) -> Vec<Duration> {
+    bench.cloud.log().into_iter().map(|(at, _)| at).collect()
+}
+
+#[test]
+fn calls_keep_to_the_rate_of_the_catalogue_and_lose_no_time_by_it() {
+    lately(async {
+        let second = Duration::from_secs(1);
+        let bench = Bench::with(|catalog| catalog.rate = Rate::new(10.0, Some(5)));
+        let text = wide(105);
+        assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Ready));
+        let made = all(&bench);
+        assert_eq!(made.len(), 105);
+        // A burst, and then ten a second.
+        assert!(most_within(made.clone(), second) <= 15, "{made:?}");
+        let took = *made.iter().max().expect("a call") - made[0];
+        assert!(took >= second * 99 / 10 && took <= second * 105 / 10, "{took:?}");
+        // Reads keep to it as well, and deletes.
+        bench.cloud.forget();
+        let (staged, _) = bench.stage(Some(&text), Options::default()).await;
+        assert!(staged.expect("a plan").plan.is_empty());
+        let made = all(&bench);
+        assert_eq!(made.len(), 105);
+        assert!(most_within(made.clone(), second) <= 15, "{made:?}");
+        let took = *made.iter().max().expect("a read") - made[0];
+        assert!(took >= second * 99 / 10 && took <= second * 105 / 10, "{took:?}");
+        bench.cloud.forget();
+        assert_eq!(bench.apply(None).await.ended(), Some(Gone));
+        let deletes = bench.cloud.log().into_iter().filter(|(_, call)| call.starts_with("delete"));
+        assert!(most_within(deletes.map(|(at, _)| at).collect(), second) <= 15);
+    });
+}
+
+#[test]
+fn looks_and_second_tries_count_as_calls() {
+    lately(async {
+        let second = Duration::from_secs(1);
+        let bench = Bench::with(|catalog| catalog.rate = Rate::new(2.0, Some(1)));
+        let mut text = String::from("version: 2023-04-20\nresources:\n");
+        for number in 0..10 {
+            let _ = writeln!(text, "  c{number}: {{type: test/cluster, spec: {{name: n{number}}}}}");
+            bench.accidents(&format!("create c{number}"), times(2, provider::ErrorKind::Throttled));
+        }
+        let ran = bench.apply(Some(&text)).await;
+        assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
+        let made = all(&bench);
+        assert!(made.len() >= 40, "{made:?}");
+        assert!(most_within(made.clone(), second) <= 3, "{made:?}");
+        assert!(bench.cloud.log().iter().any(|(_, call)| call.starts_with("stable")));
+    });
+}
+
+#[test]
+fn questions_keep_to_it_at_stage_and_in_the_run() {
+    lately(async {
+        let second = Duration::from_secs(1);
+        let bench = Bench::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
+        let mut text = String::from("version: 2023-04-20\ndatasources:\n");
+        for number in 0..20 {
+            // Every other one can be read only once something is there.
+            let search = if number % 2 == 0 { "\"none\"" } else { "\"${resources.a.spec.id}\"" };
+            let _ = writeln!(
+                text,
+                "  d{number}: {{type: test/network, filter: {{field: name, operator: \"!=\", search: {search}}}, exports: {{name: {{type: string}}}}}}"
+            );
+        }
+        text.push_str("resources:\n  a: {type: test/data, spec: {input: 1}}\n");
+        for number in 0..20 {
+            let _ = writeln!(
+                text,
+                "  r{number}: {{type: test/data, spec: {{input: \"${{datasources.d{number}.name}}\"}}}}"
+            );
+        }
+        let ran = bench.apply(Some(&text)).await;
+        assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
+        let made = all(&bench);
+        assert_eq!(bench.cloud.times_of("fetch data").len(), 20);
+        // Making the plan and carrying it out are two beginnings, each with a full bucket.
+        assert!(most_within(made.clone(), second) <= 3, "{made:?}");
+        assert!(made[made.len() - 1] >= second * 38, "{made:?}");
+    });
+}
+
+#[test]
+fn no_more_calls_are_under_way_than_the_provider_takes() {
+    lately(async {
+        let bench = Bench::with(|catalog| catalog.max_parallel = 3);
+        let text = wide(50);
+        for number in 0..50 {
+            let takes = crate::cloud::Accident::Takes(Duration::from_secs(1));
+            bench.accidents(&format!("create r{number}"), [takes.clone()]);
+            bench.accidents(&format!("read r{number}"), [takes]);
+        }
+        let ran = bench.apply(Some(&text)).await;
+        assert_eq!((ran.ended(), bench.cloud.most_at_once()), (Some(Ready), 3));
+        assert_eq!(ran.took, Duration::from_secs(17));
+        bench.cloud.forget();
+        let begun = bench.begun.elapsed();
+        assert!(bench.stage(Some(&text), Options::default()).await.0.is_some());
+        assert_eq!(bench.cloud.most_at_once(), 3);
+        assert_eq!(bench.begun.elapsed() - begun, Duration::from_secs(17));
+    });
+}

@@ -1,0 +1,197 @@
+//! What is there is read in parallel, and what cannot be read does not keep the rest from being known.
+
+use std::time::Duration;
+
+use engine::{DriftPolicy, Options};
+use provider::ErrorKind;
+use state::OperationOutcome::Ready;
+
+use crate::cloud::{Accident, times};
+use crate::{Bench, lately, said};
+
+const COUNT: usize = 2_000;
+
+fn many(input: impl Fn(usize) -> usize) -> String {
+    let mut text = String::from("version: 2023-04-20\nresources:\n");
+    for number in 0..COUNT {
+        text.push_str(&format!("  r{number}: {{type: test/data, spec: {{input: {}}}}}\n", input(number)));
+    }
+    text
+}
+
+/// Every hundredth read is refused for good; somebody has changed every tenth thing.
+async fn with_accidents() -> Bench {
+    let bench = Bench::new();
+    assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
+    for number in (0..COUNT).step_by(100) {
+        bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
+    }
+    {
+        let mut world = bench.lab.world.lock().expect("nobody panics with it");
+        for number in (0..COUNT).step_by(10) {
+            assert_eq!(world.set("case", &format!("r{number}"), "input", 7_777.into()), Ok(()));
+        }
+    }
+    bench.cloud.forget();
+    bench
+}
+
+#[test]
+fn reads_are_under_way_together_but_not_all_at_once() {
+    lately(async {
+        let bench = with_accidents().await;
+        for number in 0..COUNT {
+            bench.accidents(&format!("read r{number}"), vec![Accident::Takes(Duration::from_millis(100)); 2]);
+        }
+        let begun = bench.begun.elapsed();
+        let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
+        assert!(staged.is_some());
+        assert_eq!(bench.cloud.most_at_once(), 128);
+        // 16 waves, in the first of which some are refused at once.
+        let took = bench.begun.elapsed() - begun;
+        assert!(took >= Duration::from_millis(1_500) && took <= Duration::from_millis(1_600), "{took:?}");
+    });
+}
+
+#[test]
+fn a_read_that_takes_its_time_holds_up_no_other() {
+    lately(async {
+        let bench = with_accidents().await;
+        bench.accidents("read r1", [Accident::Takes(Duration::from_secs(60))]);
+        let begun = bench.begun.elapsed();
+        assert!(bench.stage(Some(&many(|number| number)), Options::default()).await.0.is_some());
+        assert_eq!(bench.begun.elapsed() - begun, Duration::from_secs(60));
+        let last = bench.cloud.log().into_iter().filter(|(_, call)| call.starts_with("read")).map(|(at, _)| at).max();
+        assert_eq!(last, Some(begun), "the others waited for it");
+    });
+}
+
+#[test]
+fn what_cannot_be_read_is_taken_to_be_as_recorded_and_the_plan_says_so() {
+    lately(async {
+        let bench = with_accidents().await;
+        let (staged, found) = bench.stage(Some(&many(|number| number)), Options::default()).await;
+        let said = said(&found);
+        assert_eq!(said, ["warning provider-failed: `r0` and 19 other things cannot be read"]);
+        let staged = staged.expect("a plan");
+        // Of the 200 that were changed 20 could not be read.
+        assert_eq!((staged.plan.drift.len(), staged.plan.counts()), (180, [0, 180, 0, 0]));
+        assert_eq!(staged.plan.answers.unread.len(), 20);
+        assert!(staged.plan.unread_but_needed().is_empty());
+        assert_eq!(bench.run(staged).await.ended(), Some(Ready));
+        // The next look sees the rest.
+        let (staged, found) = bench.stage(Some(&many(|number| number)), Options::default()).await;
+        assert_eq!((staged.expect("a plan").plan.counts(), found.len()), ([0, 20, 0, 0], 0));
+    });
+}
+
+#[test]
+fn a_plan_that_would_change_what_cannot_be_read_is_shown_and_not_carried_out() {
+    lately(async {
+        let bench = with_accidents().await;
+        let text = many(|number| if number == 300 { 0 } else { number });
+        let (staged, found) = bench.stage(Some(&text), Options::default()).await;
+        let messages = said(&found);
+        assert_eq!(
+            messages,
+            [
+                "error provider-failed: `r300` cannot be read",
+                "warning provider-failed: `r0` and 18 other things cannot be read"
+            ]
+        );
+        let staged = staged.expect("a plan to look at");
+        assert_eq!(staged.plan.counts(), [0, 181, 0, 0]);
+        let needed: Vec<String> = staged.plan.unread_but_needed().into_iter().map(ToString::to_string).collect();
+        assert_eq!(needed, ["r300"]);
+        bench.cloud.forget();
+        let ran = bench.run(staged).await;
+        assert!(matches!(ran.operated, engine::shell::Operated::Refused(_)), "{:?}", ran.operated);
+        assert!(bench.cloud.log().is_empty());
+    });
+}
+
+#[test]
+fn where_nothing_may_have_drifted_everything_must_be_read() {
+    lately(async {
+        let bench = Bench::new();
+        assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
+        bench.accidents("read r5", times(1, ErrorKind::Permanent));
+        let options = Options { drift: DriftPolicy::Refuse, ..Options::default() };
+        let (staged, found) = bench.stage(Some(&many(|number| number)), options).await;
+        assert_eq!(said(&found), ["error provider-failed: `r5` cannot be read"]);
+        assert_eq!(staged.expect("a plan to look at").plan.unread_but_needed().len(), 1);
+    });
+}
+
+#[test]
+fn by_force_everything_is_destroyed_whether_it_can_be_read_or_not() {
+    lately(async {
+        let bench = with_accidents().await;
+        let (staged, found) = bench.stage(None, Options::default()).await;
+        assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other things cannot be read"]);
+        assert_eq!(staged.expect("a plan to look at").plan.unread_but_needed().len(), 20);
+        for number in (0..COUNT).step_by(100) {
+            bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
+        }
+        let (staged, found) = bench.stage(None, Options { force: true, ..Options::default() }).await;
+        assert_eq!(said(&found), ["note provider-failed: `r0` and 19 other things cannot be read"]);
+        bench.run(staged.expect("a plan")).await;
+        assert!(bench.statuses().await.is_empty());
+    });
+}
+
+#[test]
+fn a_look_at_drift_alone_says_what_it_could_not_see() {
+    lately(async {
+        let bench = with_accidents().await;
+        let mut found = diag::Diagnostics::new();
+        let snapshot = bench.lab.snapshot().await;
+        let shell = bench.shell();
+        let mut looked = engine::drift(&snapshot, &bench.lab.catalogs, &shell, &mut found).await;
+        assert_eq!((looked.drifted.len(), looked.unread.len()), (180, 20));
+        assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other things cannot be read"]);
+        let only = ["r100".parse().expect("an address"), "r110".parse().expect("an address")];
+        engine::only(&mut looked, &only, &snapshot, &mut found);
+        assert_eq!((looked.drifted.len(), looked.unread.len()), (1, 1));
+    });
+}
+
+#[test]
+fn a_plan_is_the_same_in_whatever_order_answers_come() {
+    let plan = |takes: fn(usize) -> u64| {
+        lately(async move {
+            let bench = with_accidents().await;
+            for number in 0..COUNT {
+                let takes = Duration::from_millis(takes(number));
+                bench.accidents(&format!("read r{number}"), vec![Accident::Takes(takes); 2]);
+            }
+            let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
+            let staged = staged.expect("a plan");
+            let mut plan = staged.plan;
+            // It begins at another instant.
+            plan.answers.now = 0;
+            let steps: Vec<String> = plan.steps.iter().map(|step| format!("{step:?}")).collect();
+            (steps, format!("{:?}", plan.answers))
+        })
+    };
+    assert!(plan(|_| 5) == plan(|number| (number as u64 * 7_919) % 997));
+}
+
+#[test]
+fn the_fate_of_a_call_that_was_cut_off_must_be_known() {
+    lately(async {
+        let mut bench = Bench::new();
+        bench.interrupts = vec![(Duration::from_secs(1), engine::shell::Interrupt::AtOnce)];
+        bench.accidents("create r5", [Accident::Hangs]);
+        let ran = bench.apply(Some(&many(|number| number))).await;
+        assert!(matches!(ran.operated, engine::shell::Operated::Lost(_)));
+        bench.accidents("read r5", times(1, ErrorKind::Permanent));
+        for refresh in [true, false] {
+            bench.accidents("read r5", times(1, ErrorKind::Permanent));
+            let options = Options { refresh, ..Options::default() };
+            let (staged, found) = bench.stage(Some(&many(|number| number)), options).await;
+            assert!(staged.is_none());
+            assert_eq!(said(&found)[0], "error provider-failed: `r5` cannot be read");
+        }
+    });
+}
