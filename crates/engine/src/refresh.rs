@@ -505,6 +505,7 @@ fn after_cut_off(
                 attention: None,
                 unhealthy: Vec::new(),
                 schema_version,
+                took: before.map_or(0, |record| record.took),
                 origin: before.map(|record| record.origin.clone()).unwrap_or_default(),
             }))
         }

@@ -238,6 +238,10 @@ pub struct Record {
     /// The version of the type's schema that `outputs` and `private` are of.
     #[serde(default)]
     pub schema_version: u32,
+    /// How many milliseconds its last create or update took until it was ready, to two digits; 0 where that is not known,
+    /// or too little to matter. Nothing but the order of calls follows from it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub took: u32,
     /// Where it was declared.
     #[serde(default)]
     pub origin: RecordOrigin,
@@ -245,6 +249,10 @@ pub struct Record {
 
 fn is_empty(name: &Name) -> bool {
     name.is_empty()
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Record {

@@ -52,6 +52,7 @@ impl Apply {
                 let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, &request, &applied));
                 let stable = applied.stable;
                 let mut record = self.answered_record(&decided, &request, applied);
+                record.took = self.took(task).unwrap_or(record.took);
                 if let Some(wrong) = wrong {
                     record.status.word = StatusWord::Failed;
                     let diagnostic = match wrong {
@@ -346,6 +347,7 @@ impl Apply {
             Ok(Stability::Stable(fields)) => {
                 let mut record = Record::clone(&record);
                 record.status.word = StatusWord::Ready;
+                record.took = self.took(task).unwrap_or(record.took);
                 if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
                     let mut all = record.outputs.as_map().cloned().unwrap_or_default();
                     all.extend(now.iter().map(|(name, value)| (name.clone(), value.clone())));

@@ -129,6 +129,7 @@ impl Apply {
             attention: None,
             unhealthy: Vec::new(),
             schema_version: 0,
+            took: 0,
             origin: RecordOrigin::default(),
         }
     }

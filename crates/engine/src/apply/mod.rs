@@ -19,6 +19,7 @@ mod lanes;
 mod links;
 mod phases;
 mod queue;
+mod ranks;
 mod reads;
 mod record;
 mod run;
@@ -141,6 +142,8 @@ pub enum Happened {
     Answered(Option<u32>, Vec<(Question, Reply)>),
     /// A wake-up came.
     Woke(u64),
+    /// So long after it began what follows happened. Who never says so learns nothing of how long things take.
+    At(Duration),
     /// Calls were waited for: the world is slower than the journal. Comes before the answers that ended the wait.
     Waited,
     /// A person asked to stop: nothing new starts.
@@ -203,6 +206,8 @@ struct Running {
     /// How often it has asked.
     rounds: u32,
     waited: Duration,
+    /// When it was first called, if anybody said: in milliseconds after the run began.
+    called_at: Option<u32>,
     /// How long it may take, if not as long as everything else.
     limit: Option<Duration>,
     /// That time is over.
@@ -266,6 +271,8 @@ pub struct Apply {
     broken: bool,
     finishing: bool,
     now: i64,
+    /// How long after it began, if anybody says.
+    elapsed: Option<Duration>,
     counts: [u64; 4],
     /// What went wrong so far.
     found: Diagnostics,
@@ -332,7 +339,7 @@ impl Apply {
         snapshot.records.reserve(new);
         let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); count];
         let mut running = Vec::with_capacity(count);
-        let ranks = None;
+        let ranks = ranks::of(&plan, &snapshot);
         let mut ready = Queue::new(&ranks);
         for (at, task) in plan.tasks.iter().enumerate() {
             for wait in &task.waits {
@@ -350,6 +357,7 @@ impl Apply {
                 looks: 0,
                 rounds: 0,
                 waited: Duration::ZERO,
+                called_at: None,
                 limit: None,
                 late: false,
                 looks_on: false,
@@ -400,6 +408,7 @@ impl Apply {
             broken: false,
             finishing: false,
             now: 0,
+            elapsed: None,
             counts: [0; 4],
             found: Diagnostics::new(),
             absent: std::collections::HashSet::default(),
@@ -450,6 +459,7 @@ impl Apply {
                 Happened::Answered(task, replies) => self.answered(task, replies, effects),
                 Happened::Woke(number) => self.woke(number, effects),
                 Happened::Waited => waited = true,
+                Happened::At(after) => self.elapsed = Some(after),
                 Happened::Interrupt => {
                     self.interrupted = true;
                     self.stop(effects);

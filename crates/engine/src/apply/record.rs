@@ -104,6 +104,7 @@ impl Apply {
             attention: None,
             unhealthy: Vec::new(),
             schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),
+            took: self.snapshot.records.get(&decided.address).map_or(0, |record| record.took),
             origin: self.origin(decided),
         }
     }

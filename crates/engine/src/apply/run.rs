@@ -57,8 +57,11 @@ impl Apply {
                 break;
             }
             if !again {
+                let before = self.in_flight;
                 self.start(task, effects);
-                self.let_in(task);
+                if self.in_flight == before {
+                    self.let_in(task);
+                }
             } else if self.calling < self.settings.parallelism {
                 self.occupy(task);
                 self.call(task, effects);
@@ -581,6 +584,7 @@ impl Apply {
             effects.push(Effect::Wake(number, limit));
         }
         self.running[task as usize].progress = Progress::Calling;
+        self.running[task as usize].called_at = self.running[task as usize].called_at.or_else(|| self.millis());
         self.calling += 1;
         if self.running[task as usize].tries == 0 {
             let decided = self.plan.tasks[task as usize].decision.as_ref();

@@ -221,6 +221,7 @@ pub(super) fn record_of(ty: &ResourceType, seen: &FrozenSeen, desired: &Value, i
         attention: None,
         unhealthy: Vec::new(),
         schema_version: ty.schema_version,
+        took: 0,
         origin: Default::default(),
     })
 }

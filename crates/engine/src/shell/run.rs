@@ -83,8 +83,10 @@ pub async fn run(
     let mut refused: Option<StoreError> = None;
     let mut may_interrupt = true;
     let mut happened = vec![Happened::Began(shell.clock.now())];
+    let begun = tokio::time::Instant::now();
     loop {
-        apply.step(happened.drain(..), &mut effects);
+        let at = Happened::At(begun.elapsed());
+        apply.step(std::iter::once(at).chain(happened.drain(..)), &mut effects);
         for effect in effects.drain(..) {
             match effect {
                 Effect::Commit(entries) => {

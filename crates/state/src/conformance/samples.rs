@@ -127,6 +127,7 @@ pub fn record(inputs: Value) -> Record {
         attention: None,
         unhealthy: Vec::new(),
         schema_version: 0,
+        took: 0,
         origin: RecordOrigin::default(),
     }
 }
@@ -178,6 +179,7 @@ pub fn full_record() -> Record {
         attention: Some("cannot tell".into()),
         unhealthy: vec!["slow".into(), "lonely".into()],
         schema_version: 4,
+        took: 1_200,
         origin: RecordOrigin { path: "shop.blueprint.yaml".into(), start: 10, end: 20, made_from: "core/shop".into() },
     }
 }

@@ -5,6 +5,7 @@ mod again;
 mod cloud;
 mod rates;
 mod refresh;
+mod schedule;
 
 use std::sync::Arc;
 use std::time::Duration;
