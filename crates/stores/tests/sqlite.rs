@@ -275,8 +275,11 @@ fn the_first_format_is_read() {
     Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(sample).unwrap()).unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
     let (mut entries, mut wanted) = full_operation();
-    // Records told nothing of transforms then, and states nothing of children.
-    let forget = |record: &mut Arc<Record>| Arc::make_mut(record).origin.made_from = "".into();
+    // Records told nothing of transforms and durations then, and states nothing of children.
+    let forget = |record: &mut Arc<Record>| {
+        let record = Arc::make_mut(record);
+        (record.origin.made_from, record.took) = ("".into(), 0);
+    };
     wanted.records.values_mut().for_each(forget);
     for entry in &mut entries {
         if let EntryKind::Outcome(outcome) = &mut entry.kind {
