@@ -8,8 +8,8 @@ use std::time::Duration;
 use blueprint::{Name, Value, format_duration, parse_duration};
 use provider::{Call, ErrorKind, ProviderError};
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue, LOCATION,
-    PROXY_AUTHORIZATION,
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+    PROXY_AUTHORIZATION, RETRY_AFTER,
 };
 use reqwest::{Method, StatusCode, Url};
 use web::Clients;
@@ -241,8 +241,24 @@ impl Exchange {
             message.push_str(": ");
             message.push_str(&said);
         }
-        ProviderError::new(kind, secrets.scrub(&message))
+        let error = ProviderError::new(kind, secrets.scrub(&message));
+        match asked_to_wait(&answer.headers) {
+            Some(pause) => error.after(pause),
+            None => error,
+        }
     }
+}
+
+/// How long the server asks to be left alone (RFC 9110, 10.2.3): so many seconds, or until an instant by its own clock.
+fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let asked = text(RETRY_AFTER)?.trim();
+    if let Ok(seconds) = asked.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let instant = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp().as_second());
+    let pause = instant(asked)?.saturating_sub(instant(text(DATE)?)?);
+    u64::try_from(pause).ok().map(Duration::from_secs)
 }
 
 /// An address without user, password and query.
@@ -317,4 +333,25 @@ pub(super) fn header(name: &str, value: &Value) -> Result<(HeaderName, HeaderVal
         .map_err(|_| refuse("holds a character that no header can hold"))?;
     value.set_sensitive(secret);
     Ok((parsed, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_says_how_long_it_is_to_be_left_alone() {
+        let said = |after: &str, date: &str| {
+            let header = |text: &str| HeaderValue::from_str(text).expect("a header");
+            let headers = [(RETRY_AFTER, header(after)), (DATE, header(date))];
+            asked_to_wait(&headers.into_iter().collect()).map(|pause| pause.as_secs())
+        };
+        let now = "Sat, 21 Nov 2026 20:00:00 GMT";
+        assert_eq!(said("120", now), Some(120));
+        assert_eq!(said("Sat, 21 Nov 2026 20:01:30 GMT", now), Some(90));
+        assert_eq!(said("Sat, 21 Nov 2026 19:00:00 GMT", now), None);
+        assert_eq!(said("soon", now), None);
+        assert_eq!(said("-5", now), None);
+        assert_eq!(asked_to_wait(&HeaderMap::new()), None);
+    }
 }
