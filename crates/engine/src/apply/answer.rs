@@ -347,6 +347,7 @@ impl Apply {
             Ok(Stability::Stable(fields)) => {
                 let mut record = Record::clone(&record);
                 record.status.word = StatusWord::Ready;
+                record.unhealthy.clear();
                 record.took = self.took(task).unwrap_or(record.took);
                 if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
                     let mut all = record.outputs.as_map().cloned().unwrap_or_default();
@@ -405,7 +406,7 @@ impl Apply {
         effects.push(Effect::Wake(number, after));
     }
 
-    /// Nobody can tell whether a thing is ready.
+    /// Nobody can tell whether a thing is ready: it stays accepted, and the next run looks on.
     fn unseen(
         &mut self,
         task: u32,
@@ -420,7 +421,6 @@ impl Apply {
             (false, _) => codes::PROVIDER_FAILED.new(what),
         };
         let mut record = record.clone();
-        record.status.word = StatusWord::Failed;
         record.unhealthy = vec![error.message.as_str().into()];
         self.fail(task, decided, Some(Arc::new(record)), diagnostic.note(error.message.clone()), effects);
     }

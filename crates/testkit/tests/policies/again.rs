@@ -209,10 +209,25 @@ fn a_look_that_is_never_answered_ends_with_the_time_of_the_thing() {
         assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
         assert_eq!(ran.took, Duration::from_secs(30 * 60));
         assert_eq!(bench.statuses().await, ["cluster: create failed"]);
-        // The next run only looks.
-        assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
-        assert_eq!(bench.statuses().await, ["cluster: create ready"]);
     });
+}
+
+#[test]
+fn a_thing_of_which_nobody_can_tell_whether_it_is_ready_is_looked_at_by_the_next_run() {
+    for (kind, count, code) in
+        [(ErrorKind::Throttled, 6, "retries-exhausted"), (ErrorKind::Credentials, 1, "provider-failed")]
+    {
+        lately(async {
+            let bench = Bench::new();
+            bench.accidents("stable cluster", times(count, kind));
+            let ran = bench.apply(Some(CLUSTER)).await;
+            assert!(ran.said()[0].contains(code), "{:?}", ran.said());
+            assert_eq!(bench.statuses().await, ["cluster: create configured"]);
+            assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
+            assert_eq!(bench.statuses().await, ["cluster: create ready"]);
+            assert_eq!(bench.cloud.times_of("create cluster").len(), 1);
+        });
+    }
 }
 
 const LIMITED: &str = "
