@@ -191,14 +191,24 @@ pub(super) async fn decide_links(
     conflicts(evaluation, after, found);
 }
 
-/// What was seen of the things that links write into, as far as they were seen.
-type Seen = FixedMap<Address, Option<Standing>>;
+/// What stands in the things that links write into, as far as that is known, and whether it is not what is recorded.
+type Seen = FixedMap<Address, Option<(Standing, bool)>>;
 
-/// What was seen of a thing.
-fn seen_of<'s>(seen: &'s mut Seen, evaluation: &Evaluation, address: &Address) -> Option<&'s mut Standing> {
+/// What stands in a thing: as it was seen, or as it is recorded. One that was made anew by a run that was cut off has not
+/// all that links had written into the one before.
+fn seen_of<'s>(
+    seen: &'s mut Seen,
+    evaluation: &Evaluation,
+    snapshot: &Snapshot,
+    address: &Address,
+) -> Option<&'s mut (Standing, bool)> {
     let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
-        Some(FrozenSeen::There { fields, .. }) => Some(Standing::new(fields.clone())),
-        _ => None,
+        Some(FrozenSeen::There { fields, .. }) => Some((Standing::new(fields.clone()), true)),
+        Some(_) => None,
+        None => {
+            let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());
+            record.map(|record| (Standing::new(record.outputs.clone()), false))
+        }
     });
     of.as_mut()
 }
@@ -331,18 +341,23 @@ fn decide_link(
         let Some(address) = at.map(|member| member.address.clone()) else { continue };
         let Some(decision) = positions.get(&address).and_then(|at| draft.decisions.get(*at)) else { continue };
         let fresh = matches!(decision.action, Action::Create | Action::Replace);
-        let mut seen = seen_of(standing, evaluation, &address);
+        let mut seen = seen_of(standing, evaluation, snapshot, &address);
         let mine: Vec<(usize, &Overlay)> =
             recorded.iter().enumerate().filter(|(_, it)| it.target == address && it.phase == name).collect();
         kept.extend(mine.iter().map(|(at, _)| *at));
         let mut before: FixedMap<String, &Overlay> =
             mine.iter().filter_map(|(_, overlay)| Some((overlay.contribution.identity()?, *overlay))).collect();
-        let (mut changes, mut drifted, mut changed) = (Vec::new(), false, false);
+        let (mut changes, mut drifted, mut remade, mut changed) = (Vec::new(), false, false, false);
         for contribution in &contributions {
             let before = contribution.identity().and_then(|identity| before.remove(&identity));
             let intact = before.is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
-            let away = seen.as_mut().is_some_and(|seen| !contribution.value.has_unknown() && !seen.has(contribution));
-            drifted |= intact && !fresh && away;
+            let away = seen
+                .as_mut()
+                .filter(|_| !contribution.value.has_unknown())
+                .and_then(|(standing, in_world)| (!standing.has(contribution)).then_some(*in_world));
+            drifted |= intact && !fresh && away == Some(true);
+            remade |= intact && !fresh && away == Some(false);
+            let away = away.is_some();
             if fresh || !intact || away {
                 changed = true;
                 changes.push(Change {
@@ -371,7 +386,7 @@ fn decide_link(
             reasons.clear();
         } else if drifted {
             reasons = vec![Reason::Drifted];
-        } else if fresh && !is_new {
+        } else if (fresh || remade) && !is_new {
             reasons = vec![Reason::DependencyReplaced];
         }
         whole_changes.extend(changes.iter().map(|change| (name.clone(), false, change.clone())));
@@ -384,7 +399,7 @@ fn decide_link(
             undo,
             place: place as u32,
             rank: one.rank,
-            insist: drifted,
+            insist: drifted || remade,
         };
         let values = Value::list(contributions.iter().map(|it| it.value.clone()));
         decisions.push(Decision {
@@ -438,7 +453,7 @@ fn decide_link(
             intact && decision.is_some_and(|decision| decision.action == Action::Update)
         });
         let mut away = false;
-        if let Some(seen) = set_back.and_then(|member| seen_of(standing, evaluation, &member.address))
+        if let Some((seen, true)) = set_back.and_then(|member| seen_of(standing, evaluation, snapshot, &member.address))
             && !seen.has(contribution)
         {
             before = seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
