@@ -7,7 +7,7 @@ use engine::apply::{OnFailure as EngineOnFailure, Settings};
 use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate, taken_over};
 use engine::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use serde_json::json;
-use state::{InstanceName, OperationKind, OperationOutcome, Snapshot, StoreError};
+use state::{InstanceName, OperationKind, OperationOutcome, Snapshot, Store, StoreError};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -102,6 +102,13 @@ pub(crate) async fn is_busy(setup: &Setup, instance: &InstanceName, report: &mut
     Ok(holder.is_some())
 }
 
+/// Tells what a store has done by itself: above all where it has kept a state that it has rewritten.
+pub(crate) fn tell_asides(store: &dyn Store, report: &Report) {
+    for aside in store.asides() {
+        report.terminal.say(format!("{aside}."));
+    }
+}
+
 /// Shows a plan.
 pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
     let plan = &staged.plan;
@@ -185,6 +192,7 @@ pub(crate) async fn carry_out(
     let store = setup.store(true);
     let back = WayBack::new(setup, instance);
     let operated = run(staged, kept, shell, store.as_ref(), &back, settings, report).await;
+    tell_asides(store.as_ref(), report);
     let exit = match operated {
         Operated::Refused(mut found) => {
             raise_warnings(setup.global.strict, &mut found);

@@ -218,4 +218,10 @@ pub trait Store: Send + Sync {
 
     /// Whether it could seal a secret now: asked before an operation begins, so that it is refused rather than cut off.
     fn can_seal(&self) -> bool;
+
+    /// What people should be told of what the place has done by itself since this was last asked, as sentences without a
+    /// full stop: that it was rewritten, and where it lies as it was before.
+    fn asides(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -69,7 +69,9 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
             None => return Err(CommandError::usage(format!("`{}` is in the way", file.display()))),
         },
     };
-    let sealed = setup.store(true).rekey(&Sealer::with_key(key), Clock::System.now()).await?;
+    let store = setup.store(true);
+    let sealed = store.rekey(&Sealer::with_key(key), Clock::System.now()).await?;
+    operation::tell_asides(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
         let things = if sealed == 1 { "entry is" } else { "entries are" };

@@ -9,6 +9,7 @@ use state::InstanceName;
 use super::list::ago;
 use crate::arguments::{Global, Unlock, Which};
 use crate::exit::{CommandError, Exit};
+use crate::operation::tell_asides;
 use crate::setup::{Setup, Source, chosen, folder_of, name_of};
 use crate::view::report::Report;
 
@@ -44,6 +45,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         }
     }
     store.unlock(&instance).await?;
+    tell_asides(store.as_ref(), report);
     report.set_result(
         json!({"instance": instance, "holder": {"who": holder.who, "since": holder.since, "until": holder.until}}),
     );

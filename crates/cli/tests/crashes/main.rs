@@ -2,10 +2,11 @@
 //!
 //! `cargo xtask crashes` runs the first of them for as long as one likes.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what fails here fails a test; what is skipped is said")]
 #![cfg(unix)]
 
 mod disk;
+mod formats;
 mod kills;
 #[path = "../binary/place.rs"]
 mod place;

@@ -16,6 +16,14 @@ pub enum Failure {
         /// What the system said.
         source: std::io::Error,
     },
+    /// No copy can be made of it before it is rewritten.
+    #[error("the copy `{}` cannot be written", .path.display())]
+    Copy {
+        /// The copy.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// It cannot be looked at.
     #[error("`{}` cannot be read", .path.display())]
     File {

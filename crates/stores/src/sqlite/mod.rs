@@ -9,6 +9,7 @@
 //! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clocks (times come with the calls).
 
 mod body;
+mod digest;
 mod failure;
 mod read;
 mod rekey;
@@ -31,7 +32,7 @@ use state::{
 use failure::failed;
 pub use failure::{Failure, Said};
 use read::Reading;
-use write::{Answer, Reply, Request, Writer};
+use write::{Answer, Asides, Reply, Request, Writer};
 
 /// What a store may do with its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,7 @@ pub struct SqliteStore {
     path: PathBuf,
     sealer: Sealer,
     mode: Mode,
+    asides: Asides,
     // In this order: the last connection to be closed tidies up the file, and should be the one that writes.
     reader: Mutex<Option<Worker<Read>>>,
     writer: Mutex<Option<Worker<(Request, Reply)>>>,
@@ -82,7 +84,8 @@ impl<T> Drop for Worker<T> {
 impl SqliteStore {
     /// A store in the file of that path. Nothing is opened or made yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
-        SqliteStore { path: path.into(), sealer, mode, reader: Mutex::default(), writer: Mutex::default() }
+        let (reader, writer) = Default::default();
+        SqliteStore { path: path.into(), sealer, mode, asides: Asides::default(), reader, writer }
     }
 
     /// The file.
@@ -137,7 +140,7 @@ impl SqliteStore {
             return Err(Failure::ReadOnly { path: self.path.clone() }.into_store_error());
         }
         let (reply, answer) = oneshot::channel();
-        let writer = Writer::new(self.path.clone(), self.sealer.clone());
+        let writer = Writer::new(self.path.clone(), self.sealer.clone(), self.asides.clone());
         let start = || Worker::start("state-writer", move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
@@ -151,7 +154,7 @@ impl SqliteStore {
 }
 
 fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
-    let mut connection: Option<(Connection, i64)> = None;
+    let mut connection: Option<(Connection, bool)> = None;
     while let Ok(job) = jobs.recv() {
         if connection.is_none() {
             match schema::open_to_read(path) {
@@ -162,14 +165,17 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
                 }
             }
         }
-        let Some((open, format)) = connection.as_mut() else {
+        let Some((open, has_digests)) = connection.as_mut() else {
             job(Ok(None));
             continue;
         };
         // Whoever wrote meanwhile may have rewritten it.
-        let current = if *format == schema::FORMAT { Ok(*format) } else { schema::format_of(open) };
-        match current.and_then(|format| Ok((format, open.transaction()?))) {
-            Ok((format, transaction)) => job(Ok(Some(Reading { connection: &transaction, format, path, sealer }))),
+        match open.transaction().and_then(|transaction| Ok((schema::format_of(&transaction)?, transaction))) {
+            Ok((format, _)) if format > schema::FORMAT => job(Err(schema::newer(path, format))),
+            Ok((format, transaction)) => {
+                let has_digests = *has_digests;
+                job(Ok(Some(Reading { connection: &transaction, format, has_digests, path, sealer })));
+            }
             Err(error) => job(Err(failed(path, error))),
         }
     }
@@ -290,6 +296,10 @@ impl Store for SqliteStore {
 
     fn can_seal(&self) -> bool {
         self.sealer.can_seal()
+    }
+
+    fn asides(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asides.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

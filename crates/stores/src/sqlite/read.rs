@@ -16,6 +16,7 @@ use state::{
 };
 
 use super::body;
+use super::digest::Digest;
 use super::failure::{damaged, failed};
 use super::schema::SHIFT;
 
@@ -24,6 +25,8 @@ pub(super) struct Reading<'a> {
     pub(super) connection: &'a Connection,
     /// The format of the file.
     pub(super) format: i64,
+    /// Whether it has digests.
+    pub(super) has_digests: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
 }
@@ -42,6 +45,8 @@ pub(super) struct Head {
     pub(super) finished: Option<i64>,
     pub(super) exports: Option<i64>,
     pub(super) exports_old: bool,
+    /// Of the records, if it is of this revision.
+    pub(super) digest: Option<Digest>,
 }
 
 impl Head {
@@ -59,6 +64,7 @@ impl Head {
             finished: None,
             exports: None,
             exports_old: false,
+            digest: Some(Digest::default()),
         }
     }
 
@@ -107,9 +113,12 @@ impl Reading<'_> {
     }
 
     pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
-        let sql = "SELECT id, uid, document, created, revision, generation, entries, unsettled, finished, exports, \
-                   exports_old FROM instances WHERE name = ?1";
-        let found = self.connection.prepare_cached(sql).and_then(|mut statement| {
+        let digest = if self.has_digests { "iif(digest_of = revision, digest, NULL)" } else { "NULL" };
+        let sql = format!(
+            "SELECT id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, \
+             {digest} FROM instances WHERE name = ?1"
+        );
+        let found = self.connection.prepare_cached(&sql).and_then(|mut statement| {
             let head = |row: &Row<'_>| {
                 Ok(Head {
                     id: row.get(0)?,
@@ -123,6 +132,7 @@ impl Reading<'_> {
                     finished: row.get(8)?,
                     exports: row.get(9)?,
                     exports_old: row.get(10)?,
+                    digest: row.get::<_, Option<i64>>(11)?.map(Digest),
                 })
             };
             statement.query_row([name.as_str()], head).optional()
@@ -138,16 +148,24 @@ impl Reading<'_> {
     pub(super) fn journal(&self, head: &Head) -> Result<Journal, StoreError> {
         let generation = Generation(head.generation.unsigned_abs());
         let mut journal = Journal::found(generation, self.open(head)?);
-        let sql = "SELECT name, epoch, outcome IS NULL FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT 1";
+        let sql = "SELECT name, epoch, outcome IS NULL, first FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT 1";
         let last = self
             .connection
             .prepare_cached(sql)
             .and_then(|mut statement| {
-                let row = |row: &Row<'_>| Ok((row.get::<_, Name>(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?));
+                let row = |row: &Row<'_>| {
+                    Ok((row.get::<_, Name>(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?, row.get::<_, i64>(3)?))
+                };
                 statement.query_row([head.id], row).optional()
             })
             .map_err(|error| self.at(error))?;
-        if let Some((name, epoch, true)) = last {
+        let Some((name, epoch, runs, first)) = last else { return Err(damaged(self.path)) };
+        // The instance's row says the same as that of its last operation, or they are of different revisions.
+        let has_finished = head.finished.is_some_and(|finished| finished >= first);
+        if first > head.entries || runs == has_finished {
+            return Err(damaged(self.path));
+        }
+        if runs {
             journal.resume(name, epoch.unsigned_abs());
         }
         Ok(journal)
@@ -159,6 +177,7 @@ impl Reading<'_> {
             return Ok(Vec::new());
         }
         let at = |error| self.at(error);
+        self.are_there(head, head.unsettled, head.entries)?;
         let mut open: HashMap<Address, (i64, u32, bool, Vec<u8>)> = HashMap::new();
         let sql = "SELECT id, kind = 'intent', step, sealed, body FROM entries \
                    WHERE id BETWEEN ?1 AND ?2 AND kind IN ('intent', 'outcome')";
@@ -184,6 +203,19 @@ impl Reading<'_> {
             found.push((operation_at(&operations, sequence_of(id)), step, Arc::new(intent)));
         }
         Ok(found)
+    }
+
+    /// Entries are numbered without a gap: `damaged` if any of these is not there.
+    fn are_there(&self, head: &Head, first: i64, last: i64) -> Result<(), StoreError> {
+        let sql = "SELECT count(*) FROM entries WHERE id BETWEEN ?1 AND ?2";
+        let count = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            statement.query_row([head.entry(first), head.entry(last)], |row| row.get::<_, i64>(0))
+        });
+        match count {
+            Ok(count) if count == last - first + 1 => Ok(()),
+            Ok(_) => Err(damaged(self.path)),
+            Err(error) => Err(self.at(error)),
+        }
     }
 
     /// First sequence and name of all operations, oldest first.
@@ -247,6 +279,7 @@ impl Reading<'_> {
             return Ok(IndexMap::default());
         }
         let at = |error| self.at(error);
+        self.are_there(head, first, head.entries)?;
         let sql =
             "SELECT body FROM entries WHERE id BETWEEN ?1 AND ?2 AND kind = 'intent' AND body ->> '$.op' = 'delete'";
         let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
@@ -299,10 +332,13 @@ impl Reading<'_> {
             let mut receiver = Some(receiver);
             let mut found = Vec::new();
             let mut handful = Vec::with_capacity(HANDFUL);
+            let mut digest = Digest::default();
             while let Some(row) = rows.next().map_err(at)? {
+                let (position, entry) = (row.get(0).map_err(at)?, row.get(1).map_err(at)?);
+                digest.add(position, entry);
                 handful.push(RecordRow {
-                    position: row.get(0).map_err(at)?,
-                    entry: row.get(1).map_err(at)?,
+                    position,
+                    entry,
                     sealed: row.get(2).map_err(at)?,
                     body: text(row, 3).map_err(at)?.into(),
                 });
@@ -325,6 +361,9 @@ impl Reading<'_> {
                 }
             }
             drop(sender);
+            if head.digest.is_some_and(|of_the_head| of_the_head != digest) {
+                return Err(damaged(path));
+            }
             parse_records(path, sealer, head, &handful, &mut found)?;
             if let Some(helper) = helper {
                 found.extend(helper.join().map_err(|_| damaged(path))??);
@@ -461,6 +500,10 @@ impl Reading<'_> {
             });
         }
         found.reverse();
+        let wanted = usize::try_from(last - first + 1).unwrap_or(0).min(limit);
+        if found.len() != wanted {
+            return Err(damaged(self.path));
+        }
         Ok(found)
     }
 }

@@ -6,13 +6,20 @@
 //! body once, and changing ten of 10,000 writes ten.
 //! Records are numbered like entries, by the outcome that first made each: those of one wave share a page at the end, and
 //! a commit writes few pages. There is no index on addresses, whose pages every commit would write; the one writer knows
-//! where each record lies. (Format 1 had its records in the order of their addresses; it is read as it is, and rewritten by
-//! the first who writes.)
+//! where each record lies.
+//!
+//! An instance's row says of which entries its records are (see [`Digest`](super::digest::Digest)) as of which revision:
+//! pages of different revisions, as a journal leaves them that was cut short after the file had taken it in, do not pass
+//! for one. Versions without it go on writing such a file; what they have written is not told apart.
+//!
+//! An older format is read as it is, and rewritten by the first who writes, after a copy was put beside the file. (Format 1
+//! had its records in the order of their addresses.) The version is that of the bodies too: fields may be added to
+//! them, and what an older version left out has a value by default.
 //!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -45,7 +52,9 @@ CREATE TABLE instances (
   unsettled INTEGER NOT NULL,   -- before this sequence every call has its outcome
   finished INTEGER,             -- sequence of the last finished entry
   exports INTEGER,              -- sequence of the finished entry whose exports hold
-  exports_old INTEGER NOT NULL
+  exports_old INTEGER NOT NULL,
+  digest INTEGER,               -- of which entries its records are
+  digest_of INTEGER             -- as of this revision
 );
 CREATE TABLE operations (
   id INTEGER PRIMARY KEY,
@@ -108,13 +117,20 @@ INSERT INTO records SELECT instance << 40 | position, address, entry FROM old_re
 DROP TABLE old_records;
 ";
 
+/// Digests, where the version that made the file had none.
+const ADD_DIGESTS: &str = "
+ALTER TABLE instances ADD COLUMN digest INTEGER;
+ALTER TABLE instances ADD COLUMN digest_of INTEGER;
+";
+
 /// Whether a transaction waits until it is on the disk, and all before it with it. A new connection does not.
 pub(super) fn set_syncs(connection: &Connection, syncs: bool) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "synchronous", if syncs { "FULL" } else { "NORMAL" })
 }
 
-/// Opens the file for writing, without syncs; makes it and its folder if they are not there.
-pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
+/// Opens the file for writing, without syncs; makes it and its folder if they are not there. A file of an older format is
+/// rewritten, after a copy was made: where that lies is the second thing returned.
+pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         let made = fs::create_dir_all(folder);
         made.map_err(|source| Failure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
@@ -125,13 +141,17 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
-    let current = recognise(&mut connection, path)? == Some(FORMAT);
+    let found = recognise(&mut connection, path)?;
     to_wal(&connection).map_err(at)?;
     set_syncs(&connection, false).map_err(at)?;
     // 16 MiB of journal between two checkpoints: each costs two more syncs.
     connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
     connection.pragma_update(None, "cache_size", -4000).map_err(at)?;
-    if !current {
+    let copy = match found {
+        Some(older) if older != FORMAT => Some(keep_copy(&connection, path, older)?),
+        _ => None,
+    };
+    if found != Some(FORMAT) || !has_digests(&connection).map_err(at)? {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have been quicker.
         let made = match recognise_in(&transaction, path)? {
@@ -141,17 +161,54 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
             Some(FORMAT) => Ok(()),
             Some(_) => transaction.execute_batch(FROM_FORMAT_1),
         };
-        made.and_then(|()| transaction.execute_batch("DROP VIEW IF EXISTS resources"))
+        let add_digests = || match has_digests(&transaction)? {
+            true => Ok(()),
+            false => transaction.execute_batch(ADD_DIGESTS),
+        };
+        made.and_then(|()| add_digests())
+            .and_then(|()| transaction.execute_batch("DROP VIEW IF EXISTS resources"))
             .and_then(|()| transaction.execute_batch(RESOURCES))
             .and_then(|()| transaction.pragma_update(None, "user_version", FORMAT))
             .and_then(|()| transaction.commit())
             .map_err(at)?;
     }
-    Ok(connection)
+    Ok((connection, copy))
 }
 
-/// Opens the file for reading, and says of which format it is; `None` if there is none, or nothing in it yet.
-pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, i64)>, StoreError> {
+/// Whether instances have digests.
+pub(super) fn has_digests(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    connection.prepare("SELECT 1 FROM pragma_table_info('instances') WHERE name = 'digest_of'")?.exists([])
+}
+
+/// Puts a copy of a file of an older format beside it, under a name that nothing has yet, and says where.
+fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf, StoreError> {
+    let mut number = 1;
+    let copy = loop {
+        let end = if number == 1 { String::new() } else { format!("-{number}") };
+        let copy = beside(path, &format!(".format-{older}{end}"));
+        match fs::OpenOptions::new().write(true).create_new(true).open(&copy) {
+            Ok(_) => break copy,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(source) => return Err(Failure::Copy { path: copy, source }.into_store_error()),
+        }
+    };
+    let name = copy.to_string_lossy();
+    let written = connection.execute("VACUUM INTO ?1", [name.as_ref()]).map_err(|error| failed(&copy, error));
+    let lasts = written.and_then(|_| {
+        let synced = fs::File::open(&copy).and_then(|copy| copy.sync_all());
+        synced.map_err(|source| Failure::Copy { path: copy.clone(), source }.into_store_error())
+    });
+    if let Err(error) = lasts {
+        // Half a copy helps nobody.
+        let _ = fs::remove_file(&copy);
+        return Err(error);
+    }
+    sync_folder(copy.parent());
+    Ok(copy)
+}
+
+/// Opens the file for reading, and says whether it has digests; `None` if there is none, or nothing in it yet.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, bool)>, StoreError> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
             return Err(StoreError::Foreign { what: format!("`{}` is a folder, not a state file", path.display()) });
@@ -169,12 +226,16 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, i64)>, Sto
         opened => opened,
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
-    Ok(recognise(&mut connection, path)?.map(|format| (connection, format)))
+    if recognise(&mut connection, path)?.is_none() {
+        return Ok(None);
+    }
+    let has_digests = has_digests(&connection).map_err(|error| failed(path, error))?;
+    Ok(Some((connection, has_digests)))
 }
 
 /// The format that the file says it has.
 pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+    connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
 
 /// What a connection that reads does with the files beside the state: its journal, and memory that processes share.
@@ -210,7 +271,7 @@ fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
 }
 
-fn beside(path: &Path, end: &str) -> std::path::PathBuf {
+fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
@@ -239,15 +300,19 @@ fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<i64
         |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, error));
     let tables = number("SELECT count(*) FROM sqlite_schema")?;
     let (application, format) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
-    let path = path.display();
     match application {
         0 if tables == 0 => Ok(None),
-        APPLICATION if format > FORMAT => Err(StoreError::Foreign {
-            what: format!("`{path}` was written by a newer version (format {format}, this one reads up to {FORMAT})"),
-        }),
+        APPLICATION if format > FORMAT => Err(newer(path, format)),
         APPLICATION if format >= 1 => Ok(Some(format)),
-        _ => Err(StoreError::Foreign { what: format!("`{path}` is a database of something else") }),
+        _ => Err(StoreError::Foreign { what: format!("`{}` is a database of something else", path.display()) }),
     }
+}
+
+/// The refusal of a file that a newer version wrote.
+pub(super) fn newer(path: &Path, format: i64) -> StoreError {
+    let what =
+        format!("`{}` was written by a newer version (format {format}, this one reads up to {FORMAT})", path.display());
+    StoreError::Foreign { what }
 }
 
 /// Switches to WAL. Two processes that do so at once on a new file are told so without any waiting.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Address, IndexMap};
 use futures::channel::oneshot::Sender;
@@ -11,7 +12,8 @@ use state::seal::{Place, Sealer};
 use state::{Entry, EntryKind, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError};
 
 use super::body::{self, Body};
-use super::failure::failed;
+use super::digest::Digest;
+use super::failure::{damaged, failed};
 use super::read::{Head, Reading};
 use super::schema;
 
@@ -85,9 +87,9 @@ struct Known {
     records: Records,
 }
 
-/// Where each record lies, by address: read when it is first needed.
+/// Where each record lies, and of which entry it is, by address: read when it is first needed.
 #[derive(Default)]
-struct Records(Option<IndexMap<Box<str>, i64>>);
+struct Records(Option<IndexMap<Box<str>, (i64, i64)>>);
 
 impl Records {
     /// Of an instance that has none yet.
@@ -95,13 +97,21 @@ impl Records {
         Records(Some(IndexMap::default()))
     }
 
-    fn at(&mut self, connection: &Connection, head: &Head) -> Result<&mut IndexMap<Box<str>, i64>, rusqlite::Error> {
+    /// All of them. What the head says of them is looked at, or learnt, when they are first read.
+    fn at(&mut self, connection: &Connection, head: &mut Head) -> Result<&mut IndexMap<Box<str>, (i64, i64)>, Trouble> {
         if self.0.is_none() {
-            let sql = "SELECT address, id FROM records WHERE id BETWEEN ?1 AND ?2";
+            let sql = "SELECT address, id, entry FROM records WHERE id BETWEEN ?1 AND ?2";
             let mut statement = connection.prepare_cached(sql)?;
-            let rows =
-                statement.query_map([head.entry(0), head.entry(head.entries)], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            self.0 = Some(rows.collect::<Result<_, _>>()?);
+            let rows = statement.query_map([head.entry(0), head.entry(head.entries)], |row| {
+                Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
+            })?;
+            let found: IndexMap<Box<str>, (i64, i64)> = rows.collect::<Result<_, _>>()?;
+            let mut digest = Digest::default();
+            found.values().for_each(|(record, entry)| digest.add(*record, *entry));
+            if *head.digest.get_or_insert(digest) != digest {
+                return Err(Trouble::Torn);
+            }
+            self.0 = Some(found);
         }
         Ok(self.0.get_or_insert_default())
     }
@@ -116,11 +126,16 @@ pub(super) struct Writer {
     syncs: bool,
     /// An instance was first committed to in the transaction under way.
     first: bool,
+    /// What people should know of what was done by itself.
+    asides: Asides,
 }
 
+/// What people should know of what a store has done by itself, until somebody asks.
+pub(super) type Asides = Arc<Mutex<Vec<String>>>;
+
 impl Writer {
-    pub(super) fn new(path: PathBuf, sealer: Sealer) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), syncs: false, first: false }
+    pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides) -> Writer {
+        Writer { path, sealer, known: HashMap::new(), syncs: false, first: false, asides }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -134,7 +149,16 @@ impl Writer {
                     continue;
                 }
                 None => match schema::open_to_write(&self.path) {
-                    Ok(opened) => connection.insert(opened),
+                    Ok((opened, copy)) => {
+                        self.asides.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
+                            format!(
+                                "`{}` has been rewritten as a newer version keeps it; as it was, it lies in `{}`",
+                                self.path.display(),
+                                copy.display()
+                            )
+                        }));
+                        connection.insert(opened)
+                    }
                     Err(error) => {
                         let _ = reply.send(Err(error));
                         continue;
@@ -194,12 +218,17 @@ impl Writer {
         }
         self.first = false;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        let format = schema::format_of(&transaction).map_err(at)?;
+        if format > schema::FORMAT {
+            return Err(schema::newer(&path, format));
+        }
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {
             answers.push(match self.one(&transaction, request) {
                 Ok(answer) => Ok(answer),
                 Err(Trouble::Refused(error)) => Err(error),
                 Err(Trouble::Failed(error)) => return Err(error),
+                Err(Trouble::Torn) => return Err(damaged(&path)),
                 Err(Trouble::Sqlite(error)) => return Err(at(error)),
             });
         }
@@ -316,7 +345,7 @@ impl Writer {
         {
             return Err(refused(format!("there was an operation `{}` before", operation.id)));
         }
-        if let Some(left) = left_at_the_end(connection, &head, &mut records, entries)? {
+        if let Some(left) = left_at_the_end(connection, &mut head, &mut records, entries)? {
             return Err(refused(format!("everything is said to be gone, {left} things are not")));
         }
         if let Some(operation) = began {
@@ -347,7 +376,7 @@ impl Writer {
             head.unsettled = head.entries + 1;
         }
         let sql = "UPDATE instances SET document = ?2, revision = ?3, generation = ?4, entries = ?5, unsettled = ?6, \
-                   finished = ?7, exports = ?8, exports_old = ?9 WHERE id = ?1";
+                   finished = ?7, exports = ?8, exports_old = ?9, digest = ?10, digest_of = ?11 WHERE id = ?1";
         connection.prepare_cached(sql)?.execute(params![
             head.id,
             &*head.document,
@@ -358,6 +387,8 @@ impl Writer {
             head.finished,
             head.exports,
             head.exports_old,
+            head.digest.map(|digest| digest.0),
+            head.digest.map(|_| head.revision),
         ])?;
         let revision = Revision(head.revision.unsigned_abs());
         self.known.insert(name.clone(), Known { head, journal, records });
@@ -373,7 +404,8 @@ impl Writer {
                 return Ok(Some(known));
             }
         }
-        let reading = Reading { connection, format: schema::FORMAT, path: &self.path, sealer: &self.sealer };
+        let (path, sealer) = (self.path.as_path(), &self.sealer);
+        let reading = Reading { connection, format: schema::FORMAT, has_digests: true, path, sealer };
         let Some(head) = reading.head(name).map_err(Trouble::Failed)? else { return Ok(None) };
         let journal = reading.journal(&head).map_err(Trouble::Failed)?;
         Ok(Some(Known { head, journal, records: Records::default() }))
@@ -388,6 +420,8 @@ enum Trouble {
     Failed(StoreError),
     /// The same, in SQLite's words.
     Sqlite(rusqlite::Error),
+    /// The file holds parts of different revisions; the transaction is given up.
+    Torn,
 }
 
 impl From<rusqlite::Error> for Trouble {
@@ -410,10 +444,10 @@ impl Request {
 /// How many records would be left by entries that say that everything is gone; none if they do not, or there are none.
 fn left_at_the_end(
     connection: &Connection,
-    head: &Head,
+    head: &mut Head,
     records: &mut Records,
     entries: &[Entry],
-) -> Result<Option<usize>, rusqlite::Error> {
+) -> Result<Option<usize>, Trouble> {
     match entries.last().map(|entry| &entry.kind) {
         Some(EntryKind::Finished(finished)) if finished.outcome == OperationOutcome::Gone => {}
         _ => return Ok(None),
@@ -444,7 +478,7 @@ fn write_entries(
     records: &mut Records,
     entries: &[Entry],
     bodies: &[Body],
-) -> Result<(), rusqlite::Error> {
+) -> Result<(), Trouble> {
     let mut add =
         connection.prepare_cached("INSERT INTO entries (id, step, kind, sealed, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for (entry, body) in entries.iter().zip(bodies) {
@@ -456,23 +490,30 @@ fn write_entries(
             EntryKind::Outcome(outcome) => {
                 let address = outcome.address.to_string();
                 let known = records.at(connection, head)?;
-                match (outcome.record.is_some(), known.get(&*address)) {
+                let mut digest = head.digest.unwrap_or_default();
+                match (outcome.record.is_some(), known.get_mut(&*address)) {
                     (true, None) => {
                         let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";
                         connection.prepare_cached(sql)?.execute(params![id, address])?;
-                        known.insert(address.into(), id);
+                        known.insert(address.into(), (id, id));
+                        digest.add(id, id);
                     }
-                    (true, Some(lies_at)) => {
+                    (true, Some((lies_at, of))) => {
                         let sql = "UPDATE records SET entry = ?2 WHERE id = ?1";
-                        connection.prepare_cached(sql)?.execute(params![lies_at, id])?;
+                        connection.prepare_cached(sql)?.execute(params![*lies_at, id])?;
+                        digest.remove(*lies_at, *of);
+                        digest.add(*lies_at, id);
+                        *of = id;
                     }
-                    (false, Some(lies_at)) => {
+                    (false, Some((lies_at, of))) => {
                         let sql = "DELETE FROM records WHERE id = ?1";
-                        connection.prepare_cached(sql)?.execute(params![lies_at])?;
+                        connection.prepare_cached(sql)?.execute(params![*lies_at])?;
+                        digest.remove(*lies_at, *of);
                         known.swap_remove(&*address);
                     }
                     (false, None) => {}
                 }
+                head.digest = Some(digest);
             }
             EntryKind::Began(operation) => {
                 let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document) \

@@ -1,0 +1,209 @@
+//! A journal that was cut short or damaged: the file opens at an earlier whole revision, or is refused with one error.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking, and says where from it draws")]
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use blueprint::{Address, IndexMap, Value};
+use futures::executor::block_on;
+use rusqlite::Connection;
+use state::conformance::{began, finished, intent, outcome, record, sealer};
+use state::{Entry, InstanceName, Lease, OperationOutcome, Revision, Snapshot, Store, StoreError};
+use stores::sqlite::{Mode, SqliteStore};
+
+/// How many things there are, about.
+const MANY: i64 = 300;
+
+/// Where damage is drawn from.
+const SEED: u64 = 20_230_420;
+
+/// A sequence of numbers without a pattern (SplitMix64).
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+}
+
+fn shop() -> InstanceName {
+    InstanceName::from_free_text("shop")
+}
+
+fn lease(store: &SqliteStore, now: i64) -> Result<Lease, StoreError> {
+    block_on(store.lease(&shop(), "ann@host (1)", now, Duration::from_secs(60)))
+}
+
+/// What can be told of an instance, all of which belongs to one revision.
+#[derive(Clone, Debug, PartialEq)]
+struct Whole {
+    records: IndexMap<Address, Value>,
+    open: usize,
+    generation: u64,
+    log: usize,
+}
+
+fn whole(store: &SqliteStore) -> Result<(Revision, Whole), StoreError> {
+    let Snapshot { revision, generation, records, open, .. } = block_on(store.load(&shop()))?;
+    let log = match block_on(store.log(&shop(), None, usize::MAX)) {
+        Ok(log) => log.len(),
+        Err(StoreError::Unknown { .. }) => 0,
+        Err(error) => return Err(error),
+    };
+    let records = records.iter().map(|(address, record)| (address.clone(), record.inputs.clone())).collect();
+    Ok((revision, Whole { records, open: open.len(), generation: generation.0, log }))
+}
+
+/// A file in use, with what it held at each revision.
+struct Life {
+    store: SqliteStore,
+    lease: Lease,
+    at: Vec<Whole>,
+    operations: u64,
+}
+
+impl Life {
+    fn begin(path: &Path) -> Life {
+        let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
+        let lease = lease(&store, 0).unwrap();
+        let none = whole(&store).unwrap().1;
+        Life { store, lease, at: vec![none], operations: 0 }
+    }
+
+    fn commit(&mut self, entries: Vec<Entry>) {
+        let expected = Revision(self.at.len() as u64 - 1);
+        block_on(self.store.commit(&self.lease, expected, entries)).unwrap();
+        self.at.push(whole(&self.store).unwrap().1);
+    }
+
+    /// An operation of a few commits: things change, come and go, one of them large.
+    fn operate(&mut self, commits: i64) {
+        self.operations += 1;
+        let number = self.operations as i64 * 100;
+        self.commit(vec![began(&format!("op-{number}")), intent(1, "a"), intent(2, "b")]);
+        let all = (0..MANY + 5).map(|thing| outcome(4, &format!("r[{thing}]"), record(Value::Int(0))));
+        let ends = [(1, "a"), (2, "b")].map(|(step, name)| outcome(step, name, record(Value::Int(number))));
+        self.commit(ends.into_iter().chain(all.filter(|_| self.operations == 1)).collect());
+        for at in number..number + commits {
+            let large = Value::from("x".repeat(at as usize % 7 * 1500));
+            // Of many things each commit changes a few: it writes some pages and leaves others.
+            let first = (at * 37) % MANY;
+            let many = (first..first + 5).map(|thing| outcome(4, &format!("r[{thing}]"), record(Value::Int(at))));
+            let mut entries = vec![outcome(3, "a", record(Value::Int(at))), outcome(3, "large", record(large))];
+            entries.extend(many);
+            let comes = (at % 2 == 0).then(|| record(Value::Int(at)));
+            entries.push(outcome(5, "comes-and-goes", comes));
+            self.commit(entries);
+        }
+        self.commit(vec![finished(self.operations, OperationOutcome::Ready)]);
+    }
+
+    /// Closes the file and opens it again: its journal begins anew.
+    fn again(self, path: &Path) -> Life {
+        let Life { store, lease, at, operations } = self;
+        block_on(store.release(&lease)).unwrap();
+        drop(store);
+        let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
+        let lease = self::lease(&store, 0).unwrap();
+        Life { store, lease, at, operations }
+    }
+}
+
+/// What was found after the damage: of which revision, or an error in words.
+fn look(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
+    let refused = |error: StoreError| match error {
+        StoreError::Foreign { what } => what,
+        other => panic!("{what}: {other}: {:?}", std::error::Error::source(&other)),
+    };
+    let (revision, found) = whole(&SqliteStore::open(path, sealer(), Mode::ReadOnly)).map_err(refused)?;
+    assert_eq!(found, at[revision.0 as usize], "{what}: torn at revision {}", revision.0);
+    // And it can be gone on from there.
+    let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
+    let lease = lease(&store, 1000).map_err(refused)?;
+    let entries = vec![began(what), outcome(1, "after", record(Value::Int(1)))];
+    let gone_on = block_on(store.commit(&lease, revision, entries)).map_err(refused)?;
+    assert_eq!(gone_on, Revision(revision.0 + 1), "{what}");
+    let (_, after) = whole(&store).map_err(refused)?;
+    assert_eq!(after.records.len(), found.records.len() + 1, "{what}");
+    Ok(revision.0)
+}
+
+/// A folder in memory where there is one: a disk that syncs makes no difference to what is damaged here.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
+}
+
+fn wal(path: &Path) -> std::path::PathBuf {
+    path.with_file_name("state.db-wal")
+}
+
+/// Damages copies of the file and its journal as they are now, as a killed process leaves them. How often it was refused,
+/// and at how many different revisions it opened.
+fn damage(path: &Path, at: &[Whole], draw: &mut Draw, word: &str) -> (usize, usize) {
+    let (database, journal) = (fs::read(path).unwrap(), fs::read(wal(path)).unwrap());
+    let mut refused = 0;
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..48 {
+        let mut journal = journal.clone();
+        let place = draw.below(journal.len());
+        let how = match number % 3 {
+            0 => {
+                journal.truncate(place);
+                "cut"
+            }
+            1 => {
+                journal[place] ^= 1 << draw.below(8);
+                "a bit at"
+            }
+            _ => {
+                let end = (place + 1 + draw.below(5000)).min(journal.len());
+                journal[place..end].fill(if number % 2 == 0 { 0 } else { 0xff });
+                "from"
+            }
+        };
+        let crashed = folder();
+        let path = crashed.path().join("state.db");
+        fs::write(&path, &database).unwrap();
+        fs::write(wal(&path), &journal).unwrap();
+        match look(&path, at, &format!("{word}, {how} {place}")) {
+            Ok(revision) => drop(seen.insert(revision)),
+            Err(_) => refused += 1,
+        }
+    }
+    (refused, seen.len())
+}
+
+#[test]
+fn a_journal_that_was_cut_short_gives_an_earlier_whole_revision() {
+    println!("damage drawn from {SEED}");
+    let mut draw = Draw(SEED);
+    let folder = folder();
+    let path = folder.path().join("state.db");
+    let mut life = Life::begin(&path);
+    life.operate(12);
+    let (refused, revisions) = damage(&path, &life.at, &mut draw, "a new file");
+    assert!(refused == 0 && revisions > 10, "{refused} refused, {revisions} revisions");
+    let mut life = life.again(&path);
+    life.operate(12);
+    let (refused, revisions) = damage(&path, &life.at, &mut draw, "a file opened again");
+    assert!(refused == 0 && revisions > 10, "{refused} refused, {revisions} revisions");
+    // What the file has taken in of its journal is not taken back by cutting that short.
+    let into_the_file = |how: &str| {
+        let other = Connection::open(&path).unwrap();
+        other.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(())).unwrap();
+    };
+    into_the_file("PASSIVE");
+    let (refused, revisions) = damage(&path, &life.at, &mut draw, "taken in");
+    assert!(refused > 0 && revisions > 1, "{refused} refused, {revisions} revisions");
+    let mut life = life.again(&path);
+    life.operate(6);
+    into_the_file("PASSIVE");
+    life.operate(6);
+    let (refused, revisions) = damage(&path, &life.at, &mut draw, "taken in half");
+    assert!(revisions > 5, "{refused} refused, {revisions} revisions");
+}
