@@ -11,9 +11,10 @@ struct Counterpart {
     shows: &'static str,
 }
 
-const COUNTERPARTS: [Counterpart; 3] = [
+const COUNTERPARTS: [Counterpart; 4] = [
     Counterpart { program: "sqlite3", package: "sqlite3", shows: "that a state file can be read with other tools" },
     Counterpart { program: "openssl", package: "openssl", shows: "that keys and certificates are what others take" },
+    Counterpart { program: "strace", package: "strace", shows: "how often a run waits for the disk" },
     Counterpart { program: "tmux", package: "tmux", shows: "how the binary behaves on a terminal" },
 ];
 

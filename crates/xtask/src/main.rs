@@ -19,6 +19,7 @@ const USAGE: &str = "\
 The workshop of this repository.
 
 cargo xtask test [ARGUMENTS]    everything: tests, tidy checks, generated files, examples; ARGUMENTS go to `cargo test`
+cargo xtask crashes [N]         kills the binary N times (2000), where a run of the tests does so 200 times; CYAN_CRASH_SEED draws other moments
 cargo xtask tidy                the tidy checks alone
 cargo xtask docs                writes the reference pages anew
 cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_deref() {
         Some("test") => suite::test(&root(), &rest),
+        Some("crashes") => suite::crashes(&root(), &rest),
         Some("tidy") => suite::tidy(&root()),
         Some("docs") => suite::docs(&root()),
         Some("accept") => suite::accept(&root()),

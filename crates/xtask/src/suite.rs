@@ -80,6 +80,18 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     Ok(tally.failed == 0)
 }
 
+/// Kills the real binary so many times at moments of its own drawing, or as often as a long look does; whether everything
+/// that is promised after a kill held.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn crashes(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
+    let kills = arguments.first().map_or("2000", String::as_str);
+    let mut command = Command::new(cargo());
+    command.current_dir(root).args(["test", "--package", "cli", "--test", "crashes", "kills", "--", "--nocapture"]);
+    Ok(command.env("CYAN_CRASH_KILLS", kills).status()?.success())
+}
+
 /// Runs the tidy checks alone; whether all hold.
 ///
 /// # Errors

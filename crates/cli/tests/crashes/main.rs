@@ -11,4 +11,5 @@ mod kills;
 #[path = "../binary/place.rs"]
 mod place;
 mod shop;
+mod syncs;
 mod writers;

@@ -1,0 +1,55 @@
+//! How often the disk is waited for, counted from outside, by `strace`.
+
+use std::process::Command;
+
+use crate::place::Place;
+
+/// How many things there are, and how many are worked on at once.
+const THINGS: usize = 1000;
+const AT_ONCE: usize = 16;
+
+/// The calls that wait for the disk during one run; none where they cannot be counted.
+fn syncs(place: &Place, arguments: &[&str]) -> Option<usize> {
+    let cyan = place.cyan(&[]);
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "trace", "-e", "trace=fsync,fdatasync,sync,syncfs,sync_file_range,msync"]);
+    command.arg(cyan.get_program()).args(arguments).current_dir(place.path()).env_clear();
+    command.envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let Ok(ended) = command.output() else {
+        println!("skipped: there is no `strace` to count with");
+        return None;
+    };
+    if !place.has("trace") {
+        println!("skipped: `strace` may not follow a program here");
+        return None;
+    }
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{}{said}", String::from_utf8_lossy(&ended.stdout));
+    // A call that another thread interrupted has a second line.
+    let trace = place.read("trace");
+    Some(trace.lines().filter(|line| line.contains("sync") && !line.contains("resumed>")).count())
+}
+
+/// Durable writes are grouped: as many commits as there are rounds of calls, each with its intents and its outcomes.
+#[test]
+fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
+    let things: String =
+        (0..THINGS).map(|at| format!("  r{at}: {{type: test/data, spec: {{input: {at}}}}}\n")).collect();
+    let place = Place::with("wide.blueprint.yaml", format!("version: 2023-04-20\nresources:\n{things}").as_str());
+    let limit = 2 * THINGS.div_ceil(AT_ONCE) + 10;
+    let at_once = AT_ONCE.to_string();
+    let Some(first) = syncs(&place, &["deploy", "--yes", "--parallelism", &at_once]) else { return };
+    println!("deploy of {THINGS}: {first} syncs, at most {limit}");
+    assert!((2..=limit).contains(&first), "{first} syncs; at most {limit}");
+    for words in
+        [&["stage", "--exit-code"][..], &["list"], &["show"], &["history"], &["drift", "--exit-code"], &["validate"]]
+    {
+        assert_eq!(syncs(&place, words), Some(0), "{words:?}");
+    }
+    // Nothing to do: a lease is taken and given back, and the file takes that in when it is closed.
+    let nothing = syncs(&place, &["deploy", "--yes"]).unwrap();
+    assert!(nothing <= 4, "{nothing} syncs for nothing");
+    let last = syncs(&place, &["destroy", "--yes", "--parallelism", &at_once]).unwrap();
+    println!("destroy of {THINGS}: {last} syncs");
+    assert!((2..=limit).contains(&last), "{last} syncs; at most {limit}");
+}
