@@ -5,6 +5,7 @@
 //! Not here: anything the product needs.
 
 pub mod conformance;
+pub mod fuzz;
 pub mod lab;
 pub mod pages;
 pub mod scenario;

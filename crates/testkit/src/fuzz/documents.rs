@@ -1,0 +1,247 @@
+//! Documents: read and checked, and those that can be planned carried out to their end.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use diag::{Colors, Diagnostics, Files, draw};
+use engine::shell::Operated;
+use engine::{Given, Options};
+use expr::FunctionTable;
+use provider::{Catalogs, Operation};
+use providers::fake::{self, Fault, FaultKind, When};
+use state::OperationOutcome;
+
+use super::{Target, number, roughly};
+use crate::lab::{Lab, settings};
+
+const WORDS: &[&str] = &[
+    "version: 2025-11-02\n",
+    "resources:\n",
+    "variables:\n",
+    "values:\n",
+    "exports:\n",
+    "datasources:\n",
+    "include:\n",
+    "metadata:\n",
+    "    type: test/data\n",
+    "    type: test/record\n",
+    "    spec: { input: 1 }\n",
+    "dependsOn: ",
+    "condition: ",
+    "each: ",
+    "linkSelector: { byLabel: { a: b } }\n",
+    "labels: { a: b }\n",
+    "annotations: {",
+    "custom: {",
+    "displayName: ",
+    "secret: true",
+    "default: ",
+    "allowedValues: [",
+    "type: string",
+    "type: integer",
+    "${",
+    "}",
+    "${variables.a}",
+    "${values.a}",
+    "${elem}",
+    "${i}",
+    "${a.spec.id}",
+    "${a[0].spec.id}",
+    "${list(1, 2)}",
+    "${uuid()}",
+    "${jsonencode(",
+    "none",
+    ": ",
+    "- ",
+    "\n  ",
+    "[",
+    "]",
+    "{",
+    "\"",
+    "'",
+    "#",
+    "&a ",
+    "*a",
+];
+
+pub(super) const DOCUMENT: Target = Target {
+    name: "document",
+    law: "any document is read, checked and drawn; what is wrong has a place in it, and a broken one says so",
+    run: check,
+    seeds: || texts().into_iter().chain(json_texts()).collect(),
+    words: WORDS,
+    cases: 800,
+};
+
+pub(super) const DEPLOY: Target = Target {
+    name: "deploy",
+    law: "what can be deployed leaves nothing to do, also after a fault, and a destroy leaves nothing at all",
+    run: deploy,
+    seeds: || texts().into_iter().filter(|text| text.len() < 2_000).collect(),
+    words: WORDS,
+    cases: 80,
+};
+
+/// The files of the conformance pack with one of these ends.
+fn pack(ends: [&str; 2]) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint/cases");
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for kind in ["validation", "stage", "deploy"] {
+        let Ok(entries) = std::fs::read_dir(folder.join(kind)) else { continue };
+        let fits = |path: &PathBuf| path.extension().is_some_and(|end| ends.iter().any(|one| end == *one));
+        paths.extend(entries.flatten().map(|entry| entry.path()).filter(fits));
+    }
+    paths.sort();
+    paths.iter().filter_map(|path| std::fs::read(path).ok()).filter(|text| text.len() < 4_000).collect()
+}
+
+/// Documents in YAML, with one that has something of everything.
+pub(super) fn texts() -> Vec<Vec<u8>> {
+    const EVERYTHING: &str = "%YAML 1.2\n---\n# comment\nversion: 2023-04-20 # more\n\"quoted \\\"key\\\" é\": 'single ''quoted''\n  \
+                              on two lines'\nlist: &anchor\n  - a\n  - - b\n    - {c: [d, \"e\\u00e9\", f: g], h: }\n  - |2-\n      \
+                              literal\n\n     text\n  - >+\n    folded\n    text\n\n      more\n\ncopy: *anchor\n? complex\n: !tag \
+                              value of\n  two lines\ncut: [${a[\"b\"]}, x ${f(\"c: d\")}]\nalso: ${f(\"c: d #\")}\nlast: ~\n";
+    let mut texts = pack(["yaml", "yml"]);
+    texts.push(EVERYTHING.as_bytes().to_vec());
+    texts
+}
+
+/// Documents in JSON.
+pub(super) fn json_texts() -> Vec<Vec<u8>> {
+    pack(["jsonc", "json"]).into_iter().filter(|text| text.windows(9).any(|part| part == b"\"version\"")).collect()
+}
+
+/// What documents are checked against.
+fn offers() -> &'static (Arc<Catalogs>, Arc<FunctionTable>) {
+    static OFFERS: OnceLock<(Arc<Catalogs>, Arc<FunctionTable>)> = OnceLock::new();
+    OFFERS.get_or_init(|| {
+        let (catalogs, functions, _) = provider::combine([fake::catalog()]);
+        (Arc::new(catalogs), Arc::new(functions))
+    })
+}
+
+fn check(input: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(input);
+    let name = if text.trim_start().starts_with('{') { "fuzz.jsonc" } else { "fuzz.yaml" };
+    let (catalogs, functions) = offers();
+    let mut files = Files::new();
+    let file = files.add(name, &*text);
+    let mut found = Diagnostics::new();
+    let loaded = engine::load(&files, file, functions, &mut found);
+    let checked = loaded.blueprint.map(|blueprint| engine::check(blueprint, catalogs, functions, &mut found));
+    assert!(checked.is_some() || found.has_errors(), "nothing came of it, and nobody says why");
+    let mut drawn = 0;
+    for (at, diagnostic) in found.iter().enumerate() {
+        for label in diagnostic.labels.iter().filter(|label| label.span.is_some()) {
+            assert!(text.get(label.span.range()).is_some(), "outside of the text: {diagnostic:?}");
+        }
+        // Drawing is dear, and goes by the place alone.
+        if at < 12 {
+            let text = draw(diagnostic, &files, Colors::Off);
+            assert!(text.contains(diagnostic.code.name), "{text}");
+            drawn += text.len();
+        }
+    }
+    assert!(found.iter().count() <= 8 * text.len() + 8, "more is said than was written");
+    assert!(drawn <= 12 * (16 * text.len() + 4_000), "{drawn} bytes are drawn of {}", text.len());
+    let codes: BTreeSet<&str> = found.iter().map(|found| found.code.name).collect();
+    let size = checked.map(|checked| (checked.blueprint.resources.len(), checked.blueprint.locals.len()));
+    number((codes, size.map(|(resources, locals)| (roughly(resources), roughly(locals)))))
+}
+
+/// Runs with a virtual clock: waiting costs no time.
+fn lately<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.unwrap_or_else(|error| panic!("a runtime can be had: {error}")).block_on(work)
+}
+
+fn lab() -> Lab {
+    Lab::new(PathBuf::from("/nowhere"), Vec::new())
+}
+
+/// Things in the cloud, by place.
+fn things(lab: &Lab) -> Vec<String> {
+    let world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut things: Vec<String> = world.things().map(|thing| format!("{} {}", thing.place, thing.type_name)).collect();
+    things.sort();
+    things
+}
+
+/// Stages and carries out; how it ended, with the addresses that had a step. `None` if there was no plan.
+async fn apply(lab: &Lab, text: Option<&str>, faults: Vec<Fault>) -> Option<(Option<OperationOutcome>, Vec<String>)> {
+    let stage = match text {
+        Some(text) => lab.stage("fuzz.yaml", text, Given::default(), Options::default()).await,
+        None => lab.stage_destroy(Options::default()).await,
+    };
+    let staged = stage.staged?;
+    let steps = staged.plan.steps.iter().map(|step| step.address.to_string()).collect();
+    let run = lab.run(staged, false, faults, settings(Some(3), true)).await;
+    let outcome = match run.operated {
+        Some(Operated::Done(outcome)) => outcome.outcome,
+        Some(Operated::Nothing) => Some(OperationOutcome::Ready),
+        _ => None,
+    };
+    Some((outcome, steps))
+}
+
+fn deploy(input: &[u8]) -> u64 {
+    let Ok(text) = std::str::from_utf8(input) else { return 0 };
+    // What is to stay in the world after its end does.
+    let stays = ["retain", "protect", "ignoreChanges"].iter().any(|word| text.contains(word));
+    let seen = lately(async {
+        let whole = lab();
+        let Some((outcome, steps)) = apply(&whole, Some(text), Vec::new()).await else { return (0, 0, false) };
+        if outcome != Some(OperationOutcome::Ready) {
+            return (1, steps.len(), false);
+        }
+        nothing_left(&whole, text, "a deploy").await;
+        let fault = fault(input, &steps);
+        let Some(fault) = fault.filter(|_| !stays) else { return (2, steps.len(), false) };
+        let told = format!("{fault:?}");
+        let cut = lab();
+        apply(&cut, Some(text), vec![fault]).await;
+        let went_on = apply(&cut, Some(text), Vec::new()).await;
+        let ended = went_on.and_then(|(outcome, _)| outcome);
+        assert_eq!(ended, Some(OperationOutcome::Ready), "it does not go on after {told}");
+        nothing_left(&cut, text, &told).await;
+        assert_eq!(things(&cut), things(&whole), "another end after {told}");
+        for lab in [&whole, &cut] {
+            apply(lab, None, Vec::new()).await;
+            assert!(things(lab).is_empty(), "{:?} is left after a destroy", things(lab));
+            assert!(lab.snapshot().await.records.is_empty(), "something is remembered after a destroy");
+        }
+        (3, steps.len(), true)
+    });
+    number((seen.0, roughly(seen.1), seen.2, check(input)))
+}
+
+async fn nothing_left(lab: &Lab, text: &str, after: &str) {
+    let again = lab.stage("fuzz.yaml", text, Given::default(), Options::default()).await;
+    let Some(staged) = again.staged else {
+        let said: Vec<String> =
+            again.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
+        panic!("what was deployed cannot be planned again after {after}: {said:?}");
+    };
+    let steps = staged.plan.steps.iter();
+    let left: Vec<String> = steps
+        .map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes))
+        .collect();
+    assert!(left.is_empty(), "left to do after {after}: {left:?}");
+}
+
+/// A fault for one of the steps, by the input.
+fn fault(input: &[u8], steps: &[String]) -> Option<Fault> {
+    let drawn = number(input);
+    let at = steps.get(usize::try_from(drawn % 64).unwrap_or(0) % steps.len().max(1))?;
+    let kind = match (drawn >> 8) % 7 {
+        0 => FaultKind::Permanent,
+        1 => FaultKind::Partial,
+        2 => FaultKind::Lost,
+        3 => FaultKind::Transient,
+        4 => FaultKind::Crash { when: When::Before, untraceable: false },
+        5 => FaultKind::Crash { when: When::After, untraceable: false },
+        _ => FaultKind::Throttled,
+    };
+    Some(Fault { on: Some(Operation::Create), at: at.as_str().into(), skip: 0, times: 1, kind })
+}

@@ -1,0 +1,431 @@
+//! Texts: YAML, JSON, expressions, house style.
+
+use std::sync::OnceLock;
+
+use blueprint::{Part, Ref, Value};
+use diag::{Diagnostics, FileId, Span, TextMap};
+use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use syntax::{Content, Format, Node, Tree, layout, parse};
+
+use super::{Target, documents, number, roughly};
+
+pub(super) const YAML: Target = Target {
+    name: "yaml",
+    law: "any text gives a tree whose places nest and cover, and says at least once what is broken",
+    run: |input| read(input, Format::Yaml),
+    seeds: documents::texts,
+    words: &[
+        ": ",
+        ":",
+        "- ",
+        "? ",
+        "\n",
+        "\n  ",
+        "# ",
+        " #",
+        "{",
+        "}",
+        "[",
+        "]",
+        ", ",
+        "|",
+        "|2-\n",
+        ">",
+        ">+\n",
+        "&a ",
+        "*a",
+        "!t ",
+        "!!str ",
+        "---\n",
+        "...\n",
+        "%YAML 1.2\n",
+        "${",
+        "${f(\"",
+        "\")}",
+        "<<: ",
+        "\\u00e9",
+        "\\n",
+        "~",
+        "null",
+        "''",
+        "\"\"",
+        "@",
+        "`",
+        "? - a\n: - b\n",
+    ],
+    cases: 4_000,
+};
+
+pub(super) const JSON: Target = Target {
+    name: "json",
+    law: "any text gives a tree whose places nest and cover, strict and with comments",
+    run: |input| read(input, Format::Json) ^ read(input, Format::JsonWithComments).rotate_left(1),
+    seeds: || {
+        let texts = [
+            "{\"a\": [1, -2.5e+3, true, false, null, \"x\\ty\\u00e9\\ud83d\\ude00\\\\\"], \"b\": {\"c\": {}, \"d\": []}}",
+            "{ // a comment\n  \"a\": [1, /* more */ 2,],\n}\n",
+            "[[[]], {\"\": {\"a\": 0}}, \"\"]",
+        ];
+        texts.iter().map(|text| text.as_bytes().to_vec()).chain(documents::json_texts()).collect()
+    },
+    words: &[
+        "{", "}", "[", "]", ",", ":", "\"a\":", "\"", "//", "/*", "*/", "\\u00e9", "\\ud83d", "\\ude00", "true",
+        "null", "-", "1e5", "0.5", "\n", "'", "\\", "NaN", "#",
+    ],
+    cases: 4_000,
+};
+
+pub(super) const EXPRESSION: Target = Target {
+    name: "expression",
+    law: "any text with `${..}` is read without a byte lost, and evaluated to an end within its limits",
+    run: expression,
+    seeds: || {
+        let functions = expr::core_functions();
+        let examples = functions.iter().flat_map(|function| &function.examples);
+        let calls = examples.map(|example| format!("${{{}}}", example.call).into_bytes());
+        let others = [
+            "a ${variables.x} b ${x.spec.y[0][\"k\"].z}",
+            "${map(list(1, 2), compose(to_upper, getattr(\"id\")))}",
+            "${if(and(true, x.y), \"a${b}\", none)}",
+            "$${not} ${elem.a[i]} ${children.c.e}",
+        ];
+        calls.chain(others.iter().map(|text| text.as_bytes().to_vec())).collect()
+    },
+    words: &[
+        "${",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        ".",
+        "=",
+        "\"",
+        "'",
+        "\\",
+        "-",
+        " ",
+        "$",
+        "1",
+        "2.5",
+        "variables.x",
+        "values.",
+        "elem",
+        "i",
+        "x.spec.a",
+        "none",
+        "true",
+        "to_upper",
+        "map(",
+        "list(",
+        "object(a = ",
+        "getattr(\"a\")",
+        "jsondecode(\"[1]\")",
+        "reduce(",
+        "substr(",
+        "split(",
+        "replace(",
+        "repeat(",
+        "range(",
+        "cidrsubnet(",
+        "format(",
+        "flatmap(",
+        "sort(",
+        "compare",
+        "lookup(",
+        "coalesce(",
+        "merge(",
+        "if(",
+        "datetime(\"rfc3339\")",
+    ],
+    cases: 4_000,
+};
+
+pub(super) const LAYOUT: Target = Target {
+    name: "layout",
+    law: "house style keeps the tree, is its own house style, and grows no more than its nesting asks for",
+    run: |input| house_style(input, Format::Yaml) ^ house_style(input, Format::JsonWithComments).rotate_left(1),
+    seeds: || documents::texts().into_iter().chain(documents::json_texts()).collect(),
+    words: &[
+        ": ",
+        "- ",
+        "\n",
+        "\n\n",
+        "\n  ",
+        "# c\n",
+        " # c",
+        "{",
+        "}",
+        "[",
+        "]",
+        ", ",
+        "|",
+        "|2-\n",
+        ">-\n",
+        "&a ",
+        "*a",
+        "!t ",
+        "? ",
+        "''",
+        "\"\"",
+        "\"a\": ",
+        "// c\n",
+        "/* c */",
+        "${a}",
+        "long-word-that-takes-a-good-part-of-a-line-of-a-hundred-characters ",
+    ],
+    cases: 2_500,
+};
+
+fn read(input: &[u8], format: Format) -> u64 {
+    let text = String::from_utf8_lossy(input);
+    let file = FileId::new(0);
+    let (tree, found) = parse(file, &text, format);
+    let fits = |span: Span| text.get(span.range()).is_some() && span.file == file;
+    for diagnostic in &found {
+        assert!(!diagnostic.labels.is_empty(), "nobody says where: {diagnostic:?}");
+        assert!(diagnostic.labels.iter().all(|label| fits(label.span)), "outside of the text: {diagnostic:?}");
+    }
+    assert!(found.iter().count() <= 4 * text.len() + 4, "more is said than was written");
+    assert!(tree.comments.iter().all(|span| fits(*span)), "a comment outside of the text");
+    let mut shape = Shape { text: &text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
+    if let Some(root) = &tree.root {
+        shape.look(root, 0, false, !found.is_empty());
+    }
+    assert!(shape.own <= 2 * text.len() + 2, "{} nodes of {} bytes", shape.own, text.len());
+    assert!(shape.nodes <= syntax::MAX_NODES, "{} nodes", shape.nodes);
+    assert!(shape.deepest <= syntax::MAX_DEPTH + 1, "{} deep", shape.deepest);
+    let is_broken = found.iter().any(|diagnostic| diagnostic.code.name == "invalid-syntax");
+    if let Some(root) = tree.root.as_ref().filter(|_| !is_broken) {
+        in_order(root, 0);
+    }
+    let codes: std::collections::BTreeSet<(&str, u32)> =
+        found.iter().map(|found| (found.code.name, number(&found.message) as u32 % 64)).collect();
+    number((codes, shape.kinds, roughly(shape.nodes), roughly(shape.deepest), tree.comments.len().min(3)))
+}
+
+/// What a tree is made of.
+struct Shape<'t> {
+    text: &'t str,
+    nodes: usize,
+    /// Those that are no copies made by an alias.
+    own: usize,
+    kinds: u32,
+    deepest: usize,
+}
+
+impl Shape<'_> {
+    fn look(&mut self, node: &Node, deep: usize, copied: bool, said: bool) {
+        let file = FileId::new(0);
+        let fits = |span: Span| self.text.get(span.range()).is_some() && span.file == file;
+        assert!(fits(node.span) && fits(node.written()), "outside of the text: {node:?}");
+        self.nodes += 1;
+        self.deepest = self.deepest.max(deep);
+        let copied = copied || node.alias.is_some();
+        self.own += usize::from(!copied);
+        let kind = match &node.content {
+            Content::Map(_) => 0,
+            Content::List(_) => 1,
+            Content::Scalar(scalar) => 2 + scalar.style as u32,
+            Content::Missing => 15,
+        };
+        assert!(kind != 15 || said, "something is missing, and nothing was said");
+        self.kinds |= 1 << kind;
+        self.kinds |= u32::from(node.anchor.is_some()) << 16
+            | u32::from(node.alias.is_some()) << 17
+            | u32::from(node.tag.is_some()) << 18;
+        if let Content::Scalar(scalar) = &node.content {
+            let map = node.text_map(self.text);
+            assert_eq!(map.len() as usize, scalar.text.len(), "the map of {scalar:?}");
+            for (at, _) in scalar.text.char_indices() {
+                let span = map.span(at as u32, at as u32);
+                assert!(fits(span), "the map of {scalar:?} leads outside at {at}");
+            }
+        }
+        match &node.content {
+            Content::Map(entries) => {
+                for entry in entries {
+                    self.look(&entry.key, deep + 1, copied, said);
+                    self.look(&entry.value, deep + 1, copied, said);
+                }
+            }
+            Content::List(items) => items.iter().for_each(|item| self.look(item, deep + 1, copied, said)),
+            _ => {}
+        }
+    }
+}
+
+/// Nodes follow each other in the text and lie inside their container; aliases show what stands elsewhere.
+fn in_order(node: &Node, from: u32) -> u32 {
+    let written = node.written();
+    assert!(from <= written.start, "{node:?} begins before {from}");
+    if node.alias.is_some() {
+        return written.end;
+    }
+    let mut at = node.span.start.min(written.end);
+    match &node.content {
+        Content::Map(entries) => {
+            for entry in entries {
+                at = in_order(&entry.key, at);
+                at = in_order(&entry.value, at);
+            }
+        }
+        Content::List(items) => items.iter().for_each(|item| at = in_order(item, at)),
+        _ => {}
+    }
+    assert!(at <= written.end, "{node:?} ends before {at}");
+    written.end
+}
+
+fn house_style(input: &[u8], format: Format) -> u64 {
+    let text = String::from_utf8_lossy(input);
+    let (tree, found) = parse(FileId::new(0), &text, format);
+    if found.has_errors() {
+        return 0;
+    }
+    let Some(laid) = layout(&text, &tree) else { return number(("not laid out", parts(&tree))) };
+    let (again, found) = parse(FileId::new(0), &laid, format);
+    assert!(!found.has_errors(), "house style breaks the text: {laid:?}");
+    assert!(syntax::is_same(&text, &tree, &laid, &again), "house style says something else: {laid:?}");
+    assert_eq!(layout(&laid, &again).as_deref(), Some(laid.as_str()), "house style is not its own");
+    let (nodes, deepest) = parts(&tree);
+    let most = text.len() * 2 + (nodes + text.lines().count() + 1) * (2 * deepest + 8);
+    assert!(laid.len() <= most, "{} bytes became {}", text.len(), laid.len());
+    number((
+        roughly(nodes),
+        roughly(deepest),
+        laid == text,
+        laid.lines().count().cmp(&text.lines().count()),
+        tree.comments.len().min(4),
+    ))
+}
+
+/// How many nodes a tree has, and how deep they lie.
+fn parts(tree: &Tree) -> (usize, usize) {
+    fn count(node: &Node, deep: usize, found: &mut (usize, usize)) {
+        found.0 += 1;
+        found.1 = found.1.max(deep);
+        match &node.content {
+            Content::Map(entries) => entries.iter().for_each(|entry| {
+                count(&entry.key, deep + 1, found);
+                count(&entry.value, deep + 1, found);
+            }),
+            Content::List(items) => items.iter().for_each(|item| count(item, deep + 1, found)),
+            _ => {}
+        }
+    }
+    let mut found = (0, 0);
+    tree.root.iter().for_each(|root| count(root, 1, &mut found));
+    found
+}
+
+/// Every name has a value, of one kind or another.
+struct Anything {
+    asked: usize,
+}
+
+impl Scope for Anything {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        let value = match reference.path.len() % 5 {
+            0 => Value::from("text"),
+            1 => Value::unknown(None, None),
+            2 => Value::map([("a", Value::list([Value::Int(1), Value::from("b").secret()]))]),
+            3 => Value::list([Value::Float(0.5), Value::Null, Value::from("{\"a\":[1]}")]).secret(),
+            _ => Value::Null,
+        };
+        Ok(Read { value, used: 0 })
+    }
+
+    fn answer(&mut self, _: &Ask) -> Option<Result<Value, AskFailure>> {
+        self.asked += 1;
+        Some(Ok("answer".into()))
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Ok(Value::Null)
+    }
+}
+
+fn expression(input: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(input);
+    static FUNCTIONS: OnceLock<FunctionTable> = OnceLock::new();
+    let table = FUNCTIONS.get_or_init(expr::core_functions);
+    let length = text.len() as u32;
+    let map = TextMap::identity(FileId::new(0), 0, length);
+    let mut found = Diagnostics::new();
+    let expr = expr::parse_text(&text, &map, Span::new(FileId::new(0), 0, length), table, &mut found);
+    assert!(found.iter().count() <= 2 * text.len() + 2, "more is said than was written");
+    for one in &found {
+        for label in &one.labels {
+            assert!(text.get(label.span.range()).is_some(), "outside of the text: {one:?}");
+        }
+    }
+    if let blueprint::ExprKind::Text(parts) = &expr.kind {
+        let whole: String = parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.to_string(),
+                Part::Expr(_, span) => text[span.range()].to_string(),
+            })
+            .collect();
+        assert_eq!(whole, text, "something is lost or said twice");
+    }
+    let mut nodes = 0;
+    expr.walk(&mut |_| nodes += 1);
+    assert!(nodes <= 2 * text.len() + 2, "{nodes} parts of {} bytes", text.len());
+    let parsed = found.iter().count();
+    let mut scope = Anything { asked: 0 };
+    let result = expr::evaluate(&expr, table, &mut scope, &mut found);
+    assert!(scope.asked <= 100_000, "{} questions", scope.asked);
+    let what = match &result {
+        Ok(value) => {
+            assert!(size(value) <= (11 << 20), "a value of {} bytes", size(value));
+            value.kind_word()
+        }
+        Err(Stop::Failed(one)) => one.code.name,
+        Err(Stop::Absent(_)) => "absent",
+        Err(Stop::Ask(_)) => panic!("everything was answered"),
+        Err(Stop::Reported) => "reported",
+    };
+    // The same again, and as a reference.
+    let again = expr::evaluate(&expr, table, &mut Anything { asked: 0 }, &mut Diagnostics::new());
+    match (result, again) {
+        (Ok(one), Ok(other)) => assert!(one == other || has_nan(&one), "evaluated twice, {one} and {other}"),
+        (Err(_), Err(_)) => {}
+        _ => panic!("evaluated twice, once with a value and once without"),
+    }
+    let _ = expr::parse_reference(&text, &map, Span::NONE, &mut Diagnostics::new());
+    let codes: std::collections::BTreeSet<&str> = found.iter().map(|found| found.code.name).collect();
+    let mut called = std::collections::BTreeSet::new();
+    expr.walk(&mut |expr| {
+        if let blueprint::ExprKind::Call(call) = &expr.kind {
+            called.insert(number(&call.function) as u8);
+        }
+    });
+    number((codes, what, roughly(nodes), parsed.min(3), called.into_iter().take(2).collect::<Vec<_>>()))
+}
+
+/// A float that equals nothing makes a value differ from itself; there should be none.
+fn has_nan(value: &Value) -> bool {
+    match value.bare() {
+        Value::Float(float) => {
+            assert!(float.is_finite(), "a float that is no number");
+            false
+        }
+        Value::List(items) | Value::Set(items) => items.iter().any(has_nan),
+        Value::Map(entries) => entries.values().any(has_nan),
+        _ => false,
+    }
+}
+
+/// About how many bytes of content a value has.
+fn size(value: &Value) -> usize {
+    match value.bare() {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::List(items) | Value::Set(items) => items.iter().map(size).sum::<usize>(),
+        Value::Map(entries) => entries.iter().map(|(key, value)| key.len() + size(value)).sum(),
+        _ => 1,
+    }
+}
