@@ -53,6 +53,12 @@ pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     let range = content(span, scalar.style, source);
     let mut map = TextMap::builder(span.file, range.start as u32);
     walk(span, scalar.style, &scalar.text, source, &mut map);
+    if map.len() as usize == scalar.text.len() {
+        return map;
+    }
+    // The parser has read it otherwise than it should be read, as a comment in the midst of it: all of it came from all.
+    let mut map = TextMap::builder(span.file, range.start as u32);
+    map.made(range.start as u32, range.len() as u32, scalar.text.len() as u32);
     map
 }
 

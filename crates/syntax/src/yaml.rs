@@ -208,8 +208,8 @@ impl Reader<'_> {
 
     /// A value of nothing in the text that only opens containers: that of the last key, if one waits.
     fn empty_in_prefix(&mut self, empty: bool) {
-        if empty && let Some(Open { key: Some(key), .. }) = self.open.last() {
-            let at = after_colon(self.text, key.written().end);
+        if empty && let Some(Open { key: Some(key), node, .. }) = self.open.last() {
+            let at = after_colon(self.text, key.written().end, node.span.start);
             self.put(empty_scalar(self.file, at));
         }
     }
@@ -292,9 +292,16 @@ impl Reader<'_> {
     /// Right after the colon or dash to which a value of nothing belongs.
     fn place_of_nothing(&self, at: usize) -> usize {
         match self.open.last() {
-            Some(Open { key: Some(key), .. }) => after_colon(self.text, key.written().end),
+            Some(Open { key: Some(key), node, .. }) => after_colon(self.text, key.written().end, node.span.start),
             Some(Open { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
                 after_dash(self.text.as_bytes(), self.end_of_last()).unwrap_or(at)
+            }
+            // A key of nothing stands behind its `?`, also if that ends the line.
+            Some(Open { key: None, node: Node { content: Content::Map(_), span, .. }, .. }) => {
+                let before = self.text.get(..at).unwrap_or_default().trim_end();
+                let stands_alone = |rest: &str| rest.is_empty() || rest.ends_with(char::is_whitespace);
+                let is_own = before.len() > span.start as usize;
+                if is_own && before.strip_suffix('?').is_some_and(stands_alone) { before.len() } else { at }
             }
             _ => at,
         }
@@ -302,8 +309,8 @@ impl Reader<'_> {
 
     /// Where a block list begins that the parser says begins at `start`: in the column of its key it names the item.
     fn first_dash(&self, start: u32) -> u32 {
-        let Some(Open { key: Some(key), .. }) = self.open.last() else { return start };
-        let after = after_colon(self.text, key.written().end);
+        let Some(Open { key: Some(key), node, .. }) = self.open.last() else { return start };
+        let after = after_colon(self.text, key.written().end, node.span.start);
         after_dash(self.text.as_bytes(), after).map_or(start, |after| start.min(after as u32 - 1))
     }
 
@@ -408,15 +415,20 @@ pub(crate) fn empty_scalar(file: FileId, at: usize) -> Node {
     Node::new(Span::new(file, at as u32, at as u32), Content::Scalar(scalar))
 }
 
-/// After the colon that follows a key; where there is none, the end of the key.
-pub(crate) fn after_colon(text: &str, key_end: u32) -> usize {
+/// After the colon that follows a key of the map that begins at `map`; where there is none, the end of the key.
+fn after_colon(text: &str, key_end: u32, map: u32) -> usize {
     let key_end = key_end as usize;
     let bytes = text.as_bytes();
+    let column = |at: usize| {
+        let before = &bytes[..at.min(bytes.len())];
+        before.iter().rev().take_while(|byte| !matches!(byte, b'\n' | b'\r')).count()
+    };
     let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    // On a line of its own a colon is one only before white space; otherwise it begins the next key.
+    // On a line of its own a colon is one only before white space and below its map; otherwise it begins the next key.
     let same_line = !bytes[key_end.min(bytes.len())..][..blanks].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
     let stands_alone = bytes.get(key_end + blanks + 1).is_none_or(u8::is_ascii_whitespace);
-    let is_colon = bytes.get(key_end + blanks) == Some(&b':') && (same_line || stands_alone);
+    let is_below = || column(key_end + blanks) == column(map as usize);
+    let is_colon = bytes.get(key_end + blanks) == Some(&b':') && (same_line || stands_alone && is_below());
     if is_colon { key_end + blanks + 1 } else { key_end }
 }
 
@@ -439,7 +451,7 @@ pub(crate) fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
 
 /// Where the value of a key is missing: after its colon, if that stands on the same line.
 pub(crate) fn place_of_missing(text: &str, key_end: u32) -> u32 {
-    let after = after_colon(text, key_end);
+    let after = after_colon(text, key_end, key_end);
     let between = text.get(key_end as usize..after).unwrap_or("");
     if between.contains(['\n', '\r']) { key_end } else { after as u32 }
 }
