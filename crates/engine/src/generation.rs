@@ -81,7 +81,7 @@ fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
     let document = FrozenDocument { path: operation.document.clone(), text: text.clone() };
     // States of the first days kept the inputs alone: everything else is asked for again.
     let answers = match desired.get("answers") {
-        Some(Value::Text(answers)) => serde_json::from_str(answers).ok()?,
+        Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
         _ => Answers { remembered: operation.remembered.clone(), ..Answers::default() },
     };
     Some(Kept { generation, document, given: given(operation), answers })

@@ -139,14 +139,14 @@ pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFil
     if head.format > u64::from(FORMAT) {
         return Err(PlanFileError::Newer { found: head.format });
     }
-    let file: PlanFile = serde_json::from_str(text).map_err(not_a_plan)?;
+    let file: PlanFile = state::read_json(text.as_bytes()).map_err(not_a_plan)?;
     let made_from = match file.made_from.get("sealed") {
         Some(Value::Bytes(sealed)) => {
             let clear =
                 sealer.open_bytes(PLACE, sealed).map_err(|source| PlanFileError::Sealed { verb: "opened", source })?;
-            serde_json::from_slice(&clear).map_err(not_a_plan)?
+            state::read_json(&clear).map_err(not_a_plan)?
         }
-        _ => serde_json::from_str(file.made_from.as_text().unwrap_or_default()).map_err(not_a_plan)?,
+        _ => state::read_json(file.made_from.as_text().unwrap_or_default().as_bytes()).map_err(not_a_plan)?,
     };
     Ok((file, made_from))
 }

@@ -111,7 +111,7 @@ impl Exported {
             .write(PLACE, self, self.has_secret())
             .map_err(|source| ExportedError::Sealed { verb: "sealed", source })?;
         let not_a_state = |source| ExportedError::NotAState { source };
-        let tree: serde_json::Value = serde_json::from_str(&text).map_err(not_a_state)?;
+        let tree: serde_json::Value = crate::read_json(text.as_bytes()).map_err(not_a_state)?;
         let mut text = serde_json::to_string_pretty(&tree).map_err(not_a_state)?;
         text.push('\n');
         Ok(text)
@@ -135,7 +135,7 @@ impl Exported {
         }
         sealer.read(PLACE, text.as_bytes(), true).map_err(|source| match source {
             SealError::Form(source) => not_a_state(source),
-            SealError::Foreign => match serde_json::from_str::<Exported>(text) {
+            SealError::Foreign => match crate::read_json::<Exported>(text.as_bytes()) {
                 Err(source) => not_a_state(source),
                 Ok(_) => ExportedError::Sealed { verb: "opened", source: SealError::Foreign },
             },

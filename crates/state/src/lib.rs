@@ -11,6 +11,7 @@ mod declared;
 mod entry;
 mod exported;
 mod journal;
+mod nesting;
 mod record;
 pub mod seal;
 mod store;
@@ -19,6 +20,7 @@ pub use declared::{ChildRecord, DataRecord, Declared};
 pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
 pub use exported::{EXPORT_FORMAT, Exported, ExportedError};
 pub use journal::{Journal, MAX_DEPTH};
+pub use nesting::read_json;
 pub use record::{
     Generation, InstanceName, InstanceNameError, Open, Record, RecordOrigin, Remembered, Revision, Snapshot, Status,
     StatusOp, StatusWord,

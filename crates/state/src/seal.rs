@@ -303,13 +303,8 @@ fn associated(key: &Key, place: Place<'_>, path: &str) -> Vec<u8> {
     bytes
 }
 
-/// Reads JSON of any depth: what is stored was measured when it was written ([`MAX_DEPTH`](crate::MAX_DEPTH)).
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, SealError> {
-    let mut deserializer = serde_json::Deserializer::from_slice(text);
-    deserializer.disable_recursion_limit();
-    let thing = T::deserialize(&mut deserializer).map_err(SealError::Form)?;
-    deserializer.end().map_err(SealError::Form)?;
-    Ok(thing)
+    crate::read_json(text).map_err(SealError::Form)
 }
 
 type Visit<'v> = dyn FnMut(&str, &mut Map<String, Json>) -> Result<bool, SealError> + 'v;

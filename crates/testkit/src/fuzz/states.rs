@@ -10,7 +10,8 @@ use futures::executor::block_on;
 use state::conformance::{began, finished, full_operation, full_record, intent, outcome, record, sealer};
 use state::seal::Sealer;
 use state::{
-    Entry, Exported, InstanceName, Journal, Lease, OperationOutcome, Revision, Snapshot, Store as _, StoreError,
+    Entry, Exported, ExportedError, InstanceName, Journal, Lease, OperationOutcome, Revision, Snapshot, Store as _,
+    StoreError,
 };
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Failure, Mode, SqliteStore};
@@ -182,7 +183,10 @@ fn exports() -> &'static Vec<Vec<u8>> {
             ..Snapshot::default()
         };
         let small = Exported::of(&shop(), &small).write(&sealer());
-        [written, small].into_iter().flatten().map(String::into_bytes).collect()
+        let text = |written: Result<String, _>| {
+            written.unwrap_or_else(|error: ExportedError| panic!("there is a key: {error:?}"))
+        };
+        [written, small].into_iter().map(|written| text(written).into_bytes()).collect()
     })
 }
 

@@ -1,0 +1,67 @@
+//! Reading JSON as deep as values may be, and no deeper: a text that nests further would use up the stack.
+
+use serde::de::{DeserializeOwned, Error as _};
+
+use crate::MAX_DEPTH;
+
+/// Brackets that may stand inside each other: each level of a value may be wrapped once, and stands in something itself.
+const MOST: usize = 2 * MAX_DEPTH + 64;
+
+/// Reads JSON of the depth that stored values may have.
+///
+/// # Errors
+/// If the text is not JSON of this form, or is nested deeper than any value.
+pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
+    if is_too_deep(text) {
+        return Err(serde_json::Error::custom(format!("brackets are nested more than {MOST} deep")));
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    deserializer.disable_recursion_limit();
+    let thing = T::deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(thing)
+}
+
+/// Whether brackets outside of texts are nested too deep.
+fn is_too_deep(text: &[u8]) -> bool {
+    // Nearly all texts have too few to begin with, and counting them costs next to nothing.
+    if text.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() <= MOST {
+        return false;
+    }
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => {
+                depth += 1;
+                if depth > MOST {
+                    return true;
+                }
+            }
+            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value as Json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_as_deep_as_a_value_is_read_and_what_is_deeper_is_refused() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read_json::<Json>(nested(MOST).as_bytes()).is_ok());
+        let Err(error) = read_json::<Json>(nested(MOST + 1).as_bytes()) else { panic!("it was read") };
+        assert_eq!(error.to_string(), "brackets are nested more than 864 deep");
+        assert!(read_json::<Json>("[".repeat(1_000_000).as_bytes()).is_err());
+        let many = format!("[{}\"{}\\\"\"]", "[],".repeat(MOST), "[".repeat(MOST));
+        assert!(read_json::<Json>(many.as_bytes()).is_ok(), "many, and not deep");
+        assert!(read_json::<Json>(b"[] []").is_err());
+    }
+}
