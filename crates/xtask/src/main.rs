@@ -19,6 +19,7 @@ const USAGE: &str = "\
 The workshop of this repository.
 
 cargo xtask test [ARGUMENTS]    everything: tests, tidy checks, generated files, examples; ARGUMENTS go to `cargo test`
+cargo xtask simulate [N]        makes N stories up and judges them (a million; FROM..TO picks some), where the tests tell 10,000
 cargo xtask crashes [N]         kills the binary N times (2000), where a run of the tests does so 200 times; CYAN_CRASH_SEED draws other moments
 cargo xtask tidy                the tidy checks alone
 cargo xtask docs                writes the reference pages anew
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_deref() {
         Some("test") => suite::test(&root(), &rest),
+        Some("simulate") => suite::simulate(&root(), &rest),
         Some("crashes") => suite::crashes(&root(), &rest),
         Some("tidy") => suite::tidy(&root()),
         Some("docs") => suite::docs(&root()),

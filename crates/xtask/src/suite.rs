@@ -33,6 +33,9 @@ impl Tally {
     }
 }
 
+/// Which stories the simulation tells, and how many of them a run of all tests does.
+const STORIES: (&str, &str) = ("CYAN_SEEDS", "0..10000");
+
 /// Where the seed of random tests is taken from.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
@@ -52,6 +55,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(arguments)
         .env(SEED, seed)
+        .env(STORIES.0, std::env::var(STORIES.0).unwrap_or_else(|_| STORIES.1.to_owned()))
         .envs(servers.variables())
         .stdout(Stdio::piped())
         .spawn()?;
@@ -90,6 +94,19 @@ pub(crate) fn crashes(root: &Path, arguments: &[String]) -> Result<bool, std::io
     let mut command = Command::new(cargo());
     command.current_dir(root).args(["test", "--package", "cli", "--test", "crashes", "kills", "--", "--nocapture"]);
     Ok(command.env("CYAN_CRASH_KILLS", kills).status()?.success())
+}
+
+/// Tells a million stories, or as many as are said (`N`, or `FROM..TO`), in a build for speed; whether all hold.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn simulate(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
+    let seeds = arguments.first().map_or("1000000", String::as_str);
+    let seeds = if seeds.contains("..") { seeds.to_owned() } else { format!("0..{seeds}") };
+    let mut command = Command::new(cargo());
+    command.current_dir(root).args(["test", "--profile", "profiling", "--package", "testkit", "--test", "simulation"]);
+    command.args(["every_story", "--", "--nocapture"]);
+    Ok(command.env(STORIES.0, seeds).status()?.success())
 }
 
 /// Runs the tidy checks alone; whether all hold.
