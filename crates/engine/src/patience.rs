@@ -106,10 +106,12 @@ impl<'w> Patient<'w> {
         Patient { world, lanes }
     }
 
-    /// Puts a question until it is answered, refused for good, or refused too often. `what` tells it from others.
+    /// Puts a question until it is answered, refused for good, or refused too often. `what` tells it from others. Whoever
+    /// puts many `together` sees to it that these are not too many.
     async fn put<'a, T>(
         &'a self,
         type_name: &'a str,
+        together: bool,
         what: &'a (dyn fmt::Display + Sync),
         put: impl Fn() -> BoxFuture<'a, Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
@@ -117,7 +119,7 @@ impl<'w> Patient<'w> {
         let mut retries = 0;
         loop {
             let answer = {
-                let _place = lane.room.enter().await;
+                let _place = if together { None } else { Some(lane.room.enter().await) };
                 if let Some(pace) = &lane.pace {
                     let now = self.world.elapsed();
                     let pause = pace.lock().unwrap_or_else(PoisonError::into_inner).turn(now);
@@ -190,17 +192,17 @@ impl World for Patient<'_> {
         type_name: &'a str,
         spec: &'a Value,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        Box::pin(self.put(type_name, address, move || self.world.check(address, type_name, spec)))
+        Box::pin(self.put(type_name, false, address, move || self.world.check(address, type_name, spec)))
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.put(type_name, address, move || self.world.read(question.clone())))
+        Box::pin(self.put(type_name, true, address, move || self.world.read(question.clone())))
     }
 
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.put(type_name, address, move || self.world.plan(question.clone())))
+        Box::pin(self.put(type_name, false, address, move || self.world.plan(question.clone())))
     }
 
     fn fetch<'a>(
@@ -209,9 +211,9 @@ impl World for Patient<'_> {
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
-        Box::pin(
-            async move { self.put(type_name, &type_name, || self.world.fetch(type_name, filters, annotations)).await },
-        )
+        Box::pin(async move {
+            self.put(type_name, false, &type_name, || self.world.fetch(type_name, filters, annotations)).await
+        })
     }
 
     fn call<'a>(
@@ -220,9 +222,9 @@ impl World for Patient<'_> {
         function: &'a str,
         arguments: &'a [Value],
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        Box::pin(
-            async move { self.put(namespace, &function, || self.world.call(namespace, function, arguments)).await },
-        )
+        Box::pin(async move {
+            self.put(namespace, false, &function, || self.world.call(namespace, function, arguments)).await
+        })
     }
 
     fn manages(&self, type_name: &str) -> bool {

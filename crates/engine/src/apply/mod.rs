@@ -242,6 +242,8 @@ pub struct Apply {
     operation: Arc<Operation>,
     snapshot: Snapshot,
     running: Vec<Running>,
+    /// So many tasks from the first on cannot go on any more.
+    over: usize,
     /// Who waits for a task, and how far it must come.
     after: Vec<Vec<(u32, Until)>>,
     ready: Queue,
@@ -385,6 +387,7 @@ impl Apply {
             operation: Arc::new(operation),
             snapshot,
             running,
+            over: 0,
             after,
             ready,
             lanes: Lanes::new(&catalogs, &ranks),
@@ -705,7 +708,10 @@ impl Apply {
             Progress::Resting | Progress::Configured => !self.cancelled,
             Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped => false,
         };
-        if self.running.iter().any(can_go_on) {
+        // Who cannot go on never will: nobody is looked at again and again.
+        let over = self.running[self.over..].iter().take_while(|task| !can_go_on(task)).count();
+        self.over += over;
+        if self.over < self.running.len() {
             return;
         }
         let well = !self.failed && !self.unfinished();

@@ -300,6 +300,25 @@ fn after_a_wish_to_stop_calls_have_two_minutes_and_are_told_to_end_then() {
 }
 
 #[test]
+fn after_a_failure_what_runs_has_two_minutes_and_is_not_waited_for_much_longer() {
+    for (accident, took, statuses) in [
+        (Accident::Takes(Duration::from_secs(100)), 100, ["a: create failed", "c: create ready"]),
+        (Accident::Hangs, 120, ["a: create failed", "c: create failed"]),
+        (Accident::Deaf, 120 + 20, ["a: create failed", "c: open"]),
+    ] {
+        lately(async {
+            let bench = Bench::new();
+            bench.accidents("create a", times(1, ErrorKind::Permanent));
+            bench.accidents("create c", [accident]);
+            let ran = bench.apply(Some(LIMITED)).await;
+            assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_secs(took)));
+            assert_eq!(bench.statuses().await, statuses);
+            assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
+        });
+    }
+}
+
+#[test]
 fn a_second_wish_to_stop_ends_it_at_once_and_tells_the_calls() {
     lately(async {
         let mut bench = Bench::new();
