@@ -56,7 +56,10 @@ pub(crate) fn offer(flags: &Global, config: &Config, report: &mut Report) -> Res
     if found.has_errors() {
         return Err(CommandError::Said);
     }
-    Ok(Offer { simulated, more: more.into_iter().map(|(_, catalog)| catalog).collect() })
+    let mut offer =
+        Offer { simulated, more: more.into_iter().map(|(_, catalog)| catalog).collect(), ..Offer::default() };
+    offer.limits = config.limits(|namespace| offer.knows(namespace))?;
+    Ok(offer)
 }
 
 /// What is at hand for a command without a document.

@@ -11,6 +11,9 @@
 //!
 //! [instances.production.providers.cloud]
 //! token = "env:PRODUCTION_TOKEN"
+//!
+//! [limits.cloud]
+//! calls-per-second = 5
 //! ```
 //!
 //! Unknown keys are errors. What a setting means is its provider's affair.
@@ -19,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use blueprint::{IndexMap, Name, Value};
-use provider::Catalogs;
+use provider::{Catalogs, Limits};
 use serde::Deserialize;
 use state::InstanceName;
 
@@ -75,6 +78,9 @@ pub(crate) struct Config {
     providers: Providers,
     #[serde(default)]
     instances: IndexMap<InstanceName, InstanceConfig>,
+    /// How providers are called, in place of what their catalogues say.
+    #[serde(default)]
+    limits: Providers,
     /// The file, and the folder it stands in.
     #[serde(skip)]
     file: String,
@@ -166,6 +172,24 @@ impl Config {
         Ok(settings)
     }
 
+    /// How providers are called, by namespace. Unknown ones are errors.
+    pub(crate) fn limits(&self, known: impl Fn(&str) -> bool) -> Result<IndexMap<Name, Limits>, CommandError> {
+        let mut limits = IndexMap::default();
+        for (namespace, table) in &self.limits {
+            if !known(namespace) {
+                return Err(self.wrong(format!("there is no provider `{namespace}`")));
+            }
+            let path = format!("limits.{namespace}");
+            let value = self.value(&toml::Value::Table(camel(table)), &path)?;
+            let read = provider::read_limits(&value).map_err(|error| {
+                let place = error.place.trim_start_matches('$');
+                self.wrong(format!("`{path}{}` {}", kebab(place), kebab(&error.message)))
+            })?;
+            limits.insert(namespace.as_str().into(), read);
+        }
+        Ok(limits)
+    }
+
     fn value(&self, value: &toml::Value, path: &str) -> Result<Value, CommandError> {
         Ok(match value {
             toml::Value::String(text) => match text.strip_prefix("env:") {
@@ -195,4 +219,26 @@ impl Config {
             }
         })
     }
+}
+
+/// The keys of a catalogue for those of this file: `max-parallel` is `maxParallel` there.
+fn camel(table: &toml::Table) -> toml::Table {
+    let one = |(key, value): (&String, &toml::Value)| {
+        let mut words = key.split('-');
+        let mut name = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            let mut letters = word.chars();
+            name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+            name.push_str(letters.as_str());
+        }
+        let value = value.as_table().map_or_else(|| value.clone(), |inner| toml::Value::Table(camel(inner)));
+        (name, value)
+    };
+    table.iter().map(one).collect()
+}
+
+/// The other way round, for what is said about them.
+fn kebab(text: &str) -> String {
+    let parallel = text.replace("maxParallel", "max-parallel");
+    parallel.replace("callsPerSecond", "calls-per-second")
 }

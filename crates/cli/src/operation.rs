@@ -157,10 +157,6 @@ pub(crate) async fn carry_out(
     files: &Files,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    if !staged.plan.unread_but_needed().is_empty() {
-        // Which has been said.
-        return Ok(Exit::Unusable);
-    }
     let missing = unmanaged(&staged, shell);
     if missing.has_errors() {
         report.diagnostics(&missing, files);
@@ -176,6 +172,10 @@ pub(crate) async fn carry_out(
         report.flush();
     } else {
         show(&staged, report, false);
+    }
+    if !staged.plan.unread_but_needed().is_empty() {
+        // Which has been said.
+        return Ok(Exit::Unusable);
     }
     let yes = kept || running.consent.yes || setup.config.yes;
     if !yes && !staged.plan.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 use expr::FunctionTable;
-use provider::{Catalog, Catalogs, Provider};
+use provider::{Catalog, Catalogs, Limits, Provider};
 use providers::fake::{self, FakeOptions, SharedWorld};
 use source::{Source, Sources};
 use sources::disk::Disk;
@@ -52,6 +52,8 @@ pub(crate) struct Offer {
     pub(crate) simulated: bool,
     /// The catalogues that `--catalog` names.
     pub(crate) more: Vec<Arc<Catalog>>,
+    /// How providers are called, by namespace, in place of what their catalogues say.
+    pub(crate) limits: IndexMap<Name, Limits>,
 }
 
 /// What providers offer, and the providers themselves.
@@ -91,7 +93,13 @@ impl Offer {
             real.push((fake::catalog(), None));
         }
         let own = real.iter().map(|(catalog, _)| catalog.clone());
-        let catalogs = provider::overlay(own, &self.more);
+        let mut catalogs = provider::overlay(own, &self.more);
+        for catalog in &mut catalogs {
+            let namespaces = catalog.namespaces.clone();
+            for limits in namespaces.iter().filter_map(|namespace| self.limits.get(namespace)) {
+                limits.put_over(Arc::make_mut(catalog));
+            }
+        }
         let mut all: IndexMap<Name, Offered> = IndexMap::default();
         for catalog in &catalogs {
             for namespace in &catalog.namespaces {

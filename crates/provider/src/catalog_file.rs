@@ -16,6 +16,7 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name, ReplaceOrder, Schema, Value};
 use expr::{FunctionDef, FunctionTable, Parameter, Purity, Returns};
 
+pub use self::pace::read_limits;
 use self::reader::{Object, Place};
 use crate::{
     AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, OptionOf,

@@ -24,7 +24,7 @@ pub use catalog::{
     LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection, ResourceType, Setting,
     Side, TransformDef, TypeRef,
 };
-pub use catalog_file::{CatalogError, read_catalog, read_catalog_over};
+pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
 pub use catalogs::combine;
 pub use contract::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
@@ -33,6 +33,6 @@ pub use contract::{
 pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};
 pub use overlay::{overlay, twice};
-pub use pace::{Rate, Retries, RetryPolicy};
+pub use pace::{Limits, Rate, Retries, RetryPolicy};
 pub use scrub::Scrub;
 pub use transform::{Transform, TransformError};

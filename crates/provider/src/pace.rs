@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::{ErrorKind, ProviderError};
+use crate::{Catalog, ErrorKind, ProviderError};
 
 /// How often, and after which pauses, a call is made again that was refused and may succeed later (reference 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,26 @@ impl RetryPolicy {
     pub fn again(&self, error: &ProviderError, retries: u32, token: &str) -> Option<Duration> {
         let policy = self.of(error.kind).filter(|policy| retries < policy.attempts)?;
         Some(policy.pause(retries, token, error.retry_after))
+    }
+}
+
+/// What a person says of how a provider is called, in place of what its catalogue says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// At most this many calls at once.
+    pub max_parallel: Option<u32>,
+    /// How often it may be called.
+    pub rate: Option<Rate>,
+    /// How calls that were refused are made again.
+    pub retries: Option<RetryPolicy>,
+}
+
+impl Limits {
+    /// Writes what is said into a catalogue; the rest stays.
+    pub fn put_over(&self, catalog: &mut Catalog) {
+        catalog.max_parallel = self.max_parallel.unwrap_or(catalog.max_parallel);
+        catalog.rate = self.rate.or(catalog.rate);
+        catalog.retries = self.retries.unwrap_or(catalog.retries);
     }
 }
 

@@ -118,3 +118,22 @@ fn the_page_on_the_configuration_says_what_is_true() {
         assert!(page.contains(&format!("{key} = ")) || page.contains(&format!("[{key}.")), "{key} is not on the page");
     }
 }
+
+#[test]
+fn limits_of_a_provider_are_read_and_mistakes_in_them_told() {
+    let place = Place::new();
+    place.write("limits.blueprint.yaml", "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n");
+    for (limits, wrong) in [
+        ("[limits.shop]\nmax-parallel = 1", "there is no provider `shop`"),
+        ("[limits.test]\nmax-parallel = -1", "`limits.test.max-parallel` must be an integer from 0"),
+        ("[limits.test]\ncalls-per-second = 0", "`limits.test.calls-per-second` must be more than 0"),
+        ("[limits.test]\ncalls-per-secnd = 1", "unknown key `callsPerSecnd`; did you mean `calls-per-second`?"),
+        ("[limits.test]\nretries = { first = \"soon\" }", "`limits.test.retries.first` `soon` is no length of time"),
+    ] {
+        place.write("cyan.toml", limits);
+        let said = place.ends(1, &["stage"]).err;
+        assert!(said.contains(wrong), "{limits}: {said}");
+    }
+    place.write("cyan.toml", "[limits.test]\nmax-parallel = 1\ncalls-per-second = 50.5\nretries = { attempts = 0 }");
+    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+}

@@ -2,14 +2,26 @@
 
 use std::time::Duration;
 
-use blueprint::parse_duration;
+use blueprint::{Value, parse_duration};
 
 use super::CatalogError;
-use super::reader::Object;
-use crate::{Rate, Retries, RetryPolicy};
+use super::reader::{Object, Place};
+use crate::{Limits, Rate, Retries, RetryPolicy};
 
 /// More tries than this are no policy but a mistake.
 const MOST_ATTEMPTS: u32 = 1_000;
+
+/// What a person says of how a provider is called, as a map of the keys that a catalogue has for it: `maxParallel`,
+/// `callsPerSecond`, `burst` and `retries`. The first mistake is the error.
+pub fn read_limits(value: &Value) -> Result<Limits, CatalogError> {
+    let place = Place::top();
+    let object = Object::new(value, &place, &["maxParallel", "callsPerSecond", "burst", "retries"])?;
+    Ok(Limits {
+        max_parallel: object.small_count("maxParallel")?,
+        rate: rate(&object)?,
+        retries: object.get("retries").map(|_| retries(&object)).transpose()?,
+    })
+}
 
 /// How often a provider may be called; none if nothing is said.
 pub(super) fn rate(object: &Object<'_>) -> Result<Option<Rate>, CatalogError> {

@@ -358,6 +358,7 @@ fn a_look_that_is_cut_short_says_nothing_of_the_thing() {
         let text = format!("{CLUSTER}  a: {{type: test/data, spec: {{input: 1}}}}\n");
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Interrupted));
+        assert_eq!(ran.said(), ["error provider-failed: the create of `a` was cut short"]);
         assert_eq!(bench.statuses().await, ["cluster: create configured", "a: create failed"]);
     });
 }

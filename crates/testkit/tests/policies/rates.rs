@@ -7,7 +7,7 @@ use engine::Options;
 use provider::Rate;
 use state::OperationOutcome::{Gone, Ready};
 
-use crate::cloud::times;
+use crate::cloud::{Accident, times};
 use crate::{Bench, lately};
 
 fn wide(count: usize) -> String {
@@ -85,6 +85,24 @@ fn looks_and_second_tries_count_as_calls() {
 }
 
 #[test]
+fn many_that_are_looked_at_share_the_rate() {
+    lately(async {
+        let second = Duration::from_secs(1);
+        let bench = Bench::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
+        let mut text = String::from("version: 2023-04-20\nresources:\n");
+        for number in 0..30 {
+            let _ = writeln!(text, "  c{number}: {{type: test/cluster, spec: {{name: n{number}}}}}");
+            bench.accidents(&format!("unsettled c{number}"), vec![Accident::None; 8]);
+        }
+        let ran = bench.apply(Some(&text)).await;
+        assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
+        let made = all(&bench);
+        assert_eq!(made.len(), 30 + 30 * 9);
+        assert!(most_within(made, second) <= 2);
+    });
+}
+
+#[test]
 fn questions_keep_to_it_at_stage_and_in_the_run() {
     lately(async {
         let second = Duration::from_secs(1);
@@ -121,7 +139,7 @@ fn no_more_calls_are_under_way_than_the_provider_takes() {
         let bench = Bench::with(|catalog| catalog.max_parallel = 3);
         let text = wide(50);
         for number in 0..50 {
-            let takes = crate::cloud::Accident::Takes(Duration::from_secs(1));
+            let takes = Accident::Takes(Duration::from_secs(1));
             bench.accidents(&format!("create r{number}"), [takes.clone()]);
             bench.accidents(&format!("read r{number}"), [takes]);
         }
