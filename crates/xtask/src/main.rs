@@ -1,4 +1,4 @@
-//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `bench`.
+//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `fuzz`, `bench`.
 //!
 //! Each command only starts other programs and reads what they say. The tidy checks themselves are ordinary tests
 //! (`tests/tidy`), so that plain `cargo test` runs them too.
@@ -9,6 +9,7 @@
 mod bench;
 mod catalog;
 mod counterparts;
+mod fuzz;
 mod servers;
 mod suite;
 
@@ -25,6 +26,7 @@ cargo xtask tidy                the tidy checks alone
 cargo xtask docs                writes the reference pages anew
 cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
 cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormation's schemas; --check compares, if they are at hand
+cargo xtask fuzz TARGET         looks for inputs that break a law: [--cases N] [--seed S] [--libfuzzer SECONDS]; without TARGET it lists them
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
 ";
 
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Some("tidy") => suite::tidy(&root()),
         Some("docs") => suite::docs(&root()),
         Some("accept") => suite::accept(&root()),
+        Some("fuzz") => fuzz::run(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {

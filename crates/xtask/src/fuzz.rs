@@ -1,0 +1,49 @@
+//! Looking longer for inputs that break a law: the runner of `testkit` on stable, and libFuzzer where there is one.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::suite::cargo;
+
+/// Runs the target for as many cases as are asked for; then, with `--libfuzzer SECONDS`, libFuzzer on the same target.
+/// Whether nothing was found. Where there is no nightly compiler with `cargo fuzz`, that part says so and is skipped.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
+    let at = arguments.iter().position(|argument| argument == "--libfuzzer");
+    let own = &arguments[..at.unwrap_or(arguments.len())];
+    let held = Command::new(cargo())
+        .current_dir(root)
+        .args(["run", "--quiet", "--release", "--package", "testkit", "--example", "fuzz", "--"])
+        .args(own)
+        .status()?
+        .success();
+    let (Some(at), Some(target)) = (at, own.first()) else { return Ok(held) };
+    let seconds = arguments.get(at + 1).map_or("60", String::as_str);
+    Ok(held & libfuzzer(root, target, seconds)?)
+}
+
+fn libfuzzer(root: &Path, target: &str, seconds: &str) -> Result<bool, std::io::Error> {
+    let there = Command::new("cargo")
+        .args(["+nightly", "fuzz", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !there {
+        println!("skipped: libFuzzer needs a nightly compiler with `cargo fuzz`, and there is none here");
+        return Ok(true);
+    }
+    // What it finds interesting goes below the build folder; the kept corpus is only read.
+    let found = root.join("target/fuzz").join(target);
+    std::fs::create_dir_all(&found)?;
+    let status = Command::new("cargo")
+        .current_dir(root)
+        .args(["+nightly", "fuzz", "run", target])
+        .arg(&found)
+        .arg(root.join("fuzz/corpus").join(target))
+        .args(["--", &format!("-max_total_time={seconds}")])
+        .status()?;
+    Ok(status.success())
+}
