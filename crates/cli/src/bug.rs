@@ -7,7 +7,7 @@ pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let what = match (panic.payload().downcast_ref::<&str>(), panic.payload().downcast_ref::<String>()) {
             (Some(text), _) => text,
-            (None, Some(text)) => text.as_str(),
+            (None, Some(text)) => without_values(text),
             (None, None) => "no words",
         };
         let place = panic.location().map(|place| format!("{}:{}", place.file(), place.line())).unwrap_or_default();
@@ -23,4 +23,50 @@ pub(crate) fn report_panics() {
             std::env::consts::ARCH,
         );
     }));
+}
+
+/// What a panic says, up to where it may begin to quote a value: a person sends it on, and the value may be a secret.
+fn without_values(said: &str) -> &str {
+    const NUMBERS_ALONE: &str = "index out of bounds: the len is ";
+    if said.strip_prefix(NUMBERS_ALONE).is_some_and(|rest| rest.len() < 60 && !rest.contains(['"', '`', '\''])) {
+        return said;
+    }
+    let end = said.find(['"', '`', '\'', '\n']).unwrap_or(said.len());
+    let end = said[..end].find(": ").unwrap_or(end);
+    said[..end].trim_end_matches(|letter: char| !letter.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_values;
+
+    #[test]
+    fn a_report_quotes_no_value() {
+        for (said, shown) in [
+            (
+                "index out of bounds: the len is 3 but the index is 7",
+                "index out of bounds: the len is 3 but the index is 7",
+            ),
+            ("index out of bounds: the len is `hunter2`", "index out of bounds"),
+            ("called `Result::unwrap()` on an `Err` value: Wrong(\"hunter2\")", "called"),
+            (
+                "byte index 3 is not a char boundary; it is inside 'é' (bytes 2..4) of `hunter2`",
+                "byte index 3 is not a char boundary; it is inside",
+            ),
+            ("it is there: ParseError { text: hunter2 }", "it is there"),
+            (
+                "range end index 10 out of range for slice of length 5",
+                "range end index 10 out of range for slice of length 5",
+            ),
+            ("first line\nhunter2", "first line"),
+            ("", ""),
+        ] {
+            assert_eq!(without_values(said), shown);
+        }
+        // What the standard library itself says of a text that is cut in the midst of a character.
+        let text = String::from("hunter2é");
+        let said = std::panic::catch_unwind(|| text[..8].len()).unwrap_err();
+        let said = said.downcast_ref::<String>().expect("it is formatted");
+        assert!(said.contains("hunter2") && !without_values(said).contains("hunter2"), "{said}");
+    }
 }

@@ -293,3 +293,27 @@ fn no_secret_of_a_document_lies_open_anywhere() {
     assert!(names.iter().any(|name| name.ends_with("state.db")), "{names:?}");
     assert!(search.hunt.looked_at() > 200, "{} were looked at", search.hunt.looked_at());
 }
+
+/// What is not marked is found: the hunt would see what lies open.
+#[test]
+fn what_is_no_secret_is_found() {
+    let search = search();
+    let text = search.place.read("blueprint.yaml").replace(", secret: true", "");
+    search.place.write("blueprint.yaml", text);
+    let child = search.place.read("child.yaml").replace(", secret: true", "");
+    search.place.write("child.yaml", child);
+    let token = format!("token={}", marker("token"));
+    let inputs = ["--vars", "inputs.yaml", "--var", &token];
+    let with = |words: &[&'static str]| -> Ran {
+        let words: Vec<&str> = words.iter().copied().chain(inputs).collect();
+        search.place.run(&words)
+    };
+    for words in [vec!["stage"], vec!["stage", "--json"], vec!["deploy", "-y", "--json"]] {
+        assert!(search.hunt.finds(with(&words).out.as_bytes()), "{words:?}");
+    }
+    for words in [vec!["show"], vec!["exports"], vec!["state", "export"]] {
+        assert!(search.hunt.finds(search.place.run(&words).out.as_bytes()), "{words:?}");
+    }
+    let database = std::fs::read(search.place.path().join(".cyan/state.db")).unwrap();
+    assert!(search.hunt.finds(&database));
+}
