@@ -1,4 +1,4 @@
-//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `fuzz`, `bench`.
+//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `fuzz`, `mutants`, `bench`.
 //!
 //! Each command only starts other programs and reads what they say. The tidy checks themselves are ordinary tests
 //! (`tests/tidy`), so that plain `cargo test` runs them too.
@@ -10,6 +10,7 @@ mod bench;
 mod catalog;
 mod counterparts;
 mod fuzz;
+mod mutants;
 mod servers;
 mod suite;
 
@@ -27,6 +28,7 @@ cargo xtask docs                writes the reference pages anew
 cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
 cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormation's schemas; --check compares, if they are at hand
 cargo xtask fuzz TARGET         looks for inputs that break a law: [--cases N] [--seed S] [--libfuzzer SECONDS]; without TARGET it lists them
+cargo xtask mutants try         makes small changes that a test should notice: [--shard I/N] [--in PATH]; `summary` counts
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
 ";
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Some("docs") => suite::docs(&root()),
         Some("accept") => suite::accept(&root()),
         Some("fuzz") => fuzz::run(&root(), &rest),
+        Some("mutants") => mutants::run(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {

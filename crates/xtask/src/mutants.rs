@@ -1,0 +1,16 @@
+//! Mutation testing: starts the program that does it.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::suite::cargo;
+
+/// Runs `examples/mutants.rs` of `testkit` with these arguments; whether it ended well.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
+    let mut command = Command::new(cargo());
+    command.current_dir(root).args(["run", "--quiet", "--package", "testkit", "--example", "mutants", "--"]);
+    Ok(command.args(arguments).status()?.success())
+}
