@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, Schema, Value};
+use blueprint::{Address, IndexMap, Name, Value};
 use diag::{Diagnostics, Severity};
 use futures::StreamExt as _;
 use provider::{Catalogs, Seen, TypeRef};
@@ -41,7 +41,7 @@ pub(crate) async fn refresh(
     answers: &mut Answers,
 ) -> Vec<Unread> {
     let recorded = snapshot.records.iter().filter(|(address, record)| {
-        let asked_otherwise = is_unsure(record) || snapshot.open.contains_key(*address);
+        let asked_otherwise = attempt_of(record).is_some() || snapshot.open.contains_key(*address);
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads(catalogs, record)
     });
     let questions = recorded.map(|(address, record)| asked(address, record));
@@ -66,16 +66,16 @@ pub(crate) async fn refresh(
         }
     });
     // A create that failed without a word about whether it was done.
-    let unsure =
-        snapshot.records.iter().filter(|(address, record)| is_unsure(record) && !snapshot.open.contains_key(*address));
-    let unsure = unsure.map(|(address, record)| ReadQuestion {
+    let unsure = snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address));
+    let unsure = unsure.filter_map(|(address, record)| Some((address, attempt_of(record)?)));
+    let unsure = unsure.map(|(address, (attempt, token))| ReadQuestion {
         address,
-        type_name: &record.type_name,
+        type_name: &attempt.type_name,
         id: None,
-        inputs: &record.inputs,
+        inputs: &attempt.inputs,
         outputs: &Value::Null,
         private: &Value::Null,
-        token: record.token.as_deref(),
+        token: Some(token),
     });
     // Each provider is asked beside the others, so that none waits for a slow one.
     let mut lanes: IndexMap<&str, Vec<(usize, ReadQuestion<'_>)>> = IndexMap::default();
@@ -191,14 +191,15 @@ fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a 
     let record = snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
     let made_anew = match snapshot.open.get(address) {
         Some(open) => open.intent.op == StatusOp::Create,
-        None => is_unsure(record),
+        None => attempt_of(record).is_some(),
     };
     made_anew.then(|| record.as_ref())
 }
 
-/// Whether a thing, or a new one in its place, may have been made under the token that is recorded.
-fn is_unsure(record: &Record) -> bool {
-    record.token.is_some()
+/// What may have been made under the token that is recorded with it: the thing itself, or a new one in its place.
+fn attempt_of(record: &Record) -> Option<(&Record, &Name)> {
+    let attempt = record.attempt.as_deref().unwrap_or(record);
+    attempt.token.as_ref().filter(|_| attempt.id.is_empty()).map(|token| (attempt, token))
 }
 
 fn reads(catalogs: &Catalogs, record: &Record) -> bool {
@@ -413,39 +414,31 @@ fn adopted(
 fn take_over_unsure(snapshot: &mut Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Settled> {
     let mut settled = Vec::new();
     for (address, record) in &mut snapshot.records {
-        let Some(token) = record.token.clone().filter(|_| is_unsure(record)) else { continue };
+        let Some((attempt, token)) = attempt_of(record) else { continue };
         let seen = answers.seen.get(address);
-        let new = match seen {
-            Some(seen @ FrozenSeen::There { id, fields, .. }) if *id != record.id => Some((seen, fields)),
-            _ => None,
-        };
-        let Some((seen, fields)) = new else {
+        let Some(seen) = seen.filter(|seen| matches!(seen, FrozenSeen::There { id, .. } if *id != record.id)) else {
             let told = answers.refreshed && !answers.unread.contains_key(address);
-            if told && !record.id.is_empty() && !matches!(seen, Some(FrozenSeen::CannotTell)) {
+            if told && record.attempt.is_some() && !matches!(seen, Some(FrozenSeen::CannotTell)) {
                 // No new one was made: there is nothing to look for any more.
-                Arc::make_mut(record).token = None;
+                Arc::make_mut(record).attempt = None;
                 settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
             }
             continue;
-        };
-        let inputs = match (record.id.is_empty(), catalogs.resource_type(&record.type_name)) {
-            // What is recorded was sent for the old one.
-            (false, TypeRef::Known(ty)) => settable(fields, &ty.schema),
-            _ => record.inputs.clone(),
         };
         let intent = Intent {
             address: address.clone(),
             op: StatusOp::Create,
             deposed: false,
-            token,
+            token: token.clone(),
             id: "".into(),
             retain: record.retain,
-            protect: record.protect,
-            type_name: record.type_name.clone(),
-            inputs,
-            dependencies: record.dependencies.clone(),
+            protect: attempt.protect,
+            type_name: attempt.type_name.clone(),
+            inputs: attempt.inputs.clone(),
+            dependencies: attempt.dependencies.clone(),
         };
-        if let Some(taken) = after_cut_off(&Open { intent }, Some(record), Some(seen), catalogs) {
+        let before = Arc::new(Record { attempt: None, ..Record::clone(record) });
+        if let Some(taken) = after_cut_off(&Open { intent }, Some(&before), Some(seen), catalogs) {
             *record = taken.clone();
             settled.push(Settled { address: address.clone(), record: Some(taken) });
         }
@@ -502,6 +495,7 @@ fn after_cut_off(
                 protect: intent.protect,
                 deposed,
                 token: None,
+                attempt: None,
                 attention: None,
                 unhealthy: Vec::new(),
                 schema_version,
@@ -549,11 +543,4 @@ fn as_sent(fields: &Value, sent: &Value) -> Value {
         }
     }
     Value::Map(Arc::new(all))
-}
-
-/// Of the fields that were seen those that can have been sent.
-fn settable(fields: &Value, schema: &Schema) -> Value {
-    let sent = |name: &Name| schema.fields.get(name).is_some_and(|field| !field.computed);
-    let fields = fields.as_map().into_iter().flatten().filter(|(name, value)| sent(name) && !value.is_null());
-    Value::Map(Arc::new(fields.map(|(name, value)| (name.clone(), value.clone())).collect()))
 }

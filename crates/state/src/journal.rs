@@ -140,6 +140,9 @@ impl Journal {
                     let mut record = outcome.record.as_deref();
                     while let Some(it) = record {
                         record_fits(it).map_err(|what| format!("`{address}`: {what}"))?;
+                        if let Some(attempt) = &it.attempt {
+                            record_fits(attempt).map_err(|what| format!("`{address}`: {what}"))?;
+                        }
                         record = it.deposed.as_deref();
                     }
                     fresh.insert(address, None);
@@ -217,13 +220,14 @@ fn fits(value: &Value, unknown_too: bool) -> Result<(), String> {
 }
 
 impl Record {
-    /// Whether anything in it, or in its deposed half, is secret.
+    /// Whether anything in it, in its deposed half, or in what may be in its place, is secret.
     pub fn has_secret(&self) -> bool {
         self.inputs.has_secret()
             || self.outputs.has_secret()
             || self.private.has_secret()
             || self.metadata.has_secret()
             || self.deposed.as_ref().is_some_and(|deposed| deposed.has_secret())
+            || self.attempt.as_ref().is_some_and(|attempt| attempt.has_secret())
     }
 }
 

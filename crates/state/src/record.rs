@@ -226,9 +226,12 @@ pub struct Record {
     /// The old half of a create-first replacement that is still there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deposed: Option<Box<Record>>,
-    /// The token of a call whose outcome is not known yet.
+    /// The token of a create of which nobody knows whether it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Name>,
+    /// What such a create would have put in the place of the thing that is there: its record, with the token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Box<Record>>,
     /// A person must choose what becomes of it: why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attention: Option<Name>,

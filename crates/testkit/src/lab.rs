@@ -380,6 +380,7 @@ impl Lab {
             .open
             .values()
             .map(|open| open.intent.token.as_ref())
+            .chain(snapshot.records.values().filter_map(|record| record.attempt.as_ref()?.token.as_deref()))
             .chain(snapshot.records.values().filter_map(|record| record.token.as_deref()))
             .collect();
         let mut ids: BTreeSet<&str> = snapshot.open.values().map(|open| open.intent.id.as_ref()).collect();

@@ -499,7 +499,11 @@ impl Told {
             self.line(format!("broken: a call of {address} is still open"));
         }
         for (address, record) in &snapshot.records {
-            if record.deposed.is_some() || record.token.is_some() || record.status.word != StatusWord::Ready {
+            if record.deposed.is_some()
+                || record.token.is_some()
+                || record.attempt.is_some()
+                || record.status.word != StatusWord::Ready
+            {
                 self.line(format!("broken: {address} is still {}", record.status));
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use blueprint::{Name, Value};
 use diag::Diagnostic;
 use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Stability};
-use state::{Record, StatusWord};
+use state::{Record, Status, StatusOp, StatusWord};
 
 use super::ask::AT_THE_END;
 use super::record::{Breach, breach};
@@ -125,7 +125,14 @@ impl Apply {
             && !made
         {
             // It may have been made all the same: the next plan looks for it by the token.
-            Arc::make_mut(failed).token = Some(request.token.clone());
+            let token = Some(request.token.clone());
+            if failed.id.is_empty() {
+                Arc::make_mut(failed).token = token;
+            } else {
+                let status = Status::new(StatusOp::Create, StatusWord::Failed);
+                let attempt = self.fresh(decided, request.desired.clone(), status);
+                Arc::make_mut(failed).attempt = Some(Box::new(Record { token, attempt: None, ..attempt }));
+            }
         }
         self.fail(task, decided, record, diagnostic.note(error.message), effects);
     }

@@ -126,6 +126,7 @@ impl Apply {
             protect: false,
             deposed: None,
             token: None,
+            attempt: None,
             attention: None,
             unhealthy: Vec::new(),
             schema_version: 0,

@@ -87,7 +87,7 @@ impl Apply {
     }
 
     /// The record of a thing as the document wants it, with what the provider answered.
-    fn fresh(&self, decided: &Decided, inputs: Value, status: Status) -> Record {
+    pub(super) fn fresh(&self, decided: &Decided, inputs: Value, status: Status) -> Record {
         Record {
             type_name: decided.type_name.clone(),
             status,
@@ -101,6 +101,8 @@ impl Apply {
             protect: decided.protect,
             deposed: None,
             token: None,
+            // It stays until somebody has looked for it, and then the plan has settled it.
+            attempt: decided.prior.as_ref().and_then(|prior| prior.attempt.clone()),
             attention: None,
             unhealthy: Vec::new(),
             schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),

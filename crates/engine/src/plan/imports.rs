@@ -218,6 +218,7 @@ pub(super) fn record_of(ty: &ResourceType, seen: &FrozenSeen, desired: &Value, i
         protect: false,
         deposed: None,
         token: None,
+        attempt: None,
         attention: None,
         unhealthy: Vec::new(),
         schema_version: ty.schema_version,

@@ -611,9 +611,19 @@ fn wait_for_users(
 ) {
     // Users as the state knows them: by thing and by intermediate value.
     let mut users: IndexMap<&Address, Vec<&Address>> = IndexMap::default();
+    // Those of which old halves do: these are done when the last of them is gone.
+    let mut old_users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
     for (address, record) in &snapshot.records {
         for used in &record.dependencies {
             users.entry(used).or_default().push(address);
+        }
+        if record.deposed.is_some()
+            && let Some(first) = builder.of.get(address).and_then(|tasks| tasks.left_over)
+        {
+            let last = first + record.old_halves().count() as u32 - 1;
+            for used in record.old_halves().flat_map(|old| &old.dependencies).filter(|used| *used != address) {
+                old_users.entry(used).or_default().push(last);
+            }
         }
     }
     let mut groups_using: IndexMap<&Address, Vec<&Name>> = IndexMap::default();
@@ -650,6 +660,11 @@ fn wait_for_users(
     }
     for decision in &draft.decisions {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        for on in old_users.get(&decision.address).into_iter().flatten() {
+            for goes in tasks.backward.into_iter().chain(tasks.left_over) {
+                builder.wait(goes, *on, Until::Ready);
+            }
+        }
         if let Some(left_over) = tasks.left_over {
             // Who still uses an old half lets go of it first.
             for user in users.get(&decision.address).into_iter().flatten().filter(|user| ***user != decision.address) {

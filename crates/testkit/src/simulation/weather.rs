@@ -73,8 +73,11 @@ pub(crate) struct Process {
     crashed: Notify,
     /// What should never have happened.
     broken: Mutex<Vec<String>>,
-    /// What must not have happened unless the thing at this address is made anew: who uses it has to bear that.
-    unless_remade: Mutex<HashMap<Address, String>>,
+    /// What must not have happened unless things are made anew after they were deleted: who uses these has to bear that,
+    /// and so has what it uses otherwise.
+    unless_remade: Mutex<Vec<String>>,
+    deleted: Mutex<HashSet<Address>>,
+    remakes: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -94,6 +97,8 @@ impl Process {
             crashed: Notify::new(),
             broken: Mutex::default(),
             unless_remade: Mutex::default(),
+            deleted: Mutex::default(),
+            remakes: AtomicBool::new(false),
         })
     }
 
@@ -123,8 +128,8 @@ impl Process {
     /// What should never have happened. `done`: the process did all that it had planned.
     pub(crate) fn broken(&self, done: bool) -> Vec<String> {
         let mut broken = lock(&self.broken).clone();
-        if done {
-            broken.extend(lock(&self.unless_remade).values().cloned());
+        if done && !self.remakes.load(Ordering::SeqCst) {
+            broken.extend(lock(&self.unless_remade).iter().cloned());
         }
         broken.sort_unstable();
         broken
@@ -197,6 +202,7 @@ impl Reached {
         }
         let world = lock(&self.world);
         if request.operation == Operation::Delete {
+            lock(&self.process.deleted).insert(call.address.clone());
             let Some(id) = request.id.filter(|id| world.thing(id).is_some()) else { return };
             // What links write, into their ends and into what these have in common, is no use of what it names.
             let linked = |type_name: &Name| {
@@ -208,12 +214,12 @@ impl Reached {
                 .find(|thing| thing.id.as_ref() != id && mentions(&thing.fields, id) && !linked(&thing.type_name));
             if let Some(user) = user {
                 let what = format!("{} was deleted while {} still uses it", call.address, user.place);
-                lock(&self.process.unless_remade).insert(call.address.clone(), what);
+                lock(&self.process.unless_remade).push(what);
             }
             return;
         }
-        if request.operation == Operation::Create {
-            lock(&self.process.unless_remade).remove(&call.address);
+        if request.operation == Operation::Create && lock(&self.process.deleted).contains(&call.address) {
+            self.process.remakes.store(true, Ordering::SeqCst);
         }
         let prefix = format!("{}/", call.instance);
         for thing in world.things().filter(|thing| thing.place.starts_with(&prefix)) {

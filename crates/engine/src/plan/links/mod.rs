@@ -396,10 +396,10 @@ fn decide_link(
             name: name.clone(),
             target: address,
             member,
+            insist: drifted || remade || undo.iter().any(|it| it.open),
             undo,
             place: place as u32,
             rank: one.rank,
-            insist: drifted || remade,
         };
         let values = Value::list(contributions.iter().map(|it| it.value.clone()));
         decisions.push(Decision {
@@ -572,10 +572,11 @@ fn undo_phases(
             name: name.clone(),
             target,
             member: of.element,
+            // Nobody knows whether that was written.
+            insist: undo.iter().any(|it| it.open),
             undo,
             place: place as u32,
             rank,
-            insist: false,
         };
         decisions.push(Decision {
             changes,
