@@ -193,7 +193,12 @@ async fn roll_back(
         Goal::Nothing => None,
     };
     tell(Event::RollingBack { generation: number });
-    let staged = alive(back.stage(goal, &mut found), store, lease, shell).await;
+    let staged = tokio::select! {
+        biased;
+        staged = alive(back.stage(goal, &mut found), store, lease, shell) => staged,
+        // What is there may take long to be read; nobody has to wait for that.
+        Some(_) = interrupts.recv() => None,
+    };
     let found = back.in_words(found);
     let Some(staged) = staged.filter(|_| !found.has_errors()) else {
         outcome.diagnostics.append(generation::left(&[], found));

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use engine::shell::{Interrupt, Operated};
-use engine::{Event, Options};
+use diag::Diagnostics;
+use engine::generation::Goal;
+use engine::shell::{Back, Interrupt, Operated};
+use engine::{Event, Options, Staged};
+use futures::future::LocalBoxFuture;
 use provider::{ErrorKind, ProviderError, Retries};
 use state::OperationOutcome::{Failed, Interrupted, Ready};
 
@@ -360,5 +363,32 @@ fn a_look_that_is_cut_short_says_nothing_of_the_thing() {
         assert_eq!(ran.ended(), Some(Interrupted));
         assert_eq!(ran.said(), ["error provider-failed: the create of `a` was cut short"]);
         assert_eq!(bench.statuses().await, ["cluster: create configured", "a: create failed"]);
+    });
+}
+
+/// A way back that is never found, because something does not answer.
+struct Never;
+
+impl Back for Never {
+    fn stage<'a>(&'a self, _: Goal, _: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn in_words(&self, found: Diagnostics) -> Diagnostics {
+        found
+    }
+}
+
+#[test]
+fn a_wish_to_stop_ends_the_search_for_the_way_back() {
+    lately(async {
+        let mut bench = Bench::new();
+        bench.settings.on_failure = engine::apply::OnFailure::Rollback;
+        bench.back = Some(&Never);
+        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
+        bench.accidents("create a", times(1, ErrorKind::Permanent));
+        let ran = bench.apply(Some(ONE)).await;
+        assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_secs(10)));
+        assert!(ran.said()[1].starts_with("error rollback-incomplete"), "{:?}", ran.said());
     });
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name};
 use diag::Diagnostics;
 use engine::apply::{Outcome, Settings};
-use engine::shell::{Chance, Interrupt, LEASE, Operated, Shell, operate};
+use engine::shell::{Back, Chance, Interrupt, LEASE, Operated, Shell, operate};
 use engine::{Event, Given, Options, Request, Staged};
 use provider::{Catalog, Provider};
 use state::OperationOutcome;
@@ -35,6 +35,8 @@ struct Bench {
     settings: Settings,
     begun: tokio::time::Instant,
     chance: Chance,
+    /// What makes the plan of a rollback.
+    back: Option<&'static dyn Back>,
     /// When a person wants to stop, after the run began.
     interrupts: Vec<(Duration, Interrupt)>,
 }
@@ -85,7 +87,15 @@ impl Bench {
         (lab.catalogs, lab.functions) = (Arc::new(catalogs), Arc::new(functions));
         let begun = tokio::time::Instant::now();
         let cloud = Arc::new(Cloud::new(catalog, lab.world.clone(), begun));
-        Bench { lab, cloud, settings: Settings::default(), begun, chance: Chance::seeded(7), interrupts: Vec::new() }
+        Bench {
+            lab,
+            cloud,
+            settings: Settings::default(),
+            begun,
+            chance: Chance::seeded(7),
+            back: None,
+            interrupts: Vec::new(),
+        }
     }
 
     /// From now on, these calls have these accidents, each call one; a call is `create a`, `read a`, `stable a`, ...
@@ -138,7 +148,7 @@ impl Bench {
         (staged, found)
     }
 
-    /// Carries a plan out in a process of its own.
+    /// Carries a plan out in a process of its own, and goes back after a failure where the settings say so.
     async fn run(&self, staged: Staged) -> Ran {
         let (sender, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let begun = tokio::time::Instant::now();
@@ -153,8 +163,18 @@ impl Bench {
         let mut events = Vec::new();
         let (shell, store) = (self.shell(), self.lab.store());
         let tell = |event| events.push(event);
-        let running =
-            operate(staged, false, &shell, &store, &self.lab.name, "tester@lab", self.settings, None, interrupts, tell);
+        let running = operate(
+            staged,
+            false,
+            &shell,
+            &store,
+            &self.lab.name,
+            "tester@lab",
+            self.settings,
+            self.back,
+            interrupts,
+            tell,
+        );
         let operated = running.await;
         let took = begun.elapsed();
         if matches!(operated, Operated::Lost(_)) {
