@@ -560,6 +560,9 @@ pub(crate) enum StateCommand {
         consent: Consent,
     },
     /// Write the state as a text; secrets in it are sealed.
+    ///
+    /// Nothing is left out: `import` elsewhere gives the same state with its history, generations to go back to, and calls
+    /// that were cut off, and writing it again gives the same text.
     Export {
         /// The file to write; without it, standard output.
         #[arg(value_name = "FILE")]
@@ -571,6 +574,8 @@ pub(crate) enum StateCommand {
         form: Option<String>,
     },
     /// Read back what `export` wrote, into a new instance or beside what is there.
+    ///
+    /// A new instance is as it was exported, history included. Beside something, only what is there now is taken in.
     Import {
         /// The file; `-` is standard input.
         #[arg(value_name = "FILE")]

@@ -145,6 +145,21 @@ fn unmanaged(staged: &Staged, shell: &Shell) -> Diagnostics {
     found
 }
 
+/// Shows a plan that is about to be carried out.
+pub(crate) fn present(staged: &Staged, report: &mut Report) {
+    if report.is_json() {
+        let mut line = json!({"format": json::FORMAT, "event": "plan"});
+        if let Some(line) = line.as_object_mut() {
+            line.extend(json::plan(&staged.plan));
+        }
+        report.mark(&mut line);
+        report.json_line(&line);
+        report.flush();
+    } else {
+        show(staged, report, false);
+    }
+}
+
 /// Shows a plan, asks unless it was kept or somebody said yes, and carries it out.
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller per kind of operation")]
 pub(crate) async fn carry_out(
@@ -162,17 +177,7 @@ pub(crate) async fn carry_out(
         report.diagnostics(&missing, files);
         return Ok(Exit::Unusable);
     }
-    if report.is_json() {
-        let mut line = json!({"format": json::FORMAT, "event": "plan"});
-        if let Some(line) = line.as_object_mut() {
-            line.extend(json::plan(&staged.plan));
-        }
-        report.mark(&mut line);
-        report.json_line(&line);
-        report.flush();
-    } else {
-        show(&staged, report, false);
-    }
+    present(&staged, report);
     if !staged.plan.unread_but_needed().is_empty() {
         // Which has been said.
         return Ok(Exit::Unusable);
@@ -181,6 +186,21 @@ pub(crate) async fn carry_out(
     if !yes && !staged.plan.is_empty() {
         ask(&staged, instance, report)?;
     }
+    carry_out_shown(staged, kept, setup, shell, instance, running, files, report).await
+}
+
+/// Carries out a plan that somebody has seen and agreed to.
+#[expect(clippy::too_many_arguments, reason = "the second half of `carry_out`")]
+pub(crate) async fn carry_out_shown(
+    staged: Staged,
+    kept: bool,
+    setup: &mut Setup,
+    shell: &Shell,
+    instance: &InstanceName,
+    running: &Running,
+    files: &Files,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     if staged.plan.secret
         && !setup.sealer.can_seal()
         && let Some(sealer) = key::make_if_watched(&report.terminal)?
@@ -282,7 +302,7 @@ pub(crate) async fn carry_out(
     Ok(exit)
 }
 
-fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<(), CommandError> {
+pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<(), CommandError> {
     let summary = match staged.plan.kind {
         OperationKind::State => "in the state alone".to_owned(),
         _ => plan_view::summary(staged.plan.counts()),

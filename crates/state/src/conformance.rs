@@ -47,6 +47,7 @@ const CASES: &[(&str, Case)] = &[
     ("exports are those of the last success", |place| Box::pin(exports(place))),
     ("instances do not touch each other", |place| Box::pin(apart(place))),
     ("readers see whole revisions while somebody writes", |place| Box::pin(reading(place))),
+    ("a journal is put back whole or not at all", |place| Box::pin(restored::refused(place))),
     ("of two writers one wins", |place| Box::pin(races(place))),
 ];
 
@@ -58,6 +59,9 @@ pub async fn store(make: &dyn Fn() -> Place) -> Vec<String> {
         if let Err(Failed(what)) = case(&place).await {
             failures.push(format!("{name}: {what}"));
         }
+    }
+    if let Err(Failed(what)) = restored::elsewhere(&make(), &make()).await {
+        failures.push(format!("a whole journal is put back elsewhere: {what}"));
     }
     failures
 }
@@ -99,6 +103,7 @@ macro_rules! check_err {
 }
 
 mod fencing;
+mod restored;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const NOW: i64 = 1_700_000_000;

@@ -1,6 +1,10 @@
 //! A state as a text of its own: to look at, to keep, to read back elsewhere (`cyan state export` and `import`).
 //!
+//! Nothing is lost: the text holds the whole journal beside what is true now, so that what reads it back has the same
+//! history, generations to go back to, and calls that were cut off; writing it again gives the same bytes.
 //! Secrets are sealed one by one, so that the rest can be read; without a key a state with a secret cannot be written.
+//!
+//! Format 1 had no journal: what it tells can be taken into a state, without a history.
 
 use std::sync::Arc;
 
@@ -8,15 +12,15 @@ use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::seal::{Place, SealError, Sealer};
-use crate::{Declared, Generation, InstanceName, Record, Remembered, Revision, Snapshot};
+use crate::{Declared, Entry, EntryKind, Generation, InstanceName, LogEntry, Record, Remembered, Revision, Snapshot};
 
 /// The version of the form.
-pub const EXPORT_FORMAT: u32 = 1;
+pub const EXPORT_FORMAT: u32 = 2;
 
 /// Where its secrets stand.
 const PLACE: Place<'static> = Place { uid: "export", record: 0 };
 
-/// Everything that is remembered of an instance, but its history.
+/// Everything that is remembered of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exported {
     /// The version of the form.
@@ -48,6 +52,9 @@ pub struct Exported {
     /// Children and data sources.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub declared: Declared,
+    /// Everything that was ever committed, oldest first; nothing in format 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<Entry>,
 }
 
 /// A text is no exported state, or not one that can be read here.
@@ -78,7 +85,7 @@ pub enum ExportedError {
 }
 
 impl Exported {
-    /// What a snapshot holds. Calls that were cut off are not part of it: they are settled first.
+    /// What a snapshot holds.
     pub fn of(instance: &InstanceName, snapshot: &Snapshot) -> Exported {
         Exported {
             format: EXPORT_FORMAT,
@@ -93,7 +100,26 @@ impl Exported {
             remembered: snapshot.remembered.clone(),
             metadata: snapshot.metadata.clone(),
             declared: snapshot.declared.clone(),
+            journal: Vec::new(),
         }
+    }
+
+    /// The same with the whole journal of that revision.
+    pub fn with_journal(mut self, journal: Vec<LogEntry>) -> Exported {
+        self.journal = journal.into_iter().map(|line| line.entry).collect();
+        self
+    }
+
+    /// The journal by operations, as [`Store::restore`](crate::Store::restore) takes it; nothing where there is none.
+    pub fn operations(&self) -> Vec<Vec<Entry>> {
+        let mut operations: Vec<Vec<Entry>> = Vec::new();
+        for entry in &self.journal {
+            match operations.last_mut() {
+                Some(last) if !matches!(entry.kind, EntryKind::Began(_)) => last.push(entry.clone()),
+                _ => operations.push(vec![entry.clone()]),
+            }
+        }
+        operations
     }
 
     /// Whether anything in it is secret.
@@ -103,18 +129,25 @@ impl Exported {
             || self.remembered.values().any(|remembered| remembered.value.has_secret())
             || self.metadata.has_secret()
             || self.declared.values().any(Value::has_secret)
+            || self.journal.iter().any(|entry| entry.kind.has_secret())
     }
 
     /// The text: indented JSON with a line end. `Sealed` if there is a secret and no key.
     pub fn write(&self, sealer: &Sealer) -> Result<String, ExportedError> {
-        let text = sealer
-            .write(PLACE, self, self.has_secret())
-            .map_err(|source| ExportedError::Sealed { verb: "sealed", source })?;
-        let not_a_state = |source| ExportedError::NotAState { source };
-        let tree: serde_json::Value = crate::read_json(text.as_bytes()).map_err(not_a_state)?;
-        let mut text = serde_json::to_string_pretty(&tree).map_err(not_a_state)?;
+        let tree = self.to_json(sealer)?;
+        let mut text = serde_json::to_string_pretty(&tree).map_err(|source| ExportedError::NotAState { source })?;
         text.push('\n');
         Ok(text)
+    }
+
+    /// The same as a tree, secrets sealed.
+    pub fn to_json(&self, sealer: &Sealer) -> Result<serde_json::Value, ExportedError> {
+        let text = sealer
+            .clone()
+            .steady()
+            .write(PLACE, self, self.has_secret())
+            .map_err(|source| ExportedError::Sealed { verb: "sealed", source })?;
+        crate::read_json(text.as_bytes()).map_err(|source| ExportedError::NotAState { source })
     }
 
     /// Reads what [`write`](Exported::write) wrote.
@@ -125,7 +158,7 @@ impl Exported {
             kind: Name,
         }
         let not_a_state = |source| ExportedError::NotAState { source };
-        let head: Head = serde_json::from_str(text).map_err(not_a_state)?;
+        let head: Head = crate::read_json(text.as_bytes()).map_err(not_a_state)?;
         if head.kind.as_ref() != "state" {
             let other = format!("it says that it is a `{}`", head.kind);
             return Err(not_a_state(serde::de::Error::custom(other)));
@@ -133,13 +166,35 @@ impl Exported {
         if head.format > u64::from(EXPORT_FORMAT) {
             return Err(ExportedError::Newer { found: head.format });
         }
-        sealer.read(PLACE, text.as_bytes(), true).map_err(|source| match source {
+        let read: Result<Exported, SealError> = sealer.read(PLACE, text.as_bytes(), true);
+        let exported = read.map_err(|source| match source {
             SealError::Form(source) => not_a_state(source),
             SealError::Foreign => match crate::read_json::<Exported>(text.as_bytes()) {
                 Err(source) => not_a_state(source),
                 Ok(_) => ExportedError::Sealed { verb: "opened", source: SealError::Foreign },
             },
             source => ExportedError::Sealed { verb: "opened", source },
-        })
+        })?;
+        if exported.contradicts_itself() {
+            let what = "what it says is there now is not what its journal leads to: it was changed by hand";
+            return Err(not_a_state(serde::de::Error::custom(what)));
+        }
+        Ok(exported)
+    }
+
+    /// Whether the journal leads to other records than are said to be there.
+    fn contradicts_itself(&self) -> bool {
+        let mut records: IndexMap<&Address, &Arc<Record>> = IndexMap::default();
+        for entry in &self.journal {
+            if let EntryKind::Outcome(outcome) = &entry.kind {
+                match &outcome.record {
+                    Some(record) => records.insert(&outcome.address, record),
+                    None => records.swap_remove(&outcome.address),
+                };
+            }
+        }
+        let is_same = |(address, record): (&Address, &Arc<Record>)| records.get(address) == Some(&record);
+        let same = records.len() == self.records.len() && self.records.iter().all(is_same);
+        !same && !self.journal.is_empty()
     }
 }

@@ -119,6 +119,25 @@ impl Key {
         Key { bytes, id: KeyId(id) }
     }
 
+    /// A nonce that is this secret's at this place alone: of HMAC-SHA-256 (RFC 2104) under the key.
+    fn nonce_of(&self, associated: &[u8], plain: &[u8]) -> [u8; NONCE] {
+        let padded = |with: u8| {
+            let mut block = Zeroizing::new([with; 64]);
+            block.iter_mut().zip(self.bytes).for_each(|(byte, key)| *byte ^= key);
+            Sha256::new().chain_update(block.as_slice())
+        };
+        let inner = padded(0x36)
+            .chain_update(b"cyanotype nonce 1\n")
+            .chain_update((associated.len() as u64).to_le_bytes())
+            .chain_update(associated)
+            .chain_update(plain)
+            .finalize();
+        let outer = padded(0x5c).chain_update(inner).finalize();
+        let mut nonce = [0; NONCE];
+        nonce.iter_mut().zip(outer).for_each(|(byte, drawn)| *byte = drawn);
+        nonce
+    }
+
     fn cipher(&self) -> XChaCha20Poly1305 {
         XChaCha20Poly1305::new((&self.bytes).into())
     }
@@ -137,6 +156,8 @@ pub struct Sealer {
     /// Keys of before: they open, and seal nothing any more.
     older: Vec<Arc<Key>>,
     nonces: Option<Nonces>,
+    /// Equal secrets at one place give equal texts.
+    steady: bool,
 }
 
 impl fmt::Debug for Sealer {
@@ -162,6 +183,13 @@ impl Sealer {
     /// The same sealer with nonces from here. Two equal ones under one key give the secrets away: for tests alone.
     pub fn with_nonces(mut self, nonces: Nonces) -> Sealer {
         self.nonces = Some(nonces);
+        self
+    }
+
+    /// The same sealer, which seals an equal secret at an equal place to an equal text: its nonces follow from both, under
+    /// the key. Whoever has two such texts can tell that much, and nothing else.
+    pub fn steady(mut self) -> Sealer {
+        self.steady = true;
         self
     }
 
@@ -271,11 +299,12 @@ impl Sealer {
     }
 
     fn seal(&self, key: &Key, place: Place<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+        let associated = associated(key, place, path);
         let nonce = match &self.nonces {
             Some(nonces) => XNonce::from(nonces().ok_or(SealError::NoNonce)?),
+            None if self.steady => XNonce::from(key.nonce_of(&associated, plain)),
             None => XNonce::try_generate().map_err(|_| SealError::NoNonce)?,
         };
-        let associated = associated(key, place, path);
         let payload = Payload { msg: plain, aad: &associated };
         // The cipher refuses only what is longer than 256 GiB.
         let sealed = key.cipher().encrypt(&nonce, payload).map_err(|_| SealError::Foreign)?;

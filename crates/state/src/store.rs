@@ -216,6 +216,19 @@ pub trait Store: Send + Sync {
     /// opened or `to` cannot seal. This store goes on with its former key: the place is to be opened with the new one.
     fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>>;
 
+    /// Puts a whole journal where none is: the operations of an instance, each with its entries, as `log` gave them elsewhere.
+    /// All or nothing. Afterwards everything is as it was there, with `revision` commits.
+    ///
+    /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held at `now` (seconds since 1970
+    /// UTC), `Refused` if the entries break a rule of the journal, or an operation of that id is known here already.
+    fn restore<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+        now: i64,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
     /// Whether it could seal a secret now: asked before an operation begins, so that it is refused rather than cut off.
     fn can_seal(&self) -> bool;
 

@@ -1,16 +1,17 @@
 //! `cyan state`, and what it shares with `cyan import`: changes of the state alone, each a plan that is shown first.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use diag::{Diagnostics, Files};
-use engine::shell::Clock;
-use engine::{Given, Options, Surgery};
+use diag::Files;
+use engine::shell::{Clock, Shell};
+use engine::{Given, Options, Staged, Surgery};
 use provider::Catalogs;
 use serde_json::json;
 use state::seal::{SealError, Sealer};
-use state::{Exported, ExportedError, InstanceName, StoreError};
+use state::{Exported, ExportedError, InstanceName, LogEntry, Revision, Snapshot, Store, StoreError};
 
-use crate::arguments::{Global, Running, State, StateCommand, Which};
+use crate::arguments::{Consent, Global, Running, State, StateCommand, Which};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
 use crate::key;
@@ -53,7 +54,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
                 }
             }
             let place = Place { which, may_be_new: Some(name), namespaces };
-            change(place, alone(Surgery::Load(exported.into())), &consent.into(), global, report).await
+            import(place, exported, consent, global, report).await
         }
         StateCommand::Rekey { file } => rekey(&file, global, report).await,
     }
@@ -100,7 +101,7 @@ impl Place {
 
 /// The instance that is meant: by the flag, by the document here, or the only one. An import may make a new one.
 async fn meant(place: &Place, global: &Global, report: &mut Report) -> Result<(Setup, InstanceName), CommandError> {
-    if place.namespaces.is_empty() {
+    if place.namespaces.is_empty() && place.may_be_new.is_none() {
         return chosen(None, &place.which, global, report).await;
     }
     let here = Source::here().ok().flatten();
@@ -127,9 +128,32 @@ pub(crate) async fn change(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut setup, instance) = meant(&place, global, report).await?;
+    match staged(place, options, global, report).await? {
+        Ok(Change { mut setup, instance, shell, staged }) => {
+            let files = Files::new();
+            operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await
+        }
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// A plan that changes the state alone, and what it needs to be carried out.
+struct Change {
+    setup: Setup,
+    instance: InstanceName,
+    shell: Shell,
+    staged: Staged,
+}
+
+async fn staged(
+    place: Place,
+    options: Options,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Result<Change, Exit>, CommandError> {
+    let (setup, instance) = meant(&place, global, report).await?;
     if operation::is_busy(&setup, &instance, report).await? {
-        return Ok(Exit::Busy);
+        return Ok(Err(Exit::Busy));
     }
     let snapshot = setup.store(false).load(&instance).await?;
     described(&setup, &snapshot)?;
@@ -141,10 +165,72 @@ pub(crate) async fn change(
     let options = Options { simulated: setup.global.offer.simulated, ..options };
     let wanted = Wanted { document: None, given: Given::default(), options, snapshot, answers: None };
     let files = Files::new();
-    let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
-        return Ok(Exit::Unusable);
+    let staged = operation::stage(wanted, &setup, &shell, &registry, &files, report).await;
+    Ok(staged.map(|staged| Change { setup, instance, shell, staged }).ok_or(Exit::Unusable))
+}
+
+/// Takes in what was exported: whole, with its history, where nothing is yet; otherwise what it says is true now.
+async fn import(
+    place: Place,
+    exported: Exported,
+    consent: Consent,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let exported = Arc::new(exported);
+    let surgery = Some(Surgery::Load(exported.clone()));
+    let options = Options { refresh: false, surgery, ..Options::default() };
+    let Change { mut setup, instance, shell, staged } = match staged(place, options, global, report).await? {
+        Ok(change) => change,
+        Err(exit) => return Ok(exit),
     };
-    operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await
+    let running = consent.into();
+    let files = Files::new();
+    if exported.journal.is_empty() || staged.snapshot.revision > Revision(0) {
+        return operation::carry_out(staged, false, &mut setup, &shell, &instance, &running, &files, report).await;
+    }
+    if exported.has_secret() && !setup.sealer.can_seal() {
+        return Err(CommandError::State(StoreError::NoKey));
+    }
+    operation::present(&staged, report);
+    if !(running.consent.yes || setup.config.yes) {
+        operation::ask(&staged, &instance, report)?;
+    }
+    let store = setup.store(true);
+    let restored = store.restore(&instance, exported.revision, exported.operations(), Clock::System.now()).await;
+    operation::tell_asides(store.as_ref(), report);
+    match restored {
+        Ok(()) => {
+            let operations = exported.operations().len();
+            let operations =
+                if operations == 1 { "1 operation".to_owned() } else { format!("{operations} operations") };
+            report.terminal.say(format!("`{instance}` is as it was exported, with the history of {operations}."));
+            if !report.is_json() {
+                report.terminal.data(&format!("{}\n", crate::view::plan::done(report.counts())));
+            }
+            Ok(Exit::Done)
+        }
+        // The same instance under another name: a thing that is done twice has two histories.
+        Err(StoreError::Refused { .. }) => {
+            report
+                .terminal
+                .say("Its history is here already, under another name: only what is true now is taken over.");
+            let running = Running::from(Consent { yes: true });
+            operation::carry_out_shown(staged, false, &mut setup, &shell, &instance, &running, &files, report).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is remembered, and the journal of the same revision, whoever writes meanwhile.
+async fn whole(store: &dyn Store, instance: &InstanceName) -> Result<(Snapshot, Vec<LogEntry>), StoreError> {
+    loop {
+        let snapshot = store.load(instance).await?;
+        let log = store.log(instance, None, usize::MAX).await?;
+        if store.head(instance).await? == snapshot.revision {
+            return Ok((snapshot, log));
+        }
+    }
 }
 
 async fn export(
@@ -154,15 +240,13 @@ async fn export(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, which, global, report).await?;
-    let snapshot = setup.store(false).load(&instance).await?;
+    let (snapshot, log) = whole(setup.store(false).as_ref(), &instance).await?;
     if let Some(address) = snapshot.open.keys().next() {
-        let diagnostic = engine::codes::NEEDS_ATTENTION
-            .new(format!("what became of a call of `{address}` is not settled, so the state is not whole"))
-            .help("settle it first: `cyan reconcile`");
-        report.diagnostics(&[diagnostic].into_iter().collect::<Diagnostics>(), &Files::new());
-        return Ok(Exit::Unusable);
+        report.terminal.say(format!(
+            "What became of a call of `{address}` is not settled; whoever takes the state in finds that out as here would be done."
+        ));
     }
-    let exported = Exported::of(&instance, &snapshot);
+    let exported = Exported::of(&instance, &snapshot).with_journal(log);
     let shown = file.map_or_else(|| "the state".to_owned(), |file| file.display().to_string());
     let text = exported.write(&setup.sealer).map_err(|error| unusable(&shown, error))?;
     match file {
@@ -172,8 +256,7 @@ async fn export(
             report.terminal.say(format!("The state of `{instance}` is in `{shown}`."));
         }
         None if report.is_json() => {
-            let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-            report.set_result(value);
+            report.set_result(exported.to_json(&setup.sealer).map_err(|error| unusable(&shown, error))?);
         }
         None => report.terminal.data(&text),
     }

@@ -62,3 +62,123 @@ fn a_state_of_a_newer_version_is_refused_in_one_way() {
         );
     }
 }
+
+const SHOP: &str = "version: 2023-04-20
+variables:
+  text: {type: string}
+  word: {type: string, secret: true, default: sesame}
+resources:
+  page: {type: local/file, spec: {path: page.txt, content: '${variables.text}', overwrite: true}}
+  key: {type: random/password, spec: {length: 12}}
+  safe: {type: local/file, spec: {path: safe.txt, sensitiveContent: '${variables.word} ${key.spec.result}', overwrite: true}}
+exports:
+  path: {type: string, field: page.spec.path}
+";
+
+/// All that was ever remembered goes along: secrets, history, generations to go back to, in one text that is the same again.
+#[test]
+fn what_is_exported_is_the_same_wherever_it_is_imported() {
+    let here = Place::with("shop.blueprint.yaml", SHOP);
+    here.ends(0, &["key", "new"]);
+    for text in ["one", "two", "three"] {
+        here.ends(0, &["deploy", "--yes", "--var", &format!("text={text}")]);
+    }
+    here.ends(0, &["state", "move", "safe", "vault", "--yes"]);
+    here.ends(0, &["state", "move", "vault", "safe", "--yes"]);
+    here.ends(0, &["stage", "--out", "kept.plan", "--var", "text=four"]);
+    here.ends(0, &["state", "export", "kept.json"]);
+    let text = here.read("kept.json");
+    assert!(!text.contains("sesame") && text.contains("$sealed"), "secrets are sealed");
+    here.ends(0, &["state", "export", "again.json"]);
+    assert!(here.read("again.json") == text, "equal texts of an equal state");
+
+    let there = Place::with("shop.blueprint.yaml", SHOP);
+    for name in ["kept.json", "kept.plan", "home/.config/cyan/key"] {
+        there.write(name, here.read(name));
+    }
+    let refused = there.ends(2, &["state", "import", "kept.json"]);
+    assert!(refused.err.contains("--yes"), "{}", refused.err);
+    assert!(!there.has(".cyan"), "nothing was done without a yes");
+    let imported = there.ends(0, &["state", "import", "kept.json", "--yes"]);
+    assert!(imported.err.contains("is as it was exported, with the history of 5 operations"), "{}", imported.err);
+    there.ends(0, &["state", "export", "again.json"]);
+    assert!(there.read("again.json") == text, "written again it is the same, byte by byte");
+    assert_eq!(there.ends(0, &["history"]).out, here.ends(0, &["history"]).out);
+    assert!(!there.read("kept.json").is_empty() && there.ends(1, &["state", "import", "kept.json", "--yes"]).code == 1);
+    // With the things themselves where they were, a plan of before still fits, and there are generations to go back to.
+    for name in ["page.txt", "safe.txt"] {
+        there.write(name, here.read(name));
+    }
+    there.ends(0, &["deploy", "kept.plan"]);
+    assert_eq!(there.read("page.txt"), "four");
+    there.ends(0, &["rollback", "1", "--yes"]);
+    assert_eq!(there.read("page.txt"), "one");
+    // A second history of the same operations cannot be.
+    let beside = there.ends(0, &["state", "import", "kept.json", "--yes", "-i", "copy"]);
+    assert!(beside.err.contains("Its history is here already"), "{}", beside.err);
+    let other_key = Place::with("shop.blueprint.yaml", SHOP);
+    other_key.write("kept.json", &text);
+    other_key.ends(0, &["key", "new"]);
+    let closed = other_key.ends(1, &["state", "import", "kept.json", "--yes"]);
+    assert!(closed.err.contains("cannot be opened with this key"), "{}", closed.err);
+    // What was changed by hand fits neither way.
+    let odd = text.replacen("page.txt", "leaf.txt", 1);
+    assert!(odd != text);
+    other_key.write("home/.config/cyan/key", here.read("home/.config/cyan/key"));
+    other_key.write("odd.json", odd);
+    let changed = other_key.ends(1, &["state", "import", "odd.json", "--yes"]);
+    assert!(changed.err.contains("changed by hand"), "{}", changed.err);
+    assert!(!other_key.has(".cyan"));
+}
+
+/// A call that was cut off is found out about wherever the state is taken in.
+#[test]
+fn what_was_cut_off_goes_along() {
+    let text =
+        "version: 2023-04-20\nresources:\n  blind: {type: local/command, spec: {create: 'touch began; sleep 2'}}\n";
+    let here = Place::with("shop.blueprint.yaml", text);
+    let mut child = here.cyan(&["deploy", "--yes"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    while !here.has("began") {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let exported = here.ends(0, &["state", "export", "kept.json"]);
+    assert!(exported.err.contains("What became of a call of `blind` is not settled"), "{}", exported.err);
+    let there = Place::with("shop.blueprint.yaml", text);
+    there.write("kept.json", here.read("kept.json"));
+    there.ends(0, &["state", "import", "kept.json", "--yes"]);
+    assert!(there.ends(1, &["deploy", "--yes"]).err.contains("error[needs-attention]"));
+    there.ends(0, &["reconcile", "--yes", "--adopt", "blind=made"]);
+    assert_eq!(there.ends(0, &["deploy", "--yes"]).last_line(), "0 created, 0 updated, 0 deleted");
+}
+
+/// Texts of every version that was ever written, each kept as it was; never changed.
+#[test]
+fn texts_of_every_version_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let kept = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let with_key = |place: &Place, words: &[&str]| {
+        let key = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+        crate::place::ran(place.cyan(words).env("CYAN_KEY", key).output().unwrap())
+    };
+    for name in ["export-1.json", "export-2.json"] {
+        let place = Place::new();
+        place.write("kept.json", kept(name));
+        let imported = with_key(&place, &["state", "import", "kept.json", "--yes"]);
+        assert_eq!(imported.code, 0, "{name}: {}{}", imported.out, imported.err);
+        let shown = with_key(&place, &["show", "--json", "--reveal"]);
+        assert!(shown.out.contains("sesame") && shown.out.contains("reader"), "{name}: {}{}", shown.out, shown.err);
+        if name == "export-2.json" {
+            let again = with_key(&place, &["state", "export"]);
+            assert!(again.out == kept(name), "{name}: {}", again.out);
+        }
+        place.write("newer.json", kept(name).replacen("\"format\": ", "\"format\": 9", 1));
+        let newer = with_key(&place, &["state", "import", "newer.json", "--yes", "-i", "other"]);
+        assert!(newer.code == 1 && newer.err.contains("this version reads up to 2"), "{}{}", newer.out, newer.err);
+    }
+    let place = Place::with("shop.blueprint.yaml", &kept("shop.blueprint.yaml"));
+    place.write("plan-1", kept("plan-1.json"));
+    let deployed = with_key(&place, &["deploy", "plan-1"]);
+    assert_eq!((deployed.code, deployed.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}", deployed.err);
+}

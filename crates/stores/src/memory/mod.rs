@@ -133,6 +133,38 @@ impl MemoryStore {
         Ok(instance.revision)
     }
 
+    fn restore_now(
+        &self,
+        name: &InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let mut begun: Vec<Name> = Vec::new();
+        for (done, entries) in (0..).zip(operations) {
+            let id = entries.first().and_then(|entry| match &entry.kind {
+                EntryKind::Began(operation) => Some(operation.id.clone()),
+                _ => None,
+            });
+            let lease = self.lease_now(name, "import", now, Duration::from_secs(1))?;
+            let committed = self.commit_now(&lease, Revision(done), entries);
+            let world = &mut *self.state.lock();
+            world.leases.get_mut(name).into_iter().for_each(|held| held.holder = None);
+            if let Err(error) = committed {
+                if !begun.is_empty() {
+                    world.instances.remove(name);
+                    world.operations.retain(|id| !begun.contains(id));
+                }
+                return Err(error);
+            }
+            begun.extend(id);
+        }
+        if let Some(instance) = self.state.lock().instances.get_mut(name).filter(|_| !begun.is_empty()) {
+            instance.revision = revision;
+        }
+        Ok(())
+    }
+
     fn load_now(&self, name: &InstanceName) -> Result<Snapshot, StoreError> {
         let world = self.state.lock();
         let Some(instance) = world.instances.get(name) else { return Ok(Snapshot::default()) };
@@ -443,6 +475,16 @@ impl Store for MemoryStore {
 
     fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async move { self.rekey_now(to, now) })
+    }
+
+    fn restore<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+        now: i64,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.restore_now(instance, revision, operations, now) })
     }
 
     fn can_seal(&self) -> bool {

@@ -294,6 +294,17 @@ impl Store for SqliteStore {
         })
     }
 
+    fn restore<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+        now: i64,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let request = Request::Restore { instance: instance.clone(), revision, operations, now };
+        Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
     fn can_seal(&self) -> bool {
         self.sealer.can_seal()
     }

@@ -60,6 +60,13 @@ pub(super) enum Request {
     Unlock {
         instance: InstanceName,
     },
+    /// Always alone: a refusal in the middle must leave nothing.
+    Restore {
+        instance: InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+        now: i64,
+    },
     /// Always alone: it has a transaction of its own.
     Rekey {
         to: Sealer,
@@ -183,7 +190,13 @@ impl Writer {
             self.known.clear();
             return vec![self.rekey(connection, to, *now).map(Answer::Rekeyed)];
         }
-        if requests.iter().any(|request| matches!(request, Request::Rekey { .. })) {
+        if let [Request::Restore { instance, revision, operations, now }] = requests {
+            self.known.clear();
+            let restored = self.restore(connection, instance, *revision, operations, *now);
+            self.known.clear();
+            return vec![restored.map(|()| Answer::Done)];
+        }
+        if requests.iter().any(|request| matches!(request, Request::Rekey { .. } | Request::Restore { .. })) {
             let each = requests.iter().map(std::slice::from_ref);
             return each.flat_map(|request| self.answer(connection, request)).collect();
         }
@@ -275,12 +288,43 @@ impl Writer {
                 Ok(Answer::Unlocked(holder))
             }
             Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
+            Request::Restore { .. } => Ok(Answer::Done),
             #[cfg(test)]
             Request::Pragma(name, value) => {
                 connection.pragma_update(None, name, value)?;
                 Ok(Answer::Done)
             }
         }
+    }
+
+    /// One transaction with a lease of its own for each operation.
+    fn restore(
+        &mut self,
+        connection: &mut Connection,
+        instance: &InstanceName,
+        revision: Revision,
+        operations: &[Vec<Entry>],
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let at = |error| failed(&path, error);
+        let words = |trouble| match trouble {
+            Trouble::Refused(error) | Trouble::Failed(error) => error,
+            Trouble::Sqlite(error) => failed(&path, error),
+            Trouble::Torn => damaged(&path),
+        };
+        schema::set_syncs(connection, true).map_err(at)?;
+        self.syncs = true;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        for (done, entries) in (0..).zip(operations) {
+            let request = Request::Lease { instance: instance.clone(), who: "import".into(), now, until: now + 1 };
+            let Answer::Leased(lease) = self.one(&transaction, &request).map_err(words)? else { continue };
+            self.commit(&transaction, &lease, Revision(done), entries).map_err(words)?;
+            self.end(&transaction, instance).map_err(words)?;
+        }
+        let sql = "UPDATE instances SET revision = ?2, digest_of = iif(digest IS NULL, NULL, ?2) WHERE name = ?1";
+        transaction.execute(sql, params![instance.as_str(), revision.0.cast_signed()]).map_err(at)?;
+        transaction.commit().map_err(at)
     }
 
     /// The row stays, so that epochs go on growing.

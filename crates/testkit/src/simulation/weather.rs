@@ -492,6 +492,16 @@ impl Store for Kept {
         self.behind.rekey(to, now)
     }
 
+    fn restore<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+        now: i64,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.behind.restore(instance, revision, operations, now)
+    }
+
     fn can_seal(&self) -> bool {
         self.behind.can_seal()
     }

@@ -110,6 +110,16 @@ impl Store for Cutting {
         self.inner.rekey(to, now)
     }
 
+    fn restore<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+        now: i64,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.restore(instance, revision, operations, now)
+    }
+
     fn can_seal(&self) -> bool {
         self.inner.can_seal()
     }

@@ -1,0 +1,80 @@
+//! A journal that was read in one place and is put back in another.
+
+use blueprint::Value;
+
+use super::{Failed, Hand, MINUTE, NOW, Place, began, full_operation, instance, intent, outcome, record, sealer};
+use crate::seal::Sealer;
+use crate::{Entry, Exported, Revision, Snapshot, Store, StoreError};
+
+async fn exported(store: &dyn Store, name: &str) -> Result<(Exported, Snapshot, String), Failed> {
+    let name = instance(name);
+    let snapshot = store.load(&name).await?;
+    let exported = Exported::of(&name, &snapshot).with_journal(store.log(&name, None, usize::MAX).await?);
+    let text = exported.write(&sealer()).map_err(|error| Failed(error.to_string()))?;
+    Ok((exported, snapshot, text))
+}
+
+/// With secrets, a history, a cut-off call, and the same text afterwards.
+pub(super) async fn elsewhere(place: &Place, other_place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let mut hand = Hand::take(&*store, "shop").await?;
+    let (entries, _) = full_operation();
+    let (first, rest) = entries.split_at(2);
+    hand.commit(first.to_vec()).await?;
+    hand.commit(rest.to_vec()).await?;
+    let secret = record(Value::from("s3cret").secret());
+    hand.commit(vec![began("op-2"), intent(1, "lost"), outcome(2, "key", secret)]).await?;
+    store.unlock(&instance("shop")).await?;
+    let mut other = Hand::take(&*store, "shop").await?;
+    other.commit(vec![began("op-3"), intent(1, "cut-off"), outcome(2, "plain", None)]).await?;
+    other.release().await?;
+    let (whole, before, text) = exported(&*store, "shop").await?;
+    let read = Exported::read(&text, &sealer()).map_err(|error| Failed(error.to_string()))?;
+    check!(read == whole, "the text reads as {read:?} instead of {whole:?}");
+    check!(!text.contains("s3cret"), "a secret lies open in the text");
+    check!(Exported::read(&text, &Sealer::none()).is_err(), "the text reads without a key");
+
+    // What is known here under the same ids is not known twice.
+    let operations = whole.operations();
+    check_eq!(operations.len(), 3, "operations");
+    let twice = store.restore(&instance("copy"), whole.revision, operations.clone(), NOW).await;
+    check_err!(twice, StoreError::Refused { .. }, "the same operations a second time");
+    check!(store.info(&instance("copy")).await?.is_none(), "half of it was put back");
+
+    let elsewhere = other_place(sealer());
+    elsewhere.restore(&instance("shop"), read.revision, read.operations(), NOW).await?;
+    let (_, after, again) = exported(&*elsewhere, "shop").await?;
+    check!(again == text, "writing it again gives another text");
+    check_eq!(after.open, before.open, "calls that were cut off");
+    let (here, there) = (store.history(&instance("shop"), 9).await?, elsewhere.history(&instance("shop"), 9).await?);
+    check_eq!(format!("{there:?}"), format!("{here:?}"), "the history");
+    // Sealed for the place where it lies now.
+    let other = other_place(Sealer::with_key([9; 32])).load(&instance("shop")).await;
+    check_err!(other, StoreError::WrongKey, "loading with another key");
+    Ok(())
+}
+
+/// Nothing is there afterwards that could not be put back in whole, and nothing is overwritten.
+pub(super) async fn refused(place: &Place) -> Result<(), Failed> {
+    let store = place(sealer());
+    let shop = instance("shop");
+    let fine = |id: &str| vec![began(id), outcome(1, "a", record(Value::Int(1)))];
+    let broken: Vec<Vec<Entry>> = vec![fine("op-1"), vec![outcome(1, "a", None)]];
+    check_err!(store.restore(&shop, Revision(7), broken, NOW).await, StoreError::Refused { .. }, "a broken journal");
+    check!(store.info(&shop).await?.is_none(), "half of it was put back");
+    let held = store.lease(&shop, "ann@host (1)", NOW, MINUTE).await?;
+    let busy = store.restore(&shop, Revision(7), vec![fine("op-1")], NOW).await;
+    check_err!(busy, StoreError::Busy { .. }, "putting back what somebody holds");
+    store.release(&held).await?;
+    store.restore(&shop, Revision(7), vec![fine("op-1"), fine("op-2")], NOW).await?;
+    let found = store.load(&shop).await?;
+    check_eq!((found.revision, &*found.uid, found.records.len()), (Revision(7), "op-1", 1), "what was put back");
+    let again = store.restore(&shop, Revision(7), vec![fine("op-3")], NOW).await;
+    check_err!(again, StoreError::Moved { .. }, "putting back where something is");
+    // And it is gone on from.
+    let mut hand = Hand::take(&*store, "shop").await?;
+    check_err!(hand.refused(fine("op-1")).await, StoreError::Refused { .. }, "an operation of before");
+    hand.commit(fine("op-3")).await?;
+    check_eq!(store.history(&shop, 9).await?.len(), 3, "operations");
+    Ok(())
+}
