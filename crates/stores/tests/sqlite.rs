@@ -275,10 +275,10 @@ fn the_first_format_is_read() {
     Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(sample).unwrap()).unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
     let (mut entries, mut wanted) = full_operation();
-    // Records told nothing of transforms and durations then, and states nothing of children.
+    // Records told nothing of transforms, durations and attempts then, and states nothing of children.
     let forget = |record: &mut Arc<Record>| {
         let record = Arc::make_mut(record);
-        (record.origin.made_from, record.took) = ("".into(), 0);
+        (record.origin.made_from, record.took, record.attempt) = ("".into(), 0, None);
     };
     wanted.records.values_mut().for_each(forget);
     for entry in &mut entries {
