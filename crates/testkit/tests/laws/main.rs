@@ -1,6 +1,7 @@
 //! The laws of ARCHITECTURE.md, each over many documents and accidents drawn at random (the seed of a failing one is
 //! printed and kept).
 
+mod catalogues;
 mod commits;
 mod crashes;
 mod linear;
