@@ -12,7 +12,7 @@ use provider::{Catalogs, Operation};
 use providers::fake::{self, Fault, FaultKind, When};
 use state::OperationOutcome;
 
-use super::{Target, number, roughly};
+use super::{TEXT, Target, number, roughly};
 use crate::lab::{Lab, settings};
 
 const WORDS: &[&str] = &[
@@ -72,6 +72,7 @@ pub(super) const DOCUMENT: Target = Target {
     seeds: || texts().into_iter().chain(json_texts()).collect(),
     words: WORDS,
     cases: 800,
+    longest: TEXT,
 };
 
 pub(super) const DEPLOY: Target = Target {
@@ -80,7 +81,8 @@ pub(super) const DEPLOY: Target = Target {
     run: deploy,
     seeds: || texts().into_iter().filter(|text| text.len() < 2_000).collect(),
     words: WORDS,
-    cases: 80,
+    cases: 50,
+    longest: TEXT,
 };
 
 /// The files of the conformance pack with one of these ends.

@@ -42,6 +42,8 @@ pub struct Target {
     pub words: &'static [&'static str],
     /// So many cases in the suite.
     pub cases: u64,
+    /// Longer inputs are cut.
+    pub longest: usize,
 }
 
 /// Every target.
@@ -86,8 +88,11 @@ pub struct Report {
     pub new: usize,
 }
 
-/// Inputs longer than this are cut.
-const LONGEST: usize = 64 << 10;
+/// Longer texts are cut.
+const TEXT: usize = 64 << 10;
+
+/// Longer files are cut.
+const FILE: usize = 1 << 20;
 
 /// So many inputs that showed something new are kept for mutation.
 const POOL: usize = 4096;
@@ -136,7 +141,7 @@ pub fn run(target: &Target, cases: u64, seed: u64, told: &mut dyn FnMut(&Report)
     let mut random = Random::new(seed);
     for case in 1..=cases {
         let mut input = mutate::mutated(&pool, target.words, &mut random);
-        input.truncate(LONGEST);
+        input.truncate(target.longest);
         report.cases = case;
         match tried(target, &input) {
             Ok(number) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options, plan_file};
 use futures::executor::block_on;
-use state::conformance::{began, finished, full_operation, full_record, intent, outcome, record, sealer};
+use state::conformance::{began, finished, full_operation, intent, outcome, record, sealer};
 use state::seal::Sealer;
 use state::{
     Entry, Exported, ExportedError, InstanceName, Journal, Lease, OperationOutcome, Revision, Snapshot, Store as _,
@@ -16,7 +16,7 @@ use state::{
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Failure, Mode, SqliteStore};
 
-use super::{Target, number, roughly};
+use super::{FILE, TEXT, Target, number, roughly};
 use crate::lab::Lab;
 
 const WORDS: &[&str] = &[
@@ -66,6 +66,7 @@ pub(super) const PLAN_FILE: Target = Target {
     seeds: || plans().clone(),
     words: WORDS,
     cases: 1_500,
+    longest: TEXT,
 };
 
 pub(super) const EXPORTED: Target = Target {
@@ -75,6 +76,7 @@ pub(super) const EXPORTED: Target = Target {
     seeds: || exports().clone(),
     words: WORDS,
     cases: 1_500,
+    longest: TEXT,
 };
 
 pub(super) const JOURNAL: Target = Target {
@@ -84,6 +86,7 @@ pub(super) const JOURNAL: Target = Target {
     seeds: journals,
     words: WORDS,
     cases: 1_500,
+    longest: TEXT,
 };
 
 pub(super) const DATABASE: Target = Target {
@@ -104,6 +107,7 @@ pub(super) const DATABASE: Target = Target {
         "NULL",
     ],
     cases: 150,
+    longest: FILE,
 };
 
 pub(super) const LOG: Target = Target {
@@ -112,7 +116,8 @@ pub(super) const LOG: Target = Target {
     run: log,
     seeds: || vec![databases().log.clone()],
     words: &["\0\0\0\0", "\u{7f}\u{6}\u{2}\0", "{\"", "shop"],
-    cases: 150,
+    cases: 60,
+    longest: FILE,
 };
 
 fn shop() -> InstanceName {
@@ -305,7 +310,7 @@ fn made() -> Result<Databases, Box<dyn std::error::Error>> {
     let lease = block_on(store.lease(&shop(), "fuzz", 100, Duration::from_secs(60)))?;
     let mut operation = vec![began("operation-2")];
     for step in 1..6_u32 {
-        operation.push(outcome(step, &format!("r{step}"), full_record()));
+        operation.push(outcome(step, &format!("r{step}"), record(Value::Int(i64::from(step)))));
         commit(&store, &lease, &mut revisions, std::mem::take(&mut operation))?;
     }
     commit(&store, &lease, &mut revisions, vec![finished(2, OperationOutcome::Ready)])?;
@@ -393,9 +398,10 @@ fn log(input: &[u8]) -> u64 {
     for seen in &seen {
         match seen {
             Ok(snapshot) => {
-                let known = databases().revisions.iter().position(|known| is_same(known, snapshot));
-                assert!(known.is_some(), "a torn state at {:?}", snapshot.revision);
-                words.push(format!("{known:?}"));
+                let revision = usize::try_from(snapshot.revision.0).unwrap_or(usize::MAX);
+                let known = databases().revisions.get(revision).is_some_and(|known| is_same(known, snapshot));
+                assert!(known, "a torn state at {:?}", snapshot.revision);
+                words.push(revision.to_string());
             }
             Err(what) => words.push((*what).to_owned()),
         }

@@ -7,7 +7,7 @@ use diag::{Diagnostics, FileId, Span, TextMap};
 use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
 use syntax::{Content, Format, Node, Tree, layout, parse};
 
-use super::{Target, documents, number, roughly};
+use super::{TEXT, Target, documents, number, roughly};
 
 pub(super) const YAML: Target = Target {
     name: "yaml",
@@ -54,6 +54,7 @@ pub(super) const YAML: Target = Target {
         "? - a\n: - b\n",
     ],
     cases: 4_000,
+    longest: TEXT,
 };
 
 pub(super) const JSON: Target = Target {
@@ -73,6 +74,7 @@ pub(super) const JSON: Target = Target {
         "null", "-", "1e5", "0.5", "\n", "'", "\\", "NaN", "#",
     ],
     cases: 4_000,
+    longest: TEXT,
 };
 
 pub(super) const EXPRESSION: Target = Target {
@@ -140,6 +142,7 @@ pub(super) const EXPRESSION: Target = Target {
         "datetime(\"rfc3339\")",
     ],
     cases: 4_000,
+    longest: TEXT,
 };
 
 pub(super) const LAYOUT: Target = Target {
@@ -176,6 +179,7 @@ pub(super) const LAYOUT: Target = Target {
         "long-word-that-takes-a-good-part-of-a-line-of-a-hundred-characters ",
     ],
     cases: 2_500,
+    longest: TEXT,
 };
 
 fn read(input: &[u8], format: Format) -> u64 {

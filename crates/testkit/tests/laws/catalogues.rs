@@ -47,7 +47,12 @@ fn sample(field: &Field, count: &mut usize, deep: usize) -> Option<String> {
                 Some(pattern) if pattern.contains("arn") => "arn:aws:iam::123456789012:role/plain".to_owned(),
                 _ => "plain".to_owned(),
             };
-            format!("\"{}\"", format!("{text}{}", "n".repeat(least.saturating_sub(text.len()))).get(..most.min(64)).unwrap_or("plain"))
+            format!(
+                "\"{}\"",
+                format!("{text}{}", "n".repeat(least.saturating_sub(text.len())))
+                    .get(..most.min(64))
+                    .unwrap_or("plain")
+            )
         }
         Kind::Integer => format!("{}", field.constraint.min.unwrap_or(1.0) as i64),
         Kind::Float => format!("{:?}", field.constraint.min.unwrap_or(1.0)),
