@@ -380,6 +380,7 @@ impl Document {
             chance: Chance::System,
             sources: registry::sources(),
             http: None,
+            waits: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         let (catalogs, functions) = (&registry.catalogs, &registry.functions);
@@ -456,6 +457,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         clock: Clock::System,
         chance: Chance::System,
         http: Some(fetch::http_get()),
+        waits: None,
         cancel: tokio_util::sync::CancellationToken::new(),
     };
     let none = Frozen::default();
@@ -485,6 +487,8 @@ pub(crate) struct Setup {
     pub(crate) place: StatePlace,
     /// What seals and opens secrets.
     pub(crate) sealer: Sealer,
+    /// Nothing is said by the way.
+    pub(crate) quiet: bool,
 }
 
 impl Setup {
@@ -516,6 +520,7 @@ impl Setup {
         if let (None, Some(color)) = (global.color, config.color) {
             terminal.set_color(color);
         }
+        let quiet = terminal.quiet || terminal.json;
         let offer = catalogs::offer(global, &config, report)?;
         let place = match (&global.state, &config.state) {
             (Some(url), _) => StatePlace::parse(url, Path::new(""))?,
@@ -525,7 +530,7 @@ impl Setup {
         let place = place.kept_apart(offer.simulated)?;
         let mut global = Global { offer, ..global.clone() };
         global.strict |= config.strict;
-        Ok(Setup { global, config, place, sealer: key::sealer()? })
+        Ok(Setup { global, config, place, sealer: key::sealer()?, quiet })
     }
 
     /// Opens the state.
@@ -564,6 +569,7 @@ impl Setup {
             chance: Chance::System,
             sources: registry::sources(),
             http: Some(fetch::http_get()),
+            waits: (!self.quiet).then(crate::terminal::says_waits),
             cancel: tokio_util::sync::CancellationToken::new(),
         })
     }

@@ -5,8 +5,11 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anstyle::{AnsiColor, Style};
+use engine::shell::Waits;
 
 use crate::exit::CommandError;
 
@@ -73,6 +76,23 @@ impl Paint {
     pub(crate) fn cyan(self, text: impl Display) -> String {
         self.with(AnsiColor::Cyan.on_default(), text)
     }
+}
+
+/// Of so many pauses a person is told.
+const MANY: usize = 5;
+
+/// Says that a provider is asked again while a plan is made, the first few times.
+pub(crate) fn says_waits() -> Waits {
+    let said = AtomicUsize::new(0);
+    Arc::new(move |what, pause, why| {
+        let text = match said.fetch_add(1, Ordering::Relaxed) {
+            told if told < MANY => format!("{what}: asked again in {}, {why}\n", blueprint::format_duration(pause)),
+            MANY => "(and more that is asked again)\n".to_owned(),
+            _ => return,
+        };
+        // Nobody is there to be told that nobody can be told.
+        let _ = io::stderr().write_all(text.as_bytes());
+    })
 }
 
 /// What is said, and how much of it.

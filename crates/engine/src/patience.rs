@@ -130,10 +130,12 @@ impl<'w> Patient<'w> {
                 put().await
             };
             match answer {
-                Err(error) => match lane.retries.again(&error, retries, &what.to_string()) {
-                    Some(pause) => self.world.pause(pause).await,
-                    None => return Err(error),
-                },
+                Err(error) => {
+                    let what = what.to_string();
+                    let Some(pause) = lane.retries.again(&error, retries, &what) else { return Err(error) };
+                    self.world.waits(&what, pause, &error.message);
+                    self.world.pause(pause).await;
+                }
                 answer => return answer,
             }
             retries += 1;
@@ -157,6 +159,10 @@ impl World for Patient<'_> {
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         self.world.pause(duration)
+    }
+
+    fn waits(&self, what: &str, pause: Duration, why: &str) {
+        self.world.waits(what, pause, why);
     }
 
     fn random(&self) -> [u8; 16] {

@@ -68,6 +68,11 @@ pub trait World: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
+    /// A provider that is asked about `what` will be asked again after a pause, and why: for people.
+    fn waits(&self, what: &str, pause: Duration, why: &str) {
+        let _ = (what, pause, why);
+    }
+
     /// 16 random bytes.
     fn random(&self) -> [u8; 16];
 

@@ -55,6 +55,7 @@ fn main() {
             chance: Chance::System,
             sources: Default::default(),
             http: None,
+            waits: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         let store: Box<dyn Store> = match &state {

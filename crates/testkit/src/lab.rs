@@ -195,6 +195,7 @@ impl Lab {
             chance: self.chance.clone(),
             sources: self.sources(),
             http: None,
+            waits: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         (shell, first)

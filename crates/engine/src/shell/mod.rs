@@ -31,6 +31,9 @@ pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
+/// Told that a provider is asked again: about what, after how long, and why.
+pub type Waits = Arc<dyn Fn(&str, Duration, &str) + Send + Sync>;
+
 /// What time it is.
 #[derive(Clone, Debug)]
 pub enum Clock {
@@ -122,6 +125,8 @@ pub struct Shell {
     pub sources: source::Sources,
     /// How URLs are fetched; none where that is not allowed.
     pub http: Option<HttpGet>,
+    /// Who wants to hear that a provider is asked again; nobody, if none is given.
+    pub waits: Option<Waits>,
     /// Ended when nobody waits any more.
     pub cancel: CancellationToken,
 }
@@ -174,6 +179,12 @@ impl World for Shell {
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(tokio::time::sleep(duration))
+    }
+
+    fn waits(&self, what: &str, pause: Duration, why: &str) {
+        if let Some(waits) = &self.waits {
+            waits(what, pause, why);
+        }
     }
 
     fn random(&self) -> [u8; 16] {

@@ -59,6 +59,7 @@ fn shell(lab: &Lab) -> Shell {
         chance: Chance::seeded(u64::from(u32::MAX)),
         sources: Default::default(),
         http: None,
+        waits: None,
         cancel: tokio_util::sync::CancellationToken::new(),
     }
 }

@@ -392,3 +392,23 @@ fn a_wish_to_stop_ends_the_search_for_the_way_back() {
         assert!(ran.said()[1].starts_with("error rollback-incomplete"), "{:?}", ran.said());
     });
 }
+
+#[test]
+fn a_person_is_told_why_a_plan_takes_so_long() {
+    lately(async {
+        let bench = Bench::new();
+        bench.apply(Some(ONE)).await;
+        bench.accidents("read a", times(2, ErrorKind::Throttled));
+        let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let heard = told.clone();
+        let mut shell = bench.shell();
+        shell.waits = Some(std::sync::Arc::new(move |what: &str, pause: Duration, why: &str| {
+            heard.lock().expect("nobody panics with it").push(format!("{what} {}s {why}", pause.as_secs_f64().round()));
+        }));
+        let snapshot = bench.lab.snapshot().await;
+        let looked = engine::drift(&snapshot, &bench.lab.catalogs, &shell, &mut Diagnostics::new()).await;
+        assert!(looked.unread.is_empty());
+        let told = told.lock().expect("nobody panics with it").clone();
+        assert_eq!(told, ["a 2s too much at the moment", "a 4s too much at the moment"]);
+    });
+}

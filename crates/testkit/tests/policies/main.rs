@@ -117,6 +117,7 @@ impl Bench {
             chance: self.chance.clone(),
             sources: Default::default(),
             http: None,
+            waits: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         }
     }
