@@ -4,6 +4,7 @@
 mod catalogues;
 mod commits;
 mod crashes;
+mod leases;
 mod linear;
 mod links;
 mod order;
