@@ -102,6 +102,31 @@ pub(crate) async fn is_busy(setup: &Setup, instance: &InstanceName, report: &mut
     Ok(holder.is_some())
 }
 
+/// What is remembered, as it was loaded or as it is now, where its open calls were really cut off: none (which has been
+/// said) if somebody is at work on them. Who was at work when it was loaded may have come to an end since.
+pub(crate) async fn at_rest(
+    loaded: Option<Snapshot>,
+    setup: &Setup,
+    instance: &InstanceName,
+    report: &mut Report,
+) -> Result<Option<Snapshot>, CommandError> {
+    let store = setup.store(false);
+    let mut snapshot = match loaded {
+        Some(loaded) => loaded,
+        None => store.load(instance).await?,
+    };
+    while !snapshot.open.is_empty() {
+        if is_busy(setup, instance, report).await? {
+            return Ok(None);
+        }
+        if store.head(instance).await? == snapshot.revision {
+            break;
+        }
+        snapshot = store.load(instance).await?;
+    }
+    Ok(Some(snapshot))
+}
+
 /// Tells what a store has done by itself: above all where it has kept a state that it has rewritten.
 pub(crate) fn tell_asides(store: &dyn Store, report: &Report) {
     for aside in store.asides() {

@@ -33,7 +33,7 @@ pub(crate) async fn from_state(
         return Ok(Exit::Busy);
     }
     options.refresh &= !setup.config.no_refresh;
-    let snapshot = setup.store(false).load(&instance).await?;
+    let Some(snapshot) = operation::at_rest(None, &setup, &instance, report).await? else { return Ok(Exit::Busy) };
     described(&setup, &snapshot)?;
     let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
     let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));

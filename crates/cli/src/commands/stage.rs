@@ -91,12 +91,11 @@ pub(crate) async fn ready_with(
     if document.found.has_errors() {
         return Ok(Err(Exit::Unusable));
     }
-    let snapshot = loaded?;
-    described(&setup, &snapshot)?;
-    // Otherwise the lease decides, when it is taken.
-    if !snapshot.open.is_empty() && operation::is_busy(&setup, &instance, report).await? {
+    // Where no call is open the lease decides, when it is taken.
+    let Some(snapshot) = operation::at_rest(Some(loaded?), &setup, &instance, report).await? else {
         return Ok(Err(Exit::Busy));
-    }
+    };
+    described(&setup, &snapshot)?;
     let frozen = document.frozen(&setup.place);
     if !setup.names_instance(which.instance.as_ref()) && belongs_elsewhere(&snapshot, &frozen.path, &instance, report) {
         return Ok(Err(Exit::Unusable));

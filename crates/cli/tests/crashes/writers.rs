@@ -146,3 +146,42 @@ fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
 }
+
+/// Several people at once, again and again: whoever comes second is refused or finds that somebody was quicker, and every
+/// thing is made once. (`mkdir` fails where something is already.)
+#[test]
+fn of_many_at_once_one_does_it() {
+    let text = "version: 2023-04-20
+variables:
+  round: {type: string}
+resources:
+  first: {type: local/command, spec: {create: mkdir first, triggers: {round: '${variables.round}'}, delete: rmdir first}}
+  second: {type: local/command, dependsOn: first, spec: {create: mkdir second, delete: rmdir second}}
+";
+    let place = Place::with("shop.blueprint.yaml", text);
+    let (mut done, mut refused) = (0, 0);
+    for round in 0..6 {
+        let round = format!("round={}", round % 3);
+        let words: &[&str] =
+            if round == "round=2" { &["destroy", "--yes"] } else { &["deploy", "--yes", "--var", &round] };
+        let begin = || {
+            let mut command = place.cyan(words);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        };
+        let children: Vec<std::process::Child> = (0..4).map(|_| begin()).collect();
+        for child in children {
+            let ended = ran(child.wait_with_output().unwrap());
+            match ended.code {
+                0 => done += 1,
+                1 => assert!(ended.err.contains("error[plan-stale]"), "{words:?}: {}{}", ended.out, ended.err),
+                5 => assert!(ended.err.contains("error[instance-busy]"), "{words:?}: {}{}", ended.out, ended.err),
+                _ => panic!("{words:?}: {}{}", ended.out, ended.err),
+            }
+            refused += u32::from(ended.code != 0);
+        }
+        let is_there = round != "round=2";
+        assert_eq!((place.has("first"), place.has("second")), (is_there, is_there), "{words:?}");
+    }
+    println!("{done} were done, {refused} refused");
+    assert!(done >= 6, "in each round at least one comes through: {done}");
+}
