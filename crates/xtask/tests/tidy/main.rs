@@ -10,6 +10,7 @@ mod generated;
 mod implementations;
 mod licences;
 mod metadata;
+mod reliability;
 mod specification;
 
 use std::fs;

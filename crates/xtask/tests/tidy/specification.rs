@@ -107,9 +107,12 @@ fn is_code(path: &str) -> bool {
     crate::root().join(path).exists()
 }
 
-/// Whether this is something that the test command runs: a test function, a page with documents, a case, an example of the
-/// specification. A file as a whole is none, because nobody would notice what goes missing in it.
-fn is_test(name: &str) -> bool {
+/// Whether this is something that the test command runs: a test function, a page with documents, a case, a script, an
+/// example of the specification. A file as a whole is none, because nobody would notice what goes missing in it.
+pub(crate) fn is_test(name: &str) -> bool {
+    if let Some(script) = name.strip_prefix("C/") {
+        return crate::root().join("crates/testkit/scenarios").join(script).with_extension("txt").exists();
+    }
     if let Some((file, function)) = name.split_once('#') {
         return std::fs::read_to_string(crate::root().join(file)).is_ok_and(|text| has_test(&text, function));
     }
