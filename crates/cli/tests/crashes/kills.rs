@@ -8,13 +8,13 @@ use crate::shop::{Aim, Shop};
 const KILLS: u32 = 200;
 
 /// Where the moments are drawn from, unless `CYAN_CRASH_SEED` says otherwise.
-const SEED: u64 = 20_230_420;
+pub(crate) const SEED: u64 = 20_230_420;
 
 /// A sequence of numbers without a pattern (SplitMix64).
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -22,7 +22,7 @@ impl Draw {
     }
 
     /// A part of a length of time.
-    fn within(&mut self, length: Duration) -> Duration {
+    pub(crate) fn within(&mut self, length: Duration) -> Duration {
         length.mul_f64((self.next() >> 11) as f64 / (1u64 << 53) as f64)
     }
 

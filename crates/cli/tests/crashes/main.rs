@@ -7,6 +7,7 @@
 
 mod disk;
 mod formats;
+mod journal;
 mod kills;
 #[path = "../binary/place.rs"]
 mod place;

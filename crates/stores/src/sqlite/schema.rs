@@ -330,6 +330,15 @@ fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
+/// Takes everything from the log beside the file into it, and leaves nothing there: what the file has taken in and the log
+/// still holds would be taken back where that is cut short. That readers are in the way for longer is no error.
+pub(super) fn empty_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.busy_timeout(PATIENCE / 50)?;
+    let emptied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    connection.busy_timeout(PATIENCE)?;
+    emptied
+}
+
 /// Makes a new folder last. Best effort: not every system can.
 fn sync_folder(folder: Option<&Path>) {
     let folder = match folder {
