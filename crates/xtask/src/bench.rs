@@ -15,11 +15,7 @@ const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each,modules,links", "-
 /// # Errors
 /// If a program cannot be started or the report cannot be written.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
-    let built = Command::new(cargo()).current_dir(root).args(["build", "--release", "--package", "cli"]).status()?;
-    if !built.success() {
-        return Ok(false);
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let Some(target) = build(root)? else { return Ok(false) };
     let bench = root.join("bench");
     let results = target.join("bench.json");
     let script = |with: &[&str]| {
@@ -47,6 +43,25 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     println!("written: bench/latest.md");
     let failed = fs::read_to_string(&results)?.contains("\"failed\":");
     Ok(measured && !failed)
+}
+
+/// Builds the binary, measures all that docs/performance.md states, and writes its table; whether that could be done.
+///
+/// # Errors
+/// If a program cannot be started.
+pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
+    let Some(target) = build(root)? else { return Ok(false) };
+    let mut command = Command::new("python3");
+    command.current_dir(root.join("bench")).arg("performance.py");
+    command.arg("--bin").arg(target.join("release/cyan")).arg("--work").arg(&target);
+    Ok(command.arg("--page").arg(root.join("docs/performance.md")).args(arguments).status()?.success())
+}
+
+/// Builds the binary for users; the folder it is built in, or nothing if it does not build.
+fn build(root: &Path) -> Result<Option<PathBuf>, std::io::Error> {
+    let built = Command::new(cargo()).current_dir(root).args(["build", "--release", "--package", "cli"]).status()?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(built.success().then_some(target))
 }
 
 /// Processor, cores, memory, kernel: what a figure means nothing without.

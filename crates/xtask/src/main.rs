@@ -29,6 +29,7 @@ cargo xtask accept              writes anew what tests compare with: reference p
 cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormation's schemas; --check compares, if they are at hand
 cargo xtask fuzz TARGET         looks for inputs that break a law: [--cases N] [--seed S] [--libfuzzer SECONDS]; without TARGET it lists them
 cargo xtask mutants try         makes small changes that a test should notice: [--shard I/N] [--in PATH]; `summary` counts
+cargo xtask performance         measures all that docs/performance.md states, and writes its table anew
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
 ";
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Some("accept") => suite::accept(&root()),
         Some("fuzz") => fuzz::run(&root(), &rest),
         Some("mutants") => mutants::run(&root(), &rest),
+        Some("performance") => bench::performance(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {
