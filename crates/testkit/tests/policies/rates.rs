@@ -102,27 +102,30 @@ fn many_that_are_looked_at_share_the_rate() {
     });
 }
 
+/// Twenty data sources, every other one of which can be read only once something is there, and who reads them.
+fn asking() -> String {
+    let mut text = String::from("version: 2023-04-20\ndatasources:\n");
+    for number in 0..20 {
+        let search = if number % 2 == 0 { "\"none\"" } else { "\"${resources.a.spec.id}\"" };
+        let _ = writeln!(
+            text,
+            "  d{number}: {{type: test/network, filter: {{field: name, operator: \"!=\", search: {search}}}, exports: {{name: {{type: string}}}}}}"
+        );
+    }
+    text.push_str("resources:\n  a: {type: test/data, spec: {input: 1}}\n");
+    for number in 0..20 {
+        let _ =
+            writeln!(text, "  r{number}: {{type: test/data, spec: {{input: \"${{datasources.d{number}.name}}\"}}}}");
+    }
+    text
+}
+
 #[test]
 fn questions_keep_to_it_at_stage_and_in_the_run() {
     lately(async {
         let second = Duration::from_secs(1);
         let bench = Bench::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
-        let mut text = String::from("version: 2023-04-20\ndatasources:\n");
-        for number in 0..20 {
-            // Every other one can be read only once something is there.
-            let search = if number % 2 == 0 { "\"none\"" } else { "\"${resources.a.spec.id}\"" };
-            let _ = writeln!(
-                text,
-                "  d{number}: {{type: test/network, filter: {{field: name, operator: \"!=\", search: {search}}}, exports: {{name: {{type: string}}}}}}"
-            );
-        }
-        text.push_str("resources:\n  a: {type: test/data, spec: {input: 1}}\n");
-        for number in 0..20 {
-            let _ = writeln!(
-                text,
-                "  r{number}: {{type: test/data, spec: {{input: \"${{datasources.d{number}.name}}\"}}}}"
-            );
-        }
+        let text = asking();
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
         let made = all(&bench);
@@ -151,5 +154,20 @@ fn no_more_calls_are_under_way_than_the_provider_takes() {
         assert!(bench.stage(Some(&text), Options::default()).await.0.is_some());
         assert_eq!(bench.cloud.most_at_once(), 3);
         assert_eq!(bench.begun.elapsed() - begun, Duration::from_secs(17));
+    });
+}
+
+#[test]
+fn no_more_questions_are_under_way_than_the_provider_takes() {
+    lately(async {
+        let bench = Bench::with(|catalog| catalog.max_parallel = 3);
+        bench.accidents("fetch data", vec![Accident::Takes(Duration::from_secs(1)); 20]);
+        let begun = bench.begun.elapsed();
+        let (staged, _) = bench.stage(Some(&asking()), Options::default()).await;
+        assert_eq!((bench.cloud.most_at_once(), bench.begun.elapsed() - begun), (3, Duration::from_secs(4)));
+        bench.cloud.forget();
+        let ran = bench.run(staged.expect("a plan")).await;
+        assert_eq!((ran.ended(), bench.cloud.most_at_once()), (Some(Ready), 3));
+        assert_eq!(ran.took, Duration::from_secs(4));
     });
 }
