@@ -210,7 +210,7 @@ impl Apply {
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.after[task as usize]) {
-                if until == Until::Over && is_over {
+                if is_over && (until == Until::Over || self.stand_in_line(task, waiter)) {
                     self.waited(waiter);
                     continue;
                 }

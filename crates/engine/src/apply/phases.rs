@@ -167,6 +167,14 @@ impl Apply {
         self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
     }
 
+    /// Whether one phase waits for another only because both write into one target, each for a link of its own.
+    pub(super) fn stand_in_line(&self, task: u32, waiter: u32) -> bool {
+        let phase = |task: u32| phase_of(self.plan.tasks[task as usize].decision.as_ref()?);
+        let writes = |phase: &&Phase| phase.into.is_some();
+        let pair = phase(task).filter(writes).zip(phase(waiter).filter(writes));
+        pair.is_some_and(|(one, other)| one.target == other.target && one.link != other.link)
+    }
+
     /// Whether the link of a phase has turned out not to be there: what it has written is taken out.
     fn is_phase_gone(&self, phase: &Phase) -> bool {
         phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
@@ -353,6 +361,7 @@ impl Apply {
         self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
         self.running[task as usize].request = None;
         self.running[task as usize].tries = 0;
+        self.running[task as usize].late = false;
         self.running[task as usize].progress = Progress::Ready;
         self.ready.push_front(task, &self.ranks);
         true

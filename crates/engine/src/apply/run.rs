@@ -560,7 +560,12 @@ impl Apply {
 
     /// How long the action of a task may take, where its resource says so.
     fn limit(&self, decided: &Decided, verb: Verb) -> Option<std::time::Duration> {
-        let declared = decided.element.and_then(|(number, _)| {
+        // A phase of a link is an update of what it writes into.
+        let element = match decided.linked.as_deref() {
+            Some(Linked::Phase(phase)) => phase.member,
+            _ => decided.element,
+        };
+        let declared = element.and_then(|(number, _)| {
             let (_, _, resource) = self.evaluation.as_ref()?.documents.resource(number)?;
             Some(resource.lifecycle.timeouts)
         });

@@ -412,3 +412,38 @@ fn a_person_is_told_why_a_plan_takes_so_long() {
         assert_eq!(told, ["a 2s too much at the moment", "a 4s too much at the moment"]);
     });
 }
+
+/// Two links that write into one role, one after the other.
+const LINKED: &str = "
+version: 2023-04-20
+resources:
+  fn:
+    type: test/function
+    linkSelector: {byLabel: {app: x}}
+    spec: {name: f, role: \"${role.spec.id}\"}
+  b: {type: test/bucket, metadata: {labels: {app: x}}, spec: {name: media}}
+  c: {type: test/bucket, metadata: {labels: {app: x}}, spec: {name: more}}
+  role: {type: test/role, metadata: {annotations: {cyan.timeout.update: 1m}}, spec: {name: r}}
+";
+
+#[test]
+fn what_a_link_writes_takes_no_longer_than_an_update_and_nobody_writes_beside_a_call_that_does_not_end() {
+    for (accident, updates, took) in [(Accident::Hangs, 2, 60), (Accident::Deaf, 1, 60 + 20)] {
+        lately(async {
+            let mut bench = Bench::new();
+            bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
+            bench.accidents("update role", [accident]);
+            let ran = bench.apply(Some(LINKED)).await;
+            assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_secs(took)));
+            let late = "was not done within 1m 0s";
+            assert!(ran.said().iter().any(|it| it.contains("not-stable") && it.contains(late)), "{:?}", ran.said());
+            assert_eq!(bench.cloud.times_of("update role").len(), updates, "{:#?}", ran.events);
+            let open = bench.statuses().await.iter().any(|it| it == "role: open");
+            assert_eq!(open, updates == 1);
+            // The next run goes on from there.
+            assert_eq!(bench.apply(Some(LINKED)).await.ended(), Some(Ready));
+            let (staged, _) = bench.stage(Some(LINKED), Options::default()).await;
+            assert!(staged.expect("a plan").plan.is_empty());
+        });
+    }
+}
