@@ -14,7 +14,7 @@ use state::{Entry, InstanceName, Lease, OperationOutcome, Revision, Snapshot, St
 use stores::sqlite::{Mode, SqliteStore};
 
 /// How many things there are, about.
-const MANY: i64 = 300;
+const MANY: i64 = 200;
 
 /// Where damage is drawn from.
 const SEED: u64 = 20_230_420;
@@ -148,7 +148,7 @@ fn damage(path: &Path, at: &[Whole], draw: &mut Draw, word: &str) -> (usize, usi
     let (database, journal) = (fs::read(path).unwrap(), fs::read(wal(path)).unwrap());
     let mut refused = 0;
     let mut seen = std::collections::BTreeSet::new();
-    for number in 0..48 {
+    for number in 0..36 {
         let mut journal = journal.clone();
         let place = draw.below(journal.len());
         let how = match number % 3 {
