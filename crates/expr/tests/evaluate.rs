@@ -365,6 +365,17 @@ fn results_are_bounded() {
 }
 
 #[test]
+fn a_text_is_bounded_however_large_its_parts_are() {
+    let mut world = world();
+    world.inputs.insert("big", Value::from("a".repeat(6 << 20)));
+    let functions = expr::core_functions();
+    let mut evaluate = |text| expr::evaluate(&parse(text), &functions, &mut world, &mut Diagnostics::new());
+    assert_eq!(evaluate("x${variables.big}").unwrap().as_text().map(str::len), Some((6 << 20) + 1));
+    let result = evaluate("x${variables.big}${variables.big}");
+    assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
+}
+
+#[test]
 fn the_deepest_expression_fits_the_stack_of_a_thread() {
     let text = format!("${{{}1{}}}", "list(".repeat(255), ")".repeat(255));
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
