@@ -365,6 +365,26 @@ fn results_are_bounded() {
 }
 
 #[test]
+fn what_an_unknown_value_holds_has_the_type_that_is_known_of_it() {
+    let object = blueprint::ObjectType {
+        fields: [("count".into(), Type::Int), ("words".into(), Type::list(Type::Text))].into_iter().collect(),
+    };
+    let mut world = world();
+    world.inputs.insert("later", Value::unknown(Some(Type::Object(object.into())), None));
+    world.inputs.insert("map", Value::unknown(Some(Type::map(Type::Int)), None));
+    let functions = expr::core_functions();
+    let mut ty = |text| match expr::evaluate(&parse(text), &functions, &mut world, &mut Diagnostics::new()).unwrap() {
+        Value::Unknown(unknown) => unknown.ty.as_ref().map(Type::to_string),
+        other => panic!("{other}"),
+    };
+    assert_eq!(ty("${variables.later.count}").as_deref(), Some("integer"));
+    assert_eq!(ty("${variables.later.words[3]}").as_deref(), Some("string"));
+    assert_eq!(ty("${variables.later.other}"), None);
+    assert_eq!(ty("${variables.map.any}").as_deref(), Some("integer"));
+    assert_eq!(ty("${variables.later.count.more}"), None);
+}
+
+#[test]
 fn a_text_is_bounded_however_large_its_parts_are() {
     let mut world = world();
     world.inputs.insert("big", Value::from("a".repeat(6 << 20)));
