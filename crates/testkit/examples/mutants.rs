@@ -28,9 +28,7 @@ const LONGEST: Duration = Duration::from_secs(900);
 /// The tests that are near a crate, those that find most in the least time first.
 fn tests(krate: &str) -> &'static [&'static [&'static str]] {
     match krate {
-        "expr" => {
-            &[&["-p", "expr"], &["-p", "testkit", "--test", "conformance", "--test", "offers", "--test", "pages"]]
-        }
+        "expr" => &[&["-p", "expr"]],
         _ => &[
             &["-p", "engine"],
             &[
@@ -290,6 +288,8 @@ fn done(tree: &Path, arguments: &[&str]) -> Result<Option<bool>, Error> {
         .current_dir(tree)
         .args(arguments)
         .env("RUST_BACKTRACE", "0")
+        // A build folder of its own: in a common one the copy would pass for the tree that it was made from.
+        .env("CARGO_TARGET_DIR", tree.join("target"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
