@@ -42,12 +42,15 @@ pub(super) fn number(
             continue;
         }
         let Some(decided) = &task.decision else { continue };
-        // The old half of a thing that stays as it is, left over from an earlier replacement, is a step of its own.
-        let left_over = matches!(task.kind, TaskKind::DeleteOld(old) if old > 0) && decided.action == Action::None;
+        // The old half of a thing that stays as it is, left over from an earlier replacement, is what its step tells of, also
+        // where something is to be remembered of the thing itself.
+        let stays = decided.action == Action::None;
+        let left_over = stays && matches!(task.kind, TaskKind::DeleteOld(old) if old > 0);
+        let has_old = stays && decided.prior.as_ref().is_some_and(|record| record.deposed.is_some());
         if !left_over && matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
             continue;
         }
-        if left_over && let Some(decision) = &mut decisions[decided.number] {
+        if has_old && let Some(decision) = &mut decisions[decided.number] {
             decision.action = Action::Delete;
             decision.reasons = vec![Reason::FailedBefore];
         }
