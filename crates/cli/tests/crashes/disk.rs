@@ -215,3 +215,59 @@ resources:
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
 }
+
+/// The user of the run loses the right to write into the folder of the state: what is open stays open and the run ends well;
+/// afterwards looking works, a change is refused with one error, and once the right is back the next run goes on.
+#[test]
+fn a_folder_that_may_no_longer_be_written_to_is_read_and_not_changed() {
+    const NOBODY: u32 = 65534;
+    let text = "version: 2023-04-20
+resources:
+  first: {type: local/command, spec: {create: 'touch began; until test -e go; do sleep 0.02; done', read: 'test -e began'}}
+  second: {type: local/file, dependsOn: first, spec: {path: second.txt, content: two}}
+";
+    let place = Place::with("shop.blueprint.yaml", text);
+    let program = place.path().join("cyan");
+    std::fs::copy(env!("CARGO_BIN_EXE_cyan"), &program).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        let cyan = place.cyan(&[]);
+        let mut command = Command::new("setpriv");
+        command.args([&format!("--reuid={NOBODY}"), &format!("--regid={NOBODY}"), "--clear-groups"]);
+        command.arg(&program).args(arguments).current_dir(place.path()).stdin(Stdio::null());
+        command.env_clear().envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+    };
+    let owned = std::os::unix::fs::chown(place.path(), Some(NOBODY), Some(NOBODY));
+    let may = owned.is_ok() && as_nobody(&["--version"]).output().is_ok_and(|output| output.status.success());
+    if !may {
+        println!("skipped: nothing can be run as another user here (it needs root and `setpriv`)");
+        return;
+    }
+    let ends = |code: i32, arguments: &[&str]| {
+        let ended = ran(as_nobody(arguments).output().unwrap());
+        assert_eq!(ended.code, code, "{arguments:?}: {}{}", ended.out, ended.err);
+        ended
+    };
+    let allow = |mode: u32, name: &str| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(place.path().join(name), permissions).unwrap();
+    };
+    let writer = as_nobody(&["deploy", "--yes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !place.has("began") {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    allow(0o555, ".cyan");
+    place.write("go", "");
+    let ended = ran(writer.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}", ended.err);
+    allow(0o444, ".cyan/state.db");
+    assert!(ends(0, &["list"]).out.contains("deploy ready"));
+    assert_eq!(ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    let refused = ends(1, &["destroy", "--yes"]);
+    assert_eq!(refused.err.matches("error: ").count(), 1, "{}", refused.err);
+    assert!(refused.err.contains("cannot be opened, or its folder not written to"), "{}", refused.err);
+    assert!(place.has("second.txt"), "nothing was changed");
+    allow(0o755, ".cyan");
+    allow(0o644, ".cyan/state.db");
+    assert_eq!(ends(0, &["destroy", "--yes"]).last_line(), "0 created, 0 updated, 2 deleted");
+}
