@@ -85,9 +85,14 @@ pub fn play(seed: u64, sabotage: Option<Sabotage>) -> Result<(), Box<Broken>> {
         if !tree.simplify() {
             break;
         }
-        while let None = judge(&tree.current()).map(|broken| smallest = broken) {
-            if !tree.complicate() {
-                return Err(Box::new(smallest));
+        loop {
+            match judge(&tree.current()) {
+                Some(broken) => {
+                    smallest = broken;
+                    break;
+                }
+                None if !tree.complicate() => return Err(Box::new(smallest)),
+                None => {}
             }
         }
     }

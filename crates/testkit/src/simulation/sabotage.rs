@@ -82,7 +82,7 @@ impl Sabotage {
         match self {
             Sabotage::SkipIntent => entries.retain(|entry| !matches!(entry.kind, EntryKind::Intent(_))),
             Sabotage::SwapCommits | Sabotage::AcknowledgeEarly if !finishes && held.is_empty() => {
-                let early = self == Sabotage::AcknowledgeEarly || number % 3 == 0;
+                let early = self == Sabotage::AcknowledgeEarly || number.is_multiple_of(3);
                 if early && !entries.iter().any(outer) {
                     *held = std::mem::take(&mut entries);
                 }
@@ -95,7 +95,7 @@ impl Sabotage {
                 };
                 entries.splice(at..at, before);
             }
-            Sabotage::ForgetOutcome if number % 3 == 0 => {
+            Sabotage::ForgetOutcome if number.is_multiple_of(3) => {
                 entries.retain(|entry| !matches!(entry.kind, EntryKind::Outcome(_)));
             }
             Sabotage::ForgetDeposed => {
