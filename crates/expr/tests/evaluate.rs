@@ -385,6 +385,18 @@ fn what_an_unknown_value_holds_has_the_type_that_is_known_of_it() {
 }
 
 #[test]
+fn how_often_something_is_done_is_no_matter_of_depth() {
+    let many = vec!["a"; 600].join(",");
+    assert_eq!(value(&format!("${{len(map(split(\"{many}\", \",\"), to_upper))}}")), Value::Int(600));
+    let picked = format!("${{len(map(map(split(\"{many}\", \",\"), split_g(\";\")), pipe(getelem(0), to_upper)))}}");
+    assert_eq!(value(&picked), Value::Int(600));
+    let calls = vec!["to_upper(\"a\")"; 600].join(", ");
+    assert_eq!(value(&format!("${{len(list({calls}))}}")), Value::Int(600));
+    let choices = vec!["if(true, \"a\", \"b\")"; 600].join(", ");
+    assert_eq!(value(&format!("${{len(list({choices}))}}")), Value::Int(600));
+}
+
+#[test]
 fn a_text_is_bounded_however_large_its_parts_are() {
     let mut world = world();
     world.inputs.insert("big", Value::from("a".repeat(6 << 20)));
