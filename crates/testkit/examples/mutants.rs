@@ -23,7 +23,7 @@ const SAMPLE: usize = 300;
 /// What the sample is drawn with.
 const SEED: u64 = 20_230_420;
 /// How long one command may take; a change that makes something go on for ever is noticed by that.
-const LONGEST: Duration = Duration::from_secs(900);
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// The tests that are near a crate, those that find most in the least time first.
 fn tests(krate: &str) -> &'static [&'static [&'static str]] {
@@ -284,7 +284,11 @@ fn judged(tree: &Path, krate: &str) -> Result<&'static str, Error> {
 
 /// Whether a command ends well; `None` if it does not end.
 fn done(tree: &Path, arguments: &[&str]) -> Result<Option<bool>, Error> {
-    let mut child = Command::new(cargo())
+    let mut command = Command::new(cargo());
+    // The tests are children of what is started here, and must end with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command
         .current_dir(tree)
         .args(arguments)
         .env("RUST_BACKTRACE", "0")
@@ -300,7 +304,10 @@ fn done(tree: &Path, arguments: &[&str]) -> Result<Option<bool>, Error> {
             return Ok(Some(status.success()));
         }
         if begun.elapsed() > LONGEST {
-            child.kill()?;
+            let group = format!("-{}", child.id());
+            if !Command::new("kill").args(["-KILL", "--", &group]).status().is_ok_and(|status| status.success()) {
+                child.kill()?;
+            }
             child.wait()?;
             return Ok(None);
         }
