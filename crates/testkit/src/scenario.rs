@@ -55,7 +55,7 @@ use engine::shell::{Operated, last_goal};
 use engine::{
     Action, Adoption, Drift, DriftPolicy, Event, ExportAction, ExportChange, Given, Options, Staged, Step, Surgery,
 };
-use provider::Operation;
+use provider::{Operation, TypeRef};
 use providers::fake::{Fault, FaultKind, Refusal, When};
 use state::{Exported, Generation, InstanceName, Lease, OperationOutcome, StatusWord, Store as _};
 
@@ -373,6 +373,16 @@ impl Told {
                 let value = serde_json::from_str(&value).unwrap_or(serde_json::Value::String(value));
                 let instance = words.instance()?;
                 words.end()?;
+                let type_name = self.world().thing_at(instance.as_str(), at).map(|thing| thing.type_name.clone());
+                let top = field.split('.').next().unwrap_or_default();
+                let fits = type_name.is_none_or(|ty| match self.lab.catalogs.resource_type(&ty) {
+                    TypeRef::Known(ty) => ty.schema.fields.contains_key(top),
+                    _ => false,
+                });
+                if !fits {
+                    self.line("things of its type have no such field");
+                    return Ok(());
+                }
                 let set = self.world().set(instance.as_str(), at, field, values::from_json(&value));
                 self.refusal(set);
             }

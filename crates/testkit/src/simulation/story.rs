@@ -154,7 +154,7 @@ impl Document {
 
     /// What somebody else could change of the thing at an address.
     fn field(&self, address: &str) -> &'static str {
-        let Document::Sketch(sketch) = self else { return "name" };
+        let Document::Sketch(sketch) = self else { return if address == "gate" { "title" } else { "name" } };
         let number = address.trim_start_matches('r').split('[').next().and_then(|it| it.parse::<usize>().ok());
         let kind = number.and_then(|at| sketch.elements.get(at)?.as_ref()).map(|element| element.kind);
         match kind {
