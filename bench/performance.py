@@ -5,6 +5,7 @@
 
 Terraform is measured where `terraform` (or `tofu`) is on PATH; else its recorded figures stand in the table, marked so.
 Figures are medians, the least in brackets: a machine that others share gives the median, the program needs the least.
+Phases follow each other without pauses: a virtual machine that idles gives its memory back, and then every page costs.
 Standard library only; `cargo xtask performance` builds the binary and calls this.
 """
 import argparse
@@ -111,7 +112,7 @@ class Table:
 
 
 def layered(a, table, ours, theirs):
-    rows = run([*ours, "--shape", "layered", "--n", "10000", "--reps", str(a.reps), "--wait-quiet", "20"], a.out("layered"))
+    rows = run([*ours, "--shape", "layered", "--n", "10000", "--reps", str(a.reps)], a.out("layered"))
     for phase, name, limit, target in LAYERED:
         table.time(f"{name}, layered", times(of(rows, phase=phase)), theirs("layered", phase), target, limit)
     memory = [row["rss_mb"] for row in rows if row["phase"] in PHASES]
@@ -120,7 +121,7 @@ def layered(a, table, ours, theirs):
 
 
 def shapes(a, table, ours, theirs):
-    rows = run([*ours, "--shape", ",".join(SHAPES), "--n", "1000,10000", "--reps", str(max(3, a.reps // 2)), "--wait-quiet", "20"], a.out("shapes"))
+    rows = run([*ours, "--shape", ",".join(SHAPES), "--n", "1000,10000", "--reps", str(max(3, a.reps // 2))], a.out("shapes"))
     for shape in SHAPES:
         growth = {}
         for phase in PHASES:
@@ -148,7 +149,7 @@ def many(a, table, ours, theirs):
 
 
 def makespan(a, table, ours, theirs):
-    rows = run([*ours, "--latency-ms", "50", "--shape", "wide,layered", "--n", "1000", "--parallelism", "10,100,1000", "--only", "apply", "--reps", "3", "--wait-quiet", "20"], a.out("makespan"))
+    rows = run([*ours, "--latency-ms", "50", "--shape", "wide,layered", "--n", "1000", "--parallelism", "10,100,1000", "--only", "apply", "--reps", "3"], a.out("makespan"))
     for shape, parallelism, target in (("wide", 10, 0.95), ("layered", 10, 0.95), ("wide", 100, 0.85), ("layered", 100, 0.85), ("layered", 1000, 0.85)):
         found = of(rows, shape=shape, parallelism=parallelism, phase="apply")
         ideal = gen.ideal_makespan(shape, 1000, parallelism, 0.05)
@@ -195,7 +196,7 @@ def machine():
         models = re.findall(r"^model name\s*:\s*(.*)$", f.read(), re.M)
     with open("/proc/meminfo") as f:
         gib = int(re.search(r"MemTotal:\s*(\d+)", f.read()).group(1)) / (1 << 20)
-    return f"{len(models)} x {models[0] if models else 'unknown processor'}, {gib:.0f} GiB, Linux {os.uname().release}, {time.strftime('%Y-%m-%d')}"
+    return f"{len(models)} x {models[0] if models else 'unknown processor'}, {gib:.0f} GiB, Linux {os.uname().release.split('-')[0]}, {time.strftime('%Y-%m-%d')}"
 
 
 def main():
