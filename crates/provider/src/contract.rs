@@ -23,8 +23,8 @@ pub struct Call {
     pub instance: Name,
     /// The thing's address in it.
     pub address: Address,
-    /// The same for every try of one step, and for nothing else: a create that was done under it is not done again,
-    /// where the provider can tell (idempotency).
+    /// The same for every try of one step, also when a create is planned again after a run that was cut off, and for nothing
+    /// else: a create that was done under it is not done again, where the provider can tell (idempotency).
     pub token: Name,
     /// How long the call may take; past it the provider gives up with [`ErrorKind::Transient`].
     pub deadline: Option<Duration>,

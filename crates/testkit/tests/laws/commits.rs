@@ -57,3 +57,25 @@ proptest! {
         });
     }
 }
+
+/// What a cut-off run has made, another has deleted and a third makes again is another thing, although no run has ended.
+#[test]
+fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
+                b: { type: test/data, dependsOn: a, spec: { input: 2 } }\n";
+    let token = |lab: &Lab| {
+        let world = lab.world.lock().expect("nobody panics with it");
+        world.things().find(|thing| thing.place.ends_with("/a")).map(|thing| thing.token().to_owned())
+    };
+    lately(async {
+        let lab = lab();
+        // The moments of a run: two for each commit and each call. The seventh is that before `b` is made.
+        assert!(cut_at(&lab, Some(text), 1, 7).await, "it ends before `b` is made");
+        let first = token(&lab).expect("`a` is there");
+        assert!(cut_at(&lab, None, 1, 6).await, "it ends when the outcome of the delete is durable");
+        assert_eq!(token(&lab), None, "`a` is gone");
+        assert_eq!(lab.snapshot().await.generation.0, 0, "no run has ended");
+        apply_well(&lab, Some(text), 1).await;
+        assert_ne!(token(&lab), Some(first));
+    });
+}
