@@ -1,0 +1,177 @@
+//! The copy of the tree, and what is compiled there.
+//!
+//! What does not compile beside the others is taken out until the rest does; [`alone`] then tries it by itself, in a build
+//! of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Error;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value as Json;
+
+use crate::cargo;
+use crate::sample::Mutant;
+use crate::schemata::{self, Schemata};
+use crate::trial::{Tests, Verdict};
+
+/// The crates whose tests are near: they hold what is changed, or run all of it.
+const TESTED: [&str; 3] = ["expr", "engine", "testkit"];
+
+/// The crates of the tree are built a little faster than for a usual test, since each test runs a hundred times.
+const FASTER: [&str; 4] = ["--config", "profile.dev.opt-level=1", "--config", "profile.dev.package.\"*\".opt-level=0"];
+
+/// The tree, and the folder with its copy.
+pub(crate) struct Tree {
+    root: PathBuf,
+    copy: PathBuf,
+}
+
+/// A test executable: its name, its path and the folder that it runs in.
+pub(crate) struct Executable {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) folder: PathBuf,
+}
+
+impl Tree {
+    pub(crate) fn of(root: &Path, copy: &Path) -> Tree {
+        Tree { root: root.to_owned(), copy: copy.to_owned() }
+    }
+
+    /// Where something of the copy can be kept besides.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.copy.join(name)
+    }
+
+    /// Brings the copy up to date, with these texts in place of the tree's. What is the same already is left alone, so
+    /// that little is built again.
+    fn write(&self, texts: &BTreeMap<String, String>) -> Result<(), Error> {
+        let mut list = Command::new("git");
+        list.current_dir(&self.root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+        let output = list.output()?;
+        let listed = String::from_utf8_lossy(&output.stdout);
+        let mut files: BTreeSet<&str> = listed.split('\0').filter(|path| !path.is_empty()).collect();
+        files.retain(|path| self.root.join(path).is_file());
+        files.extend(texts.keys().map(String::as_str));
+        let note = self.file("files");
+        for gone in std::fs::read_to_string(&note).unwrap_or_default().lines().filter(|path| !files.contains(path)) {
+            // Gone already is as good.
+            let _ = std::fs::remove_file(self.copy.join(gone));
+        }
+        for path in &files {
+            let text = match texts.get(*path) {
+                Some(text) => text.clone().into_bytes(),
+                None => std::fs::read(self.root.join(path))?,
+            };
+            let to = self.copy.join(path);
+            if std::fs::read(&to).ok().as_ref() != Some(&text) {
+                std::fs::create_dir_all(to.parent().unwrap_or(&self.copy))?;
+                std::fs::write(&to, text)?;
+            }
+        }
+        std::fs::write(note, files.into_iter().collect::<Vec<_>>().join("\n"))
+    }
+
+    fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(cargo());
+        // A build folder of its own: in a common one the copy would pass for the tree that it was made from.
+        command.current_dir(&self.copy).args(arguments).env("CARGO_TARGET_DIR", self.copy.join("target"));
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// The errors of the compiler in the libraries of these crates; none if they compile.
+    fn errors(&self, crates: &BTreeSet<&str>) -> Result<Vec<Json>, Error> {
+        let mut command = self.cargo(&["check", "--lib", "--keep-going", "--message-format", "json"]);
+        command.args(crates.iter().flat_map(|name| ["--package", name]));
+        let output = command.output()?;
+        let mut errors = messages(&output.stdout, "compiler-message");
+        errors.retain(|message| message["message"]["level"] == "error");
+        if errors.is_empty() && !output.status.success() {
+            return Err(Error::other("cargo fails, and says not why"));
+        }
+        Ok(errors)
+    }
+
+    /// Builds the tests that are near.
+    pub(crate) fn executables(&self) -> Result<Vec<Executable>, Error> {
+        let mut command = self.cargo(&["test", "--no-run", "--message-format", "json"]);
+        command.args(FASTER).args(TESTED.iter().flat_map(|name| ["--package", name]));
+        let output = command.output()?;
+        if !output.status.success() {
+            return Err(Error::other(format!("the tests do not compile in {}", self.copy.display())));
+        }
+        let built = messages(&output.stdout, "compiler-artifact");
+        let executables = built.iter().filter(|artifact| artifact["profile"]["test"] == true).filter_map(|artifact| {
+            let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?.to_owned();
+            let krate = folder.file_name()?.to_string_lossy().into_owned();
+            let target = artifact["target"]["name"].as_str()?;
+            let name = if target == krate { krate } else { format!("{krate}::{target}") };
+            Some(Executable { name, path: PathBuf::from(artifact["executable"].as_str()?), folder })
+        });
+        Ok(executables.collect())
+    }
+}
+
+/// What cargo says on this matter.
+fn messages(output: &[u8], reason: &str) -> Vec<Json> {
+    let lines = output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Json>(line).ok());
+    lines.filter(|message| message["reason"] == reason).collect()
+}
+
+/// Where in the crates an error is, through all macros.
+fn places(error: &Json) -> Vec<(&str, usize)> {
+    let spans = error["message"]["spans"].as_array().into_iter().flatten();
+    let mut places = Vec::new();
+    for span in spans.filter(|span| span["is_primary"] == true) {
+        let mut span = span;
+        while span["expansion"]["span"].is_object() {
+            span = &span["expansion"]["span"];
+        }
+        let line = span["line_start"].as_u64().and_then(|line| usize::try_from(line).ok());
+        places.extend(span["file_name"].as_str().zip(line));
+    }
+    places
+}
+
+/// Writes the changes into the copy, and takes out what does not compile.
+///
+/// # Errors
+/// If something else does not compile, or files cannot be written.
+pub(crate) fn until_it_compiles(tree: &Tree, together: &mut Schemata) -> Result<(), Error> {
+    loop {
+        let texts = together.texts(&tree.root)?;
+        tree.write(&texts)?;
+        let crates: BTreeSet<&str> = texts.keys().filter_map(|file| file.split('/').nth(1)).collect();
+        let errors = tree.errors(&crates)?;
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let mut taken = false;
+        for error in &errors {
+            for (file, line) in places(error) {
+                taken |= together.take_out(file, line);
+            }
+        }
+        if !taken {
+            let said = errors.iter().filter_map(|error| error["message"]["rendered"].as_str()).collect::<String>();
+            return Err(Error::other(format!("the copy of the tree does not compile:\n{said}")));
+        }
+    }
+}
+
+/// Makes one change in the copy, and lets all tests judge it.
+///
+/// # Errors
+/// If files cannot be written or programs not started.
+pub(crate) fn alone(tree: &Tree, mutant: &Mutant, tests: &Tests) -> Result<Verdict, Error> {
+    let source = std::fs::read_to_string(tree.root.join(&mutant.file))?;
+    let Some(changed) = schemata::changed(&source, mutant) else { return Ok(Verdict::Gone) };
+    tree.write(&BTreeMap::from([(mutant.file.clone(), changed)]))?;
+    if !tree.errors(&BTreeSet::from([mutant.package()]))?.is_empty() {
+        return Ok(Verdict::Unviable);
+    }
+    tree.executables()?;
+    tests.judge(None)
+}

@@ -1,0 +1,184 @@
+//! Many changes in one text: each changed function holds its body once as it is, and once with each change.
+//!
+//! ```text
+//! fn f(..) -> T { body }   becomes   fn f(..) -> T { match crate::mutation::on(9) {
+//!                                        17 => { body with change 17 }
+//!                                        _ => { body }
+//!                                    } }
+//! ```
+//!
+//! Text alone is looked at: a function that cannot be written so (a `const fn`, some that return `impl Trait`) shows when
+//! it is compiled ([`crate::building`]), and its changes are then taken out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Error;
+use std::path::Path;
+
+use crate::sample::{Mutant, Region};
+
+/// The switch, which is put into each changed crate.
+const SWITCH: &str = include_str!("switch.rs");
+
+/// A function with its changes, each by its number in the sample.
+struct Function {
+    file: String,
+    region: Region,
+    /// The body, with its braces.
+    body: std::ops::Range<usize>,
+    /// The body with each change.
+    changed: BTreeMap<usize, String>,
+}
+
+/// Lines of a written file, first and last.
+struct Lines {
+    file: String,
+    first: usize,
+    last: usize,
+    /// What stands there: the body with this change, or something of the function.
+    mutant: Option<usize>,
+    function: usize,
+}
+
+/// What is built together.
+pub(crate) struct Schemata {
+    /// The files as they are.
+    sources: BTreeMap<String, String>,
+    functions: Vec<Function>,
+    places: Vec<Lines>,
+}
+
+impl Schemata {
+    /// All these changes, but those whose function cannot be found in the text.
+    pub(crate) fn of(root: &Path, mutants: &[(usize, Mutant)]) -> Result<Schemata, Error> {
+        let mut sources = BTreeMap::new();
+        let mut functions: Vec<Function> = Vec::new();
+        let mut sorted: Vec<&(usize, Mutant)> = mutants.iter().collect();
+        // One function within another: the outer one comes first, and takes the changes of the inner one along.
+        sorted.sort_by_key(|(_, mutant)| {
+            let region = mutant.function.unwrap_or(mutant.span);
+            (&mutant.file, region.start, std::cmp::Reverse(region.end))
+        });
+        for (number, mutant) in sorted {
+            if !sources.contains_key(&mutant.file) {
+                sources.insert(mutant.file.clone(), std::fs::read_to_string(root.join(&mutant.file))?);
+            }
+            let source = &sources[&mutant.file];
+            let Some(region) = mutant.function else { continue };
+            let within = |function: &&mut Function| {
+                function.file == mutant.file
+                    && function.region.start <= region.start
+                    && region.end <= function.region.end
+            };
+            let function = match functions.last_mut().filter(within) {
+                Some(function) => function,
+                None => {
+                    let Some(body) = body(source, region, &mutant.function_name) else { continue };
+                    let file = mutant.file.clone();
+                    functions.push(Function { file, region, body, changed: BTreeMap::new() });
+                    let Some(function) = functions.last_mut() else { continue };
+                    function
+                }
+            };
+            if let Some(span) = mutant.span.bytes(source)
+                && function.body.start < span.start
+                && span.end < function.body.end
+            {
+                let before = &source[function.body.start..span.start];
+                let changed = format!("{before}{}{}", mutant.replacement, &source[span.end..function.body.end]);
+                function.changed.insert(*number, changed);
+            }
+        }
+        Ok(Schemata { sources, functions, places: Vec::new() })
+    }
+
+    /// The numbers of the changes that are in.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.functions.iter().flat_map(|function| function.changed.keys().copied())
+    }
+
+    /// The function of a change that is in.
+    pub(crate) fn function_of(&self, number: usize) -> Option<usize> {
+        self.functions.iter().position(|function| function.changed.contains_key(&number))
+    }
+
+    /// The texts of all files that differ from the tree's, with the switch. Notes what stands where.
+    pub(crate) fn texts(&mut self, root: &Path) -> Result<BTreeMap<String, String>, Error> {
+        let mut texts = BTreeMap::new();
+        self.places.clear();
+        let mut crates = BTreeSet::new();
+        for (file, source) in &self.sources {
+            let (mut text, mut line, mut at) = (String::new(), 1, 0);
+            let mut write = |text: &mut String, part: &str| {
+                text.push_str(part);
+                line += part.matches('\n').count();
+                line
+            };
+            for (id, function) in self.functions.iter().enumerate() {
+                if &function.file != file || function.changed.is_empty() {
+                    continue;
+                }
+                let first = write(&mut text, &source[at..function.body.start]);
+                write(&mut text, &format!("{{ match crate::mutation::on({id}) {{\n"));
+                for (number, changed) in &function.changed {
+                    let first = write(&mut text, &format!("{number} => "));
+                    let last = write(&mut text, changed);
+                    self.places.push(Lines { file: file.clone(), first, last, mutant: Some(*number), function: id });
+                    write(&mut text, "\n");
+                }
+                write(&mut text, &format!("_ => {}\n", &source[function.body.clone()]));
+                let last = write(&mut text, "} }");
+                self.places.push(Lines { file: file.clone(), first, last, mutant: None, function: id });
+                at = function.body.end;
+            }
+            write(&mut text, &source[at..]);
+            texts.insert(file.clone(), text);
+            crates.extend(file.split("/src/").next().map(str::to_owned));
+        }
+        for folder in crates {
+            let library = format!("{folder}/src/lib.rs");
+            let source = match texts.remove(&library) {
+                Some(text) => text,
+                None => std::fs::read_to_string(root.join(&library))?,
+            };
+            texts.insert(library, format!("{source}\nmod mutation;\n"));
+            texts.insert(format!("{folder}/src/mutation.rs"), SWITCH.to_owned());
+        }
+        Ok(texts)
+    }
+
+    /// Takes out what stands on this line: one change, or all of its function. Whether there was something.
+    pub(crate) fn take_out(&mut self, file: &str, line: usize) -> bool {
+        let here = |place: &&Lines| place.file == file && (place.first..=place.last).contains(&line);
+        // The lines of a change come before those of the whole function.
+        let Some(place) = self.places.iter().find(here) else { return false };
+        if let Some(function) = self.functions.get_mut(place.function) {
+            match place.mutant {
+                Some(mutant) => drop(function.changed.remove(&mutant)),
+                None => function.changed.clear(),
+            }
+        }
+        true
+    }
+}
+
+/// The body of a function, from brace to brace.
+fn body(source: &str, region: Region, name: &str) -> Option<std::ops::Range<usize>> {
+    let range = region.bytes(source)?;
+    let name = format!("fn {}", name.rsplit("::").next()?);
+    let mut at = range.start;
+    for line in source[range.clone()].split_inclusive('\n') {
+        let is_code = !line.trim_start().starts_with("//");
+        if is_code && let Some(found) = line.find(&name) {
+            let open = source[at + found..range.end].find('{')?;
+            return Some(at + found + open..range.end);
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// The text of a file with one change; none if the file has no such place.
+pub(crate) fn changed(source: &str, mutant: &Mutant) -> Option<String> {
+    let span = mutant.span.bytes(source)?;
+    Some(format!("{}{}{}", &source[..span.start], mutant.replacement, &source[span.end..]))
+}

@@ -1,0 +1,177 @@
+//! The tests, run against one change after another.
+//!
+//! Each executable first runs without a change: that tells how long it takes, and by which changed functions it comes.
+//! A change is then shown only to those that come by its function, the quickest first, and no further than to the first
+//! test that fails. A change that nothing comes by is missed at once.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Error, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::building::{Executable, Tree};
+
+/// How often the time of a run without a change one with a change may take, and how much longer.
+const PATIENCE: (u32, Duration) = (10, Duration::from_secs(20));
+/// Kilobytes that a test may ask for: what fills the memory without end is noticed by that.
+const MEMORY: u32 = 8_000_000;
+/// Kilobytes that are no stack: a function that holds many bodies takes more of it.
+const STACK: usize = 64 << 20;
+
+/// Parts of executables that take long: which tests of theirs are run, and with what.
+const PARTS: [(&str, &str, (&str, &str)); 1] = [("testkit::simulation", "every_story_holds", ("CYAN_SEEDS", "0..300"))];
+
+/// What came of a change.
+pub(crate) enum Verdict {
+    /// This test has noticed it.
+    Caught(String),
+    /// This executable came to no end.
+    Timeout(String),
+    /// Nobody has noticed.
+    Missed,
+    /// It does not compile.
+    Unviable,
+    /// The code is no longer there.
+    Gone,
+}
+
+/// An executable, how long it takes, and the functions that it comes by.
+struct Test {
+    executable: Executable,
+    takes: Duration,
+    reaches: BTreeSet<usize>,
+}
+
+/// All tests that pass without a change, the quickest first.
+pub(crate) struct Tests(Vec<Test>);
+
+/// How a run ended.
+enum Ended {
+    Passed,
+    /// With the name of the test, where one is named.
+    Failed(Option<String>),
+    Late,
+}
+
+impl Tests {
+    /// Builds the tests in the copy of the tree, and runs each once.
+    ///
+    /// # Errors
+    /// If they do not compile, or one fails without a change.
+    pub(crate) fn built(tree: &Tree) -> Result<Tests, Error> {
+        let mut tests = Vec::new();
+        let note = tree.file("reached");
+        for executable in tree.executables()? {
+            // It may not be there.
+            let _ = std::fs::remove_file(&note);
+            let begun = Instant::now();
+            let mut command = command(&executable);
+            command.env("MUTANTS_REACHED", &note);
+            if let Ended::Failed(test) = ended(command, Duration::from_secs(3600))? {
+                let test = test.unwrap_or_default();
+                return Err(Error::other(format!("{} {test} fails without a change", executable.name)));
+            }
+            let takes = begun.elapsed();
+            let reached = std::fs::read_to_string(&note).unwrap_or_default();
+            let reaches: BTreeSet<usize> = reached.lines().filter_map(|line| line.parse().ok()).collect();
+            println!("{:>6.1} s, {:>3} functions: {}", takes.as_secs_f64(), reaches.len(), executable.name);
+            tests.push(Test { executable, takes, reaches });
+        }
+        tests.sort_by_key(|test| test.takes);
+        Ok(Tests(tests))
+    }
+
+    /// Shows them a change, by its number and that of its function; or the one that the copy was built with.
+    ///
+    /// # Errors
+    /// If a test cannot be started.
+    pub(crate) fn judge(&self, change: Option<(usize, usize)>) -> Result<Verdict, Error> {
+        for test in &self.0 {
+            if change.is_some_and(|(_, function)| !test.reaches.contains(&function)) {
+                continue;
+            }
+            let mut command = command(&test.executable);
+            if let Some((number, _)) = change {
+                command.env("MUTANT", number.to_string());
+            }
+            let name = &test.executable.name;
+            match ended(command, test.takes * PATIENCE.0 + PATIENCE.1)? {
+                Ended::Passed => {}
+                Ended::Failed(Some(test)) => return Ok(Verdict::Caught(format!("{name} {test}"))),
+                Ended::Failed(None) => return Ok(Verdict::Caught(name.clone())),
+                Ended::Late => return Ok(Verdict::Timeout(name.clone())),
+            }
+        }
+        Ok(Verdict::Missed)
+    }
+}
+
+/// Runs an executable: with a bounded memory, always the same random numbers, and nothing written down.
+fn command(executable: &Executable) -> Command {
+    let mut command = Command::new("sh");
+    let bounded = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"");
+    command.arg("-c").arg(bounded).arg(&executable.path).args(["--color", "never"]).current_dir(&executable.folder);
+    for (name, part, (key, value)) in PARTS {
+        if name == executable.name {
+            command.arg(part).env(key, value);
+        }
+    }
+    command.env("CARGO_MANIFEST_DIR", &executable.folder);
+    command.env("RUST_BACKTRACE", "0").env("RUST_MIN_STACK", STACK.to_string()).env("INSTA_UPDATE", "no");
+    command.env("PROPTEST_RNG_SEED", "1").env("PROPTEST_MAX_SHRINK_ITERS", "0");
+    command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
+    // The tests may start programs, which must end with them.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+}
+
+/// Waits until a run has ended, or a test of it has failed, or it is too late.
+fn ended(mut command: Command, limit: Duration) -> Result<Ended, Error> {
+    let mut child = command.spawn()?;
+    let (tell, told) = mpsc::channel();
+    let output = child.stdout.take();
+    let reader = std::thread::spawn(move || {
+        if let Some(failed) = output.and_then(first_failed) {
+            // Nobody listens any more when it is too late.
+            let _ = tell.send(failed);
+        }
+    });
+    let ended = match told.recv_timeout(limit) {
+        Ok(test) => {
+            killed(&mut child)?;
+            Ended::Failed(Some(test))
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            killed(&mut child)?;
+            Ended::Late
+        }
+        // The output has ended, and with it the run.
+        Err(mpsc::RecvTimeoutError::Disconnected) if child.wait()?.success() => Ended::Passed,
+        Err(mpsc::RecvTimeoutError::Disconnected) => Ended::Failed(None),
+    };
+    // It ends with the output.
+    let _ = reader.join();
+    Ok(ended)
+}
+
+/// The first test that is said to have failed.
+fn first_failed(output: impl Read) -> Option<String> {
+    let mut lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
+    lines.find_map(|line| {
+        let line = String::from_utf8_lossy(&line);
+        Some(line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?.to_owned())
+    })
+}
+
+/// Ends a run, with all that it has started.
+fn killed(child: &mut Child) -> Result<(), Error> {
+    let group = format!("-{}", child.id());
+    if !Command::new("kill").args(["-KILL", "--", &group]).status().is_ok_and(|status| status.success()) {
+        child.kill()?;
+    }
+    child.wait()?;
+    Ok(())
+}
