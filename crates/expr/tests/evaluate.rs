@@ -269,15 +269,19 @@ fn remembered_calls_know_their_place() {
     let inner =
         Expr::new(ExprKind::List(vec![parse("x"), parse("${uuid()}-${if(false, uuid(), uuid())}")]), Span::NONE);
     let asked = ask(&document(vec![("input", document(vec![("a.b", inner)]))]));
-    let places: Vec<(String, u32)> = asked
-        .iter()
-        .map(|ask| match ask {
+    let places = |asked: &[Ask]| -> Vec<(String, u32)> {
+        let place = |ask: &Ask| match ask {
             Ask::Remembered { path, nth, .. } => (path.to_string(), *nth),
             other => panic!("{other:?}"),
-        })
-        .collect();
+        };
+        asked.iter().map(place).collect()
+    };
     let path = "input[\"a.b\"][1]".to_string();
-    assert_eq!(places, [(path.clone(), 0), (path, 2)]);
+    assert_eq!(places(&asked), [(path.clone(), 0), (path, 2)]);
+    // A callback is not written where it is called: it comes after what is.
+    let called = "${join(map(list(\"unix\", \"tag\"), datetime), datetime(\"rfc3339\"))}";
+    let asked = ask(&document(vec![("x", parse(called))]));
+    assert_eq!(places(&asked), [("x".to_string(), 1), ("x".to_string(), 2), ("x".to_string(), 0)]);
 
     let print = |text: &str| match ask(&parse(text)).remove(0) {
         Ask::Remembered { fingerprint, .. } => fingerprint,
@@ -405,6 +409,27 @@ fn a_text_is_bounded_however_large_its_parts_are() {
     assert_eq!(evaluate("x${variables.big}").unwrap().as_text().map(str::len), Some((6 << 20) + 1));
     let result = evaluate("x${variables.big}${variables.big}");
     assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
+}
+
+#[test]
+fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
+    let large = |name: &str, size: usize, letter: &str| {
+        let mut world = world();
+        world.inputs.insert("big", Value::from(letter.repeat(size)));
+        let expr = parse(&format!("${{{name}(variables.big)}}"));
+        match expr::evaluate(&expr, &expr::core_functions(), &mut world, &mut Diagnostics::new()) {
+            Ok(value) => value.as_text().map(str::len),
+            Err(Stop::Failed(one)) if one.code.name == "argument-range" => None,
+            other => panic!("{other:?}"),
+        }
+    };
+    let limit = 10 << 20;
+    assert_eq!(large("jsonencode", limit - 2, "a"), Some(limit));
+    assert_eq!(large("jsonencode", limit - 1, "a"), None);
+    // One text that is far below the limit, and far above it when each of its characters is escaped.
+    assert_eq!(large("jsonencode", limit - limit / 4, "\""), None);
+    assert_eq!(large("base64encode", limit / 4 * 3, "a"), Some(limit));
+    assert_eq!(large("base64encode", limit / 4 * 3 + 1, "a"), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What does not compile beside the others is taken out until the rest does; [`alone`] then tries it by itself, in a build
 //! of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::cargo;
 use crate::sample::Mutant;
-use crate::schemata::{self, Schemata};
+use crate::schemata::Schemata;
 use crate::trial::{Tests, Verdict};
 
 /// The crates whose tests are near: they hold what is changed, or run all of it.
@@ -44,33 +44,35 @@ impl Tree {
         self.copy.join(name)
     }
 
-    /// Brings the copy up to date, with these texts in place of the tree's. What is the same already is left alone, so
-    /// that little is built again.
-    fn write(&self, texts: &BTreeMap<String, String>) -> Result<(), Error> {
+    /// Brings the copy up to date. What is the same already is left alone, so that little is built again.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub(crate) fn refresh(&self) -> Result<(), Error> {
         let mut list = Command::new("git");
         list.current_dir(&self.root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
         let output = list.output()?;
         let listed = String::from_utf8_lossy(&output.stdout);
         let mut files: BTreeSet<&str> = listed.split('\0').filter(|path| !path.is_empty()).collect();
         files.retain(|path| self.root.join(path).is_file());
-        files.extend(texts.keys().map(String::as_str));
         let note = self.file("files");
         for gone in std::fs::read_to_string(&note).unwrap_or_default().lines().filter(|path| !files.contains(path)) {
             // Gone already is as good.
             let _ = std::fs::remove_file(self.copy.join(gone));
         }
         for path in &files {
-            let text = match texts.get(*path) {
-                Some(text) => text.clone().into_bytes(),
-                None => std::fs::read(self.root.join(path))?,
-            };
-            let to = self.copy.join(path);
-            if std::fs::read(&to).ok().as_ref() != Some(&text) {
-                std::fs::create_dir_all(to.parent().unwrap_or(&self.copy))?;
-                std::fs::write(&to, text)?;
-            }
+            self.put(path, &std::fs::read(self.root.join(path))?)?;
         }
         std::fs::write(note, files.into_iter().collect::<Vec<_>>().join("\n"))
+    }
+
+    fn put(&self, path: &str, text: &[u8]) -> Result<(), Error> {
+        let to = self.copy.join(path);
+        if std::fs::read(&to).is_ok_and(|before| before == text) {
+            return Ok(());
+        }
+        std::fs::create_dir_all(to.parent().unwrap_or(&self.copy))?;
+        std::fs::write(&to, text)
     }
 
     fn cargo(&self, arguments: &[&str]) -> Command {
@@ -82,9 +84,9 @@ impl Tree {
     }
 
     /// The errors of the compiler in the libraries of these crates; none if they compile.
-    fn errors(&self, crates: &BTreeSet<&str>) -> Result<Vec<Json>, Error> {
+    fn errors(&self, crates: &BTreeSet<String>) -> Result<Vec<Json>, Error> {
         let mut command = self.cargo(&["check", "--lib", "--keep-going", "--message-format", "json"]);
-        command.args(crates.iter().flat_map(|name| ["--package", name]));
+        command.args(crates.iter().flat_map(|name| ["--package", name.as_str()]));
         let output = command.output()?;
         let mut errors = messages(&output.stdout, "compiler-message");
         errors.retain(|message| message["message"]["level"] == "error");
@@ -140,10 +142,11 @@ fn places(error: &Json) -> Vec<(&str, usize)> {
 /// # Errors
 /// If something else does not compile, or files cannot be written.
 pub(crate) fn until_it_compiles(tree: &Tree, together: &mut Schemata) -> Result<(), Error> {
+    let crates: BTreeSet<String> = together.crates();
     loop {
-        let texts = together.texts(&tree.root)?;
-        tree.write(&texts)?;
-        let crates: BTreeSet<&str> = texts.keys().filter_map(|file| file.split('/').nth(1)).collect();
+        for (file, text) in together.texts() {
+            tree.put(&file, text.as_bytes())?;
+        }
         let errors = tree.errors(&crates)?;
         if errors.is_empty() {
             return Ok(());
@@ -161,15 +164,19 @@ pub(crate) fn until_it_compiles(tree: &Tree, together: &mut Schemata) -> Result<
     }
 }
 
-/// Makes one change in the copy, and lets all tests judge it.
+/// Makes one change in the copy, with all others taken back, and lets all tests judge it.
 ///
 /// # Errors
 /// If files cannot be written or programs not started.
-pub(crate) fn alone(tree: &Tree, mutant: &Mutant, tests: &Tests) -> Result<Verdict, Error> {
-    let source = std::fs::read_to_string(tree.root.join(&mutant.file))?;
-    let Some(changed) = schemata::changed(&source, mutant) else { return Ok(Verdict::Gone) };
-    tree.write(&BTreeMap::from([(mutant.file.clone(), changed)]))?;
-    if !tree.errors(&BTreeSet::from([mutant.package()]))?.is_empty() {
+pub(crate) fn alone(tree: &Tree, together: &Schemata, mutant: &Mutant, tests: &Tests) -> Result<Verdict, Error> {
+    let Some(changed) = together.sources().get(&mutant.file).and_then(|source| mutant.applied(source)) else {
+        return Ok(Verdict::Gone);
+    };
+    for (file, source) in together.sources() {
+        tree.put(file, source.as_bytes())?;
+    }
+    tree.put(&mutant.file, changed.as_bytes())?;
+    if !tree.errors(&BTreeSet::from([mutant.package().to_owned()]))?.is_empty() {
         return Ok(Verdict::Unviable);
     }
     tree.executables()?;

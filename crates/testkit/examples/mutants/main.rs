@@ -195,6 +195,7 @@ fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> 
     }
 
     let tree = Tree::of(root, &copy_of(root));
+    tree.refresh()?;
     let mut together = Schemata::of(root, &mutants)?;
     building::until_it_compiles(&tree, &mut together)?;
     println!("{} of {} are built together", together.numbers().count(), mutants.len());
@@ -207,7 +208,7 @@ fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> 
     }
     // What does not compile beside the others may do so alone.
     for (number, mutant) in mutants.iter().filter(|(number, _)| together.function_of(*number).is_none()) {
-        let verdict = building::alone(&tree, mutant, &tests)?;
+        let verdict = building::alone(&tree, &together, mutant, &tests)?;
         ledger.enter(*number, &mutant.name, verdict)?;
     }
     summary(folder)

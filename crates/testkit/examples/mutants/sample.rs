@@ -66,6 +66,12 @@ impl Mutant {
     pub(crate) fn package(&self) -> &str {
         self.file.split('/').nth(1).unwrap_or_default()
     }
+
+    /// The text of the file with the change; none if the file has no such place.
+    pub(crate) fn applied(&self, source: &str) -> Option<String> {
+        let span = self.span.bytes(source)?;
+        Some(format!("{}{}{}", &source[..span.start], self.replacement, &source[span.end..]))
+    }
 }
 
 /// All changes there could be, as `cargo mutants` lists them.

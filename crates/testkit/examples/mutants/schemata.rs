@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Error;
+use std::ops::Range;
 use std::path::Path;
 
 use crate::sample::{Mutant, Region};
@@ -24,7 +25,7 @@ struct Function {
     file: String,
     region: Region,
     /// The body, with its braces.
-    body: std::ops::Range<usize>,
+    body: Range<usize>,
     /// The body with each change.
     changed: BTreeMap<usize, String>,
 }
@@ -41,7 +42,7 @@ struct Lines {
 
 /// What is built together.
 pub(crate) struct Schemata {
-    /// The files as they are.
+    /// The files as they are, the changed ones and the first of each changed crate.
     sources: BTreeMap<String, String>,
     functions: Vec<Function>,
     places: Vec<Lines>,
@@ -79,14 +80,19 @@ impl Schemata {
                     function
                 }
             };
-            if let Some(span) = mutant.span.bytes(source)
-                && function.body.start < span.start
-                && span.end < function.body.end
+            let within = |span: &Range<usize>| function.body.start < span.start && span.end < function.body.end;
+            if mutant.span.bytes(source).is_some_and(|span| within(&span))
+                && let Some(changed) = mutant.applied(source)
             {
-                let before = &source[function.body.start..span.start];
-                let changed = format!("{before}{}{}", mutant.replacement, &source[span.end..function.body.end]);
-                function.changed.insert(*number, changed);
+                // The end of the body has moved by as much as the text has grown.
+                let end = changed.len() - (source.len() - function.body.end);
+                function.changed.insert(*number, changed[function.body.start..end].to_owned());
             }
+        }
+        for folder in folders(sources.keys()) {
+            let library = format!("{folder}/src/lib.rs");
+            let text = std::fs::read_to_string(root.join(&library))?;
+            sources.insert(library, text);
         }
         Ok(Schemata { sources, functions, places: Vec::new() })
     }
@@ -101,11 +107,20 @@ impl Schemata {
         self.functions.iter().position(|function| function.changed.contains_key(&number))
     }
 
+    /// The files as they are, by their paths.
+    pub(crate) fn sources(&self) -> &BTreeMap<String, String> {
+        &self.sources
+    }
+
+    /// The names of the crates that are changed.
+    pub(crate) fn crates(&self) -> BTreeSet<String> {
+        folders(self.sources.keys()).into_iter().map(|folder| folder.replacen("crates/", "", 1)).collect()
+    }
+
     /// The texts of all files that differ from the tree's, with the switch. Notes what stands where.
-    pub(crate) fn texts(&mut self, root: &Path) -> Result<BTreeMap<String, String>, Error> {
+    pub(crate) fn texts(&mut self) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         self.places.clear();
-        let mut crates = BTreeSet::new();
         for (file, source) in &self.sources {
             let (mut text, mut line, mut at) = (String::new(), 1, 0);
             let mut write = |text: &mut String, part: &str| {
@@ -132,18 +147,12 @@ impl Schemata {
             }
             write(&mut text, &source[at..]);
             texts.insert(file.clone(), text);
-            crates.extend(file.split("/src/").next().map(str::to_owned));
         }
-        for folder in crates {
-            let library = format!("{folder}/src/lib.rs");
-            let source = match texts.remove(&library) {
-                Some(text) => text,
-                None => std::fs::read_to_string(root.join(&library))?,
-            };
-            texts.insert(library, format!("{source}\nmod mutation;\n"));
+        for folder in folders(self.sources.keys()) {
+            texts.entry(format!("{folder}/src/lib.rs")).or_default().push_str("\nmod mutation;\n");
             texts.insert(format!("{folder}/src/mutation.rs"), SWITCH.to_owned());
         }
-        Ok(texts)
+        texts
     }
 
     /// Takes out what stands on this line: one change, or all of its function. Whether there was something.
@@ -161,8 +170,13 @@ impl Schemata {
     }
 }
 
+/// The folders of the crates that these files are in.
+fn folders<'a>(files: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
+    files.filter_map(|file| file.split("/src/").next()).map(str::to_owned).collect()
+}
+
 /// The body of a function, from brace to brace.
-fn body(source: &str, region: Region, name: &str) -> Option<std::ops::Range<usize>> {
+fn body(source: &str, region: Region, name: &str) -> Option<Range<usize>> {
     let range = region.bytes(source)?;
     let name = format!("fn {}", name.rsplit("::").next()?);
     let mut at = range.start;
@@ -175,10 +189,4 @@ fn body(source: &str, region: Region, name: &str) -> Option<std::ops::Range<usiz
         at += line.len();
     }
     None
-}
-
-/// The text of a file with one change; none if the file has no such place.
-pub(crate) fn changed(source: &str, mutant: &Mutant) -> Option<String> {
-    let span = mutant.span.bytes(source)?;
-    Some(format!("{}{}{}", &source[..span.start], mutant.replacement, &source[span.end..]))
 }
