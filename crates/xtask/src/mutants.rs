@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::suite::cargo;
 
-/// Runs `examples/mutants.rs` of `testkit` with these arguments; whether it ended well.
+/// Runs the example `mutants` of `testkit` with these arguments; whether it ended well.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
