@@ -294,7 +294,7 @@ impl Apply {
         }
         record.inputs = Value::Map(Arc::new(inputs));
         record.outputs = data;
-        record.dependencies = decided.dependencies.clone();
+        record.dependencies = self.still_used(&decided.dependencies);
         record.private = private_of(&overlays_of(&record), None);
         record.origin = self.origin(decided);
         if let Some(evaluation) = self.evaluation.as_mut() {

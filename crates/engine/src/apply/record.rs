@@ -112,7 +112,7 @@ impl Apply {
     }
 
     /// What a thing uses, without what has turned out not to be there.
-    fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
+    pub(super) fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
         dependencies.iter().filter(|used| !self.absent.contains(*used)).cloned().collect()
     }
 

@@ -78,3 +78,45 @@ fn a_requirement_that_only_a_deploy_can_tell_is_looked_at_before_anything_is_wri
         assert!(!lab.snapshot().await.records.contains_key(&Address::root("app")));
     });
 }
+
+#[test]
+fn a_link_of_which_nothing_can_be_said_has_failed() {
+    lately(async {
+        let said_of = |catalogue: String| {
+            catalogue.replace("\"zone\": \"${b.spec.zone}\"", "\"zone\": \"${fromjson(b.spec.zone, '/at')}\"")
+        };
+        let lab = lab(&[&said_of(catalogue("north"))]);
+        let run = deploy(&lab, DOCUMENT).await;
+        assert_eq!(done(&run), "create store; create app; update app::store/b; ", "who reads the link is not made");
+        let outcome = run.outcome().expect("it was carried out");
+        assert_eq!(outcome.outcome, Some(state::OperationOutcome::Failed));
+        let said: Vec<(&str, &str)> =
+            outcome.diagnostics.iter().map(|it| (it.code.name, it.message.as_str())).collect();
+        assert_eq!(said, [("json-invalid", "the text is not JSON")]);
+        let failed =
+            run.events.iter().filter(|it| matches!(it, Event::Failed { address, .. } if address.link.is_some()));
+        assert_eq!(failed.count(), 1);
+        let link: Address = "app::store".parse().expect("an address");
+        assert_eq!(lab.snapshot().await.records[&link].status.to_string(), "create failed");
+    });
+}
+
+#[test]
+fn a_part_whose_condition_turns_out_false_is_not_made_and_the_link_is() {
+    for (zone, made) in [
+        ("north", "create app; create store; create app::store/ticket; update app::store/b; create reader; "),
+        ("south", "create app; create store; update app::store/b; create reader; "),
+    ] {
+        lately(async {
+            let parts = r#""parts": { "ticket": { "type": "shop/app", "if": "${eq(b.spec.zone, \"north\")}", "spec": { "name": "t" } } }, "effects""#;
+            let all = catalogue(zone).replace("\"effects\"", parts);
+            // Nothing is required of the zone.
+            let all = all.replace("${eq(b.spec.zone, \\\"north\\\")}\", \"say\"", "${true}\", \"say\"");
+            let lab = lab(&[&all]);
+            let run = deploy(&lab, DOCUMENT).await;
+            assert_eq!(done(&run), made);
+            let again = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan");
+            assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
+        });
+    }
+}

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use diag::Diagnostics;
 use engine::generation::Goal;
-use engine::shell::{Back, Interrupt, Operated};
+use engine::shell::{Back, Interrupt, LEASE, Operated};
 use engine::{Event, Options, Staged};
 use futures::future::LocalBoxFuture;
 use provider::{ErrorKind, ProviderError, Retries};
 use state::OperationOutcome::{Failed, Interrupted, Ready};
+use state::Store as _;
 
 use crate::cloud::{Accident, times};
 use crate::{Bench, lately, said};
@@ -329,7 +330,8 @@ fn a_second_wish_to_stop_ends_it_at_once_and_tells_the_calls() {
             vec![(Duration::from_secs(10), Interrupt::Gently), (Duration::from_secs(11), Interrupt::AtOnce)];
         bench.accidents("create a", [Accident::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
-        assert!(matches!(ran.operated, Operated::Lost(_)));
+        let Operated::Lost(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
+        assert_eq!(lost.counts, [1, 0, 0, 0]);
         assert_eq!(ran.took, Duration::from_secs(11));
         assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
     });
@@ -446,4 +448,41 @@ fn what_a_link_writes_takes_no_longer_than_an_update_and_nobody_writes_beside_a_
             assert!(staged.expect("a plan").plan.is_empty());
         });
     }
+}
+
+#[test]
+fn where_nothing_can_be_recorded_any_more_what_runs_is_told_to_end_and_waited_for() {
+    for (accident, took, left) in [(Accident::Hangs, 10, 0), (Accident::Deaf, 10 + 20, 1)] {
+        lately(async {
+            let bench = Bench::new();
+            bench.accidents("create a", [accident]);
+            bench.accidents("create c", [Accident::Takes(Duration::from_secs(10))]);
+            let (staged, _) = bench.stage(Some(LIMITED), Options::default()).await;
+            let taking_over = async {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                let store = bench.lab.store();
+                store.unlock(&bench.lab.name).await.expect("it is there");
+                store.lease(&bench.lab.name, "bob@lab", bench.lab.clock.now(), LEASE).await.expect("nobody has it")
+            };
+            let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
+            assert_eq!(ran.took, Duration::from_secs(took), "{:?}", ran.operated);
+            let Operated::Lost(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
+            assert_eq!(lost.left_in_flight.len(), left);
+        });
+    }
+}
+
+#[test]
+fn of_a_link_that_has_failed_what_is_known_is_remembered() {
+    lately(async {
+        let bench = Bench::new();
+        bench.accidents("update role", times(2, ErrorKind::Permanent));
+        // What the link writes into the function is known only now.
+        let text = LINKED.replace("name: media", "name: \"${role.spec.id}\"");
+        assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Failed));
+        let link: blueprint::Address = "fn::b".parse().expect("an address");
+        let snapshot = bench.lab.snapshot().await;
+        assert_eq!(snapshot.records[&link].status.to_string(), "create failed");
+        assert_eq!(snapshot.records[&link].inputs.to_string(), r#"{"notes": {"access": "read"}, "with": []}"#);
+    });
 }

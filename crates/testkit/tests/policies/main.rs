@@ -2,6 +2,7 @@
 //! rest when one fails. All of it on a virtual clock; nothing is measured.
 
 mod again;
+mod asking;
 mod cloud;
 mod rates;
 mod refresh;
