@@ -76,6 +76,7 @@ impl Apply {
     }
 
     fn put(&mut self, task: u32, questions: Vec<Question>, effects: &mut Vec<Effect>) {
+        debug_assert!(!questions.is_empty(), "who has nothing to ask takes no place in flight");
         self.calling += 1;
         self.running[task as usize].progress = Progress::Asking;
         effects.extend(self.asking(Some(task), questions));

@@ -553,6 +553,9 @@ mod tests {
         assert_eq!(changes(r#"{"a":1}"#, r#"{"a":1.0,"b":[]}"#), ["spec.b - []"]);
         assert_eq!(changes(r#"{"a":{"x":1}}"#, r#"{"a":2}"#), ["spec.a.x 1 -", "spec.a - 2"]);
         assert_eq!(changes(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#), Vec::<String>::new());
+        // No value at all is no leaf, unless there is nothing else to name.
+        assert_eq!(changes("{}", r#"{"a":{"b":null,"c":{"d":null}}}"#), Vec::<String>::new());
+        assert_eq!(changes("{}", r#"{"a":{"b":null}}"#), ["spec.a.b - null"]);
     }
 
     fn read(text: &str) -> Value {

@@ -94,6 +94,50 @@ resources:
 }
 
 #[test]
+fn metadata_that_only_a_run_can_tell_is_stored_as_it_turned_out() {
+    let text = "version: 2023-04-20
+resources:
+  r: { type: test/data, spec: { input: 1 } }
+  s: { type: test/data, metadata: { custom: { of: \"${r.spec.id}\", next: 1 } }, spec: { input: 2 } }
+";
+    lately(async {
+        let lab = lab(&[]);
+        deploy(&lab, text, Given::default(), Vec::new()).await;
+        let snapshot = lab.snapshot().await;
+        let id = snapshot.records[&Address::root("r")].id.clone();
+        let custom = snapshot.records[&Address::root("s")].metadata.get("custom").cloned().unwrap_or_default();
+        assert_eq!(custom.get("of"), Some(&Value::Text(id)));
+        let again = stage(&lab, text, Given::default()).await.staged.expect("a plan");
+        assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
+    });
+}
+
+#[test]
+fn a_change_of_what_a_data_source_says_of_itself_is_stored() {
+    let text = "version: 2023-04-20
+variables:
+  team: { type: string }
+datasources:
+  net:
+    type: test/network
+    metadata: { custom: { owner: \"${variables.team}\" } }
+    filter: { field: vpcId, operator: \"=\", search: vpc-1 }
+    exports: { name: { type: string } }
+resources:
+  r: { type: test/data, spec: { input: \"${datasources.net.name}\" } }
+";
+    lately(async {
+        let lab = lab(&[]);
+        for team in ["core", "edge"] {
+            deploy(&lab, text, given(&[("team", team)]), Vec::new()).await;
+            let snapshot = lab.snapshot().await;
+            let custom = snapshot.declared.data_sources["net"].metadata.get("custom").cloned().unwrap_or_default();
+            assert_eq!(custom.get("owner"), Some(&Value::from(team)));
+        }
+    });
+}
+
+#[test]
 fn a_change_of_metadata_alone_is_stored() {
     lately(async {
         let lab = lab(&[]);

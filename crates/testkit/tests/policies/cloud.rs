@@ -31,7 +31,7 @@ pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<Accident> {
     vec![Accident::Refused(ProviderError::new(kind, "too much at the moment")); count]
 }
 
-/// A simulated cloud.
+/// A simulated cloud. Keeps private data with each thing, and serves only who brings them along.
 pub(crate) struct Cloud {
     inner: FakeProvider,
     begun: tokio::time::Instant,
@@ -42,6 +42,11 @@ pub(crate) struct Cloud {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is kept with a thing, and handed back with each call about it.
+fn private_of(id: &str) -> Value {
+    Value::map([("of", Value::from(id))])
 }
 
 /// A call under way.
@@ -134,7 +139,11 @@ impl Provider for Cloud {
     fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets("read", call).await?;
-            self.inner.read(call, request).await
+            let mut seen = self.inner.read(call, request).await?;
+            if let Seen::There { id, private, .. } = &mut seen {
+                *private = private_of(id);
+            }
+            Ok(seen)
         })
     }
 
@@ -148,7 +157,12 @@ impl Provider for Cloud {
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets(request.operation.word(), call).await?;
-            self.inner.apply(call, request).await
+            if *request.private != request.id.map_or(Value::Null, private_of) {
+                return Err(ProviderError::new(ErrorKind::Permanent, "the private data are not those of the thing"));
+            }
+            let mut applied = self.inner.apply(call, request).await?;
+            applied.private = private_of(&applied.id);
+            Ok(applied)
         })
     }
 
