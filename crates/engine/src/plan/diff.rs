@@ -614,6 +614,31 @@ mod tests {
     }
 
     #[test]
+    fn an_item_is_told_by_its_key_even_if_something_else_of_it_is_unknown() {
+        let field = keyed_list();
+        let paths = |before: &str, after: Value| {
+            let mut changes = Vec::new();
+            value(Some(read(before)), Some(after), Some(&field), &mut String::from("spec.f"), false, &mut changes);
+            changes.iter().map(|change| change.path.to_string()).collect::<Vec<_>>()
+        };
+        let two = r#"[{"name":"a","key":"x"},{"name":"b","key":"y"}]"#;
+        let known = Value::map([("name", Value::from("b")), ("key", Value::unknown(None, None))]);
+        assert_eq!(paths(two, Value::list([known])), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
+        // One without a key, of which all is known, is none of those that were there.
+        let other = Value::list([read(r#"{"key":"x"}"#)]);
+        assert_eq!(paths(r#"[{"name":"a","key":"x"}]"#, other), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
+    }
+
+    #[test]
+    fn order_does_not_count_in_a_set_within_a_list() {
+        let set = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
+        let lists = Field::of(Kind::Array(Arc::new(set)));
+        assert!(same_field(&lists, &read("[[1,2],[3]]"), &read("[[2,1],[3]]")));
+        assert!(!same_field(&lists, &read("[[1,2],[3]]"), &read("[[3],[1,2]]")));
+        assert!(!same_field(&lists, &read("[[1],[3]]"), &read("[[1]]")));
+    }
+
+    #[test]
     fn a_large_set_in_another_order_is_the_same() {
         let field = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
         let item = |at: i64| {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use blueprint::Address;
-use engine::{Event, Given};
+use engine::{Event, Given, Options};
 use testkit::lab::{Lab, Run, settings};
 
 use super::{codes, lab, lately, stage};
@@ -119,4 +119,34 @@ fn a_part_whose_condition_turns_out_false_is_not_made_and_the_link_is() {
             assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
         });
     }
+}
+
+#[test]
+fn the_end_that_comes_first_is_remembered_as_used_by_the_other() {
+    let text = "version: 2023-04-20
+resources:
+  b: { type: test/bucket, metadata: { labels: { app: x } }, spec: { name: b } }
+  role: { type: test/role, linkSelector: { byLabel: { app: x } }, spec: { name: r } }
+";
+    lately(async {
+        let lab = lab(&[]);
+        assert_eq!(done(&deploy(&lab, text).await), "create role; create b; ");
+        let records = lab.snapshot().await.records;
+        let used = |address: &str| records[&Address::root(address)].dependencies.clone();
+        assert_eq!((used("b"), used("role")), (vec![Address::root("role")], Vec::new()));
+        let staged = lab.stage_destroy(Options::default()).await.staged.expect("a plan");
+        let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+        assert_eq!(done(&run), "delete b; delete role; ");
+    });
+}
+
+#[test]
+fn a_requirement_of_what_the_document_sets_waits_for_nothing() {
+    lately(async {
+        let all = catalogue("north").replace("eq(b.spec.zone, \\\"north\\\")", "eq(b.spec.name, \\\"s\\\")");
+        let lab = lab(&[&all]);
+        let run = deploy(&lab, DOCUMENT).await;
+        assert_eq!(done(&run), "create app; create store; update app::store/b; create reader; ");
+        assert_eq!(lab.snapshot().await.records[&Address::root("app")].dependencies, []);
+    });
 }

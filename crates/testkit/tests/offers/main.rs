@@ -1,6 +1,7 @@
 //! What providers offer besides resources, from the document to the plan and beyond: custom types of variables,
 //! functions, data sources, transforms.
 
+mod children;
 mod custom_types;
 mod data_sources;
 mod functions;

@@ -84,6 +84,30 @@ fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
 }
 
 #[test]
+fn what_is_written_out_in_place_of_its_abstract_source_stays_and_is_remembered_without_it() {
+    lately(async {
+        let lab = lab(&[]);
+        let text = "version: 2023-04-20
+transform: test-2024-01-01
+resources:
+  s: { type: test/service, spec: { name: a } }
+";
+        deploy(&lab, text, Given::default()).await;
+        let made = lab.snapshot().await.records[&Address::root("s_fn")].clone();
+        let text = format!(
+            "version: 2023-04-20\nresources:\n  s_fn: {{ type: {}, metadata: {}, spec: {} }}\n",
+            made.type_name, made.metadata, made.inputs
+        );
+        assert_eq!(deploy(&lab, &text, Given::default()).await, ["none s_fn"]);
+        let now = lab.snapshot().await.records[&Address::root("s_fn")].clone();
+        assert_eq!(
+            (now.id.clone(), now.metadata.clone(), now.origin.made_from.as_ref()),
+            (made.id.clone(), made.metadata.clone(), "")
+        );
+    });
+}
+
+#[test]
 fn what_stays_on_the_function_is_repeated_and_conditioned() {
     lately(async {
         let text = "version: 2023-04-20

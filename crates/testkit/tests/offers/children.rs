@@ -1,0 +1,36 @@
+//! What is handed to documents that are included: mistakes in it lie where it is written.
+
+use testkit::shelf::Shelf;
+
+use super::{codes, given, lab, lately, stage};
+
+const CHILD: &str = "version: 2023-04-20
+variables:
+  size: { type: integer }
+resources:
+  r: { type: test/data, spec: { input: \"${jsondecode('{}').none}${variables.size}\" } }
+";
+
+const DOCUMENT: &str = "version: 2023-04-20
+variables:
+  text: { type: string, default: '3' }
+include:
+  core: { path: child.yaml, variables: { size: \"${jsondecode(variables.text)}\" } }
+";
+
+#[test]
+fn a_mistake_is_said_to_lie_in_the_document_that_it_is_written_in() {
+    lately(async {
+        let path = std::env::temp_dir().join("child.yaml");
+        for (input, wrong, trails) in [
+            ("3", vec!["absent-element 5", "child-failed 5"], vec![1, 0]),
+            ("no JSON", vec!["json-invalid 5", "absent-element 5", "child-failed 5"], vec![0, 1, 0]),
+        ] {
+            let mut lab = lab(&[]);
+            lab.shelf = Some(Shelf::new([(path.display().to_string(), CHILD.to_owned())]));
+            let staged = stage(&lab, DOCUMENT, given(&[("text", input)])).await;
+            assert_eq!(codes(&staged), wrong);
+            assert_eq!(staged.diagnostics.iter().map(|it| it.trail.len()).collect::<Vec<_>>(), trails);
+        }
+    });
+}
