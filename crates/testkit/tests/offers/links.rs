@@ -150,3 +150,42 @@ fn a_requirement_of_what_the_document_sets_waits_for_nothing() {
         assert_eq!(lab.snapshot().await.records[&Address::root("app")].dependencies, []);
     });
 }
+
+#[test]
+fn what_a_link_wrote_of_a_thing_that_was_made_anew_is_taken_out() {
+    lately(async {
+        let all = catalogue("north").replacen("\"required\": true", "\"required\": true, \"mustRecreate\": true", 1);
+        let lab = lab(&[&all]);
+        deploy(&lab, DOCUMENT).await;
+        let clients = async || lab.snapshot().await.records[&Address::root("store")].inputs.get("clients").cloned();
+        let app = async || blueprint::Value::Text(lab.snapshot().await.records[&Address::root("app")].id.clone());
+        let first = app().await;
+        assert_eq!(clients().await, Some(blueprint::Value::list([first.clone()])));
+        deploy(&lab, &DOCUMENT.replace("name: a }", "name: c }")).await;
+        let second = app().await;
+        assert_ne!(first, second);
+        assert_eq!(clients().await, Some(blueprint::Value::list([second])));
+    });
+}
+
+#[test]
+fn what_the_document_holds_under_the_same_key_is_not_written_over() {
+    let rules = r#""rules": { "kind": "array", "items": { "kind": "object", "fields": {
+        "sid": { "kind": "string", "required": true }, "allow": { "kind": "string" } } } }, "clients""#;
+    let effect =
+        r#""add": "rules", "by": "sid", "when": "after", "value": "${object(sid = a.spec.id, allow = a.name)}""#;
+    let all = catalogue("north")
+        .replace("\"clients\":", &format!("{rules}:"))
+        .replace(r#""add": "clients", "when": "after", "value": "${a.spec.id}""#, effect);
+    lately(async {
+        let lab = lab(&[&all]);
+        // Under which key the link writes is known only when the app is there.
+        let text = DOCUMENT.replace("name: s }", "name: s, rules: [{ sid: app-a0dc9ca0, allow: nobody }] }");
+        let run = deploy(&lab, &text).await;
+        let outcome = run.outcome().expect("it was carried out");
+        let said: Vec<&str> = outcome.diagnostics.iter().map(|it| it.code.name).collect();
+        assert_eq!(said, ["link-conflict"]);
+        let rules = lab.snapshot().await.records[&Address::root("store")].inputs.get("rules").cloned();
+        assert_eq!(rules.map(|it| it.to_string()).as_deref(), Some(r#"[{"sid": "app-a0dc9ca0", "allow": "nobody"}]"#));
+    });
+}
