@@ -449,3 +449,19 @@ fn a_replacement_that_the_provider_wants_stays_one_when_values_are_drawn_anew() 
         );
     });
 }
+
+#[test]
+fn a_first_deploy_is_remembered_even_if_nothing_is_to_be_made() {
+    let text = document(
+        "  net: { type: made/net, each: '${list(\"a\")}', condition: '${eq(elem, \"b\")}', spec: { name: a } }\n",
+    );
+    lately(async {
+        let lab = lab();
+        let first = stage(&lab, &text).await.staged.expect("a plan");
+        assert!(first.plan.is_empty() && !first.plan.writes_nothing(&first.snapshot));
+        apply(&lab, &text).await;
+        assert_eq!(lab.snapshot().await.generation.0, 1);
+        let second = stage(&lab, &text).await.staged.expect("a plan");
+        assert!(second.plan.writes_nothing(&second.snapshot));
+    });
+}

@@ -189,3 +189,24 @@ fn what_the_document_holds_under_the_same_key_is_not_written_over() {
         assert_eq!(rules.map(|it| it.to_string()).as_deref(), Some(r#"[{"sid": "app-a0dc9ca0", "allow": "nobody"}]"#));
     });
 }
+
+#[test]
+fn a_link_that_may_turn_out_not_to_be_there_is_no_change() {
+    let text = "version: 2025-11-02
+resources:
+  gate: { type: test/record, spec: { title: one } }
+  b:
+    type: test/bucket
+    condition: \"${lt(gate.spec.revision, 3)}\"
+    metadata: { labels: { app: x } }
+    spec: { name: b }
+  role: { type: test/role, linkSelector: { byLabel: { app: x } }, spec: { name: r } }
+";
+    lately(async {
+        let lab = lab(&[]);
+        deploy(&lab, text).await;
+        let staged = stage(&lab, &text.replace("one", "two"), Given::default()).await.staged.expect("a plan");
+        let changed: Vec<String> = staged.plan.links.iter().map(|link| link.address.to_string()).collect();
+        assert_eq!(changed, Vec::<String>::new());
+    });
+}

@@ -195,3 +195,22 @@ fn the_fate_of_a_call_that_was_cut_off_must_be_known() {
         }
     });
 }
+
+#[test]
+fn why_a_thing_has_to_be_read_is_said_as_it_is() {
+    let text =
+        |input: u8| format!("version: 2023-04-20\nresources:\n  a: {{type: test/data, spec: {{input: {input}}}}}\n");
+    for (drift, why) in [
+        (DriftPolicy::Refuse, "whether it has drifted is not known"),
+        (Options::default().drift, "the plan would change it"),
+    ] {
+        lately(async {
+            let bench = Bench::new();
+            bench.apply(Some(&text(1))).await;
+            bench.accidents("read a", times(1, ErrorKind::Permanent));
+            let (_, found) = bench.stage(Some(&text(2)), Options { drift, ..Options::default() }).await;
+            let errors: Vec<&str> = found.iter().flat_map(|it| &it.help).map(AsRef::as_ref).collect();
+            assert!(errors.len() == 1 && errors[0].starts_with(why), "{errors:?}");
+        });
+    }
+}
