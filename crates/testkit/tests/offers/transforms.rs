@@ -108,6 +108,24 @@ resources:
 }
 
 #[test]
+fn a_kept_plan_holds_as_long_as_its_transforms_make_the_same() {
+    lately(async {
+        let lab = lab(&[]);
+        let answers = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan").plan.answers;
+        let mut others = answers.clone();
+        others.transformed.values_mut().for_each(|digest| *digest = "another".into());
+        for (answers, said) in [(answers, vec![]), (others, vec!["input-changed"])] {
+            let read = lab.read_all("case.yaml", DOCUMENT, &Given::default(), true).await;
+            let document = Some((read.documents.expect("it is right"), read.document));
+            let mut found = diag::Diagnostics::new();
+            let staged = lab.plan(document, Given::default(), Options::default(), Some(answers), &mut found).await;
+            assert_eq!(found.iter().map(|it| it.code.name).collect::<Vec<_>>(), said);
+            assert_eq!(staged.is_some(), said.is_empty());
+        }
+    });
+}
+
+#[test]
 fn what_stays_on_the_function_is_repeated_and_conditioned() {
     lately(async {
         let text = "version: 2023-04-20
