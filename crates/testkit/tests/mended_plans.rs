@@ -37,6 +37,14 @@ const CATALOG: &str = r#"{
         "id": {"kind": "string", "computed": true, "value": "judged-{hash}"}
       }
     },
+    "made/named": {
+      "about": "a thing of which no two have the same label",
+      "idField": "id",
+      "fields": {
+        "label": {"kind": "string", "unique": true, "nullable": true},
+        "id": {"kind": "string", "computed": true, "value": "named-{hash}"}
+      }
+    },
     "made/host": {
       "about": "a host",
       "idField": "id",
@@ -464,4 +472,46 @@ fn a_first_deploy_is_remembered_even_if_nothing_is_to_be_made() {
         let second = stage(&lab, &text).await.staged.expect("a plan");
         assert!(second.plan.writes_nothing(&second.snapshot));
     });
+}
+
+#[test]
+fn a_value_that_no_two_may_have_is_given_up_first() {
+    let named = |name: &str, label: &str| format!("  {name}: {{ type: made/named, spec: {{ label: {label} }} }}\n");
+    let order = |before: String, now: String| {
+        lately(async move {
+            let lab = lab();
+            apply(&lab, &document(&before)).await;
+            let staged = stage(&lab, &document(&now)).await.staged.expect("a plan");
+            let step = |step: &Step| format!("{} {} {:?}", step.action.word(), step.address, step.waits_on);
+            staged.plan.steps.iter().map(step).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(order(named("b", "one"), named("a", "one") + &named("b", "two")), ["update b []", "create a [0]"]);
+    assert_eq!(order(named("b", "one"), named("a", "one")), ["delete b []", "create a [0]"]);
+    // To have none is nothing that anybody gives up.
+    assert_eq!(order(named("b", "~"), named("a", "~")), ["create a []", "delete b []"]);
+}
+
+/// What is gone for good used what is made anew, and who used it now uses that: each waits for the next.
+#[test]
+fn a_circle_is_broken_at_what_goes_for_good_wherever_it_stands() {
+    let net = |name: &str| format!("  net: {{ type: made/net, spec: {{ name: {name} }} }}\n");
+    let gone = "  gone: { type: made/host, spec: { note: '${net.spec.id}' } }\n";
+    let stays = |reads: &str| format!("  stays: {{ type: made/host, spec: {{ note: '${{{reads}.spec.id}}' }} }}\n");
+    for turned in [false, true] {
+        let text = |parts: Vec<String>| match turned {
+            false => document(&parts.concat()),
+            true => document(&parts.into_iter().rev().collect::<String>()),
+        };
+        let before = text(vec![net("a"), gone.to_owned(), stays("gone")]);
+        let now = text(vec![net("b"), stays("net")]);
+        lately(async {
+            let lab = lab();
+            apply(&lab, &before).await;
+            let staged = stage(&lab, &now).await.staged.expect("a plan");
+            let steps: Vec<String> =
+                staged.plan.steps.iter().map(|step| format!("{} {}", step.action.word(), step.address)).collect();
+            assert_eq!(steps, ["delete gone", "replace net", "update stays"]);
+        });
+    }
 }

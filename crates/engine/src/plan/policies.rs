@@ -214,3 +214,17 @@ fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
 fn placed(diagnostic: diag::Diagnostic, span: Span, text: &str) -> diag::Diagnostic {
     if span.is_some() { diagnostic.label(span, text) } else { diagnostic }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_document_sets_stays_as_recorded_at_any_depth() {
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let (recorded, set) = (read(r#"{"a":{"x":1,"y":2},"b":3}"#), read(r#"{"a":{"x":1}}"#));
+        let seen = read(r#"{"a":{"x":7,"z":8},"b":9}"#);
+        let taken = take_unset(Some(&recorded), &seen, Some(&set));
+        assert_eq!(serde_json::to_string(&taken).unwrap(), r#"{"a":{"x":1,"z":8},"b":9}"#);
+    }
+}

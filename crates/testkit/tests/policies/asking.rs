@@ -55,3 +55,18 @@ fn a_question_is_a_call_that_is_waited_for() {
         assert_eq!(draining, Some(1));
     });
 }
+
+#[test]
+fn a_search_that_only_a_run_can_put_fails_where_nobody_can_answer_it() {
+    lately(async {
+        let mut bench = Bench::new();
+        let other = r#"{"format": 1, "namespace": "far", "dataSourceTypes": {"far/net": {
+            "filter": {"name": {"type": "string"}}, "fields": {"name": {"kind": "string"}}}}}"#;
+        let other = std::sync::Arc::new(provider::read_catalog(other).expect("a catalogue"));
+        let (catalogs, functions, _) = provider::combine([providers::fake::catalog(), other]);
+        (bench.lab.catalogs, bench.lab.functions) = (catalogs.into(), functions.into());
+        let ran = bench.apply(Some(&EXPORTED.replace("test/network", "far/net"))).await;
+        assert_eq!(ran.ended(), Some(Failed));
+        assert_eq!(ran.said()[0], "error no-provider: there is no provider for `far` here yet");
+    });
+}
