@@ -210,3 +210,43 @@ resources:
         assert_eq!(changed, Vec::<String>::new());
     });
 }
+
+#[test]
+fn what_is_written_about_a_link_is_known_before_the_end_that_it_stands_at() {
+    let catalogue = r#"{ "format": 1, "namespace": "shop",
+      "resourceTypes": {
+        "shop/app": { "idField": "id", "fields": {
+          "name": { "kind": "string", "required": true },
+          "id": { "kind": "string", "computed": true, "value": "app-{hash}" } } },
+        "shop/store": { "idField": "id", "fields": {
+          "modes": { "kind": "map", "values": { "kind": "string" } },
+          "id": { "kind": "string", "computed": true, "value": "store-{hash}" } } } },
+      "linkKinds": [ {
+        "a": "shop/app", "b": "shop/store", "order": "b-first",
+        "annotations": [
+          { "as": "mode", "side": "a", "key": "shop.mode", "type": "string" },
+          { "as": "mode", "side": "a", "key": "shop.<b>.mode", "type": "string" } ],
+        "effects": [ { "into": "b", "put": "modes", "key": "${a.name}", "value": "${note.mode}" } ] } ] }"#;
+    let text = "version: 2023-04-20
+resources:
+  app:
+    type: shop/app
+    each: \"${list('fast', 'slow')}\"
+    linkSelector: { byLabel: { app: x } }
+    metadata: { annotations: { shop.mode: \"very ${elem}\" } }
+    spec: { name: \"${elem}\" }
+  store: { type: shop/store, metadata: { labels: { app: x } }, spec: {} }
+";
+    lately(async {
+        let lab = lab(&[catalogue]);
+        assert_eq!(done(&deploy(&lab, text).await), "create store; create app[0]; create app[1]; ");
+        let modes = lab.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
+        let modes = modes.map(|modes| modes.to_string());
+        assert_eq!(modes.as_deref(), Some(r#"{"app[0]": "very fast", "app[1]": "very slow"}"#));
+        // What is written for the one link goes before what is written for all.
+        deploy(&lab, &text.replace("{ shop.mode", "{ shop.store.mode: special, shop.mode")).await;
+        let modes = lab.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
+        let modes = modes.map(|modes| modes.to_string());
+        assert_eq!(modes.as_deref(), Some(r#"{"app[0]": "special", "app[1]": "special"}"#));
+    });
+}
