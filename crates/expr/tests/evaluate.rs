@@ -413,10 +413,10 @@ fn a_text_is_bounded_however_large_its_parts_are() {
 
 #[test]
 fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
-    let large = |name: &str, size: usize, letter: &str| {
+    let large = |call: &str, size: usize, letter: &str| {
         let mut world = world();
         world.inputs.insert("big", Value::from(letter.repeat(size)));
-        let expr = parse(&format!("${{{name}(variables.big)}}"));
+        let expr = parse(&format!("${{{}}}", call.replace("big", "variables.big")));
         match expr::evaluate(&expr, &expr::core_functions(), &mut world, &mut Diagnostics::new()) {
             Ok(value) => value.as_text().map(str::len),
             Err(Stop::Failed(one)) if one.code.name == "argument-range" => None,
@@ -424,12 +424,14 @@ fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
         }
     };
     let limit = 10 << 20;
-    assert_eq!(large("jsonencode", limit - 2, "a"), Some(limit));
-    assert_eq!(large("jsonencode", limit - 1, "a"), None);
+    assert_eq!(large("jsonencode(big)", limit - 2, "a"), Some(limit));
+    assert_eq!(large("jsonencode(big)", limit - 1, "a"), None);
     // One text that is far below the limit, and far above it when each of its characters is escaped.
-    assert_eq!(large("jsonencode", limit - limit / 4, "\""), None);
-    assert_eq!(large("base64encode", limit / 4 * 3, "a"), Some(limit));
-    assert_eq!(large("base64encode", limit / 4 * 3 + 1, "a"), None);
+    assert_eq!(large("jsonencode(big)", limit - limit / 4, "\""), None);
+    assert_eq!(large("base64encode(big)", limit / 4 * 3, "a"), Some(limit));
+    assert_eq!(large("base64encode(big)", limit / 4 * 3 + 1, "a"), None);
+    assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2, "a"), Some(limit));
+    assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2 + 1, "a"), None);
 }
 
 #[test]

@@ -250,3 +250,30 @@ resources:
         assert_eq!(modes.as_deref(), Some(r#"{"app[0]": "special", "app[1]": "special"}"#));
     });
 }
+
+#[test]
+fn a_kind_may_ask_what_a_document_may() {
+    lately(async {
+        let data = |expression: &str| {
+            catalogue("north").replace("\"data\": {", &format!("\"data\": {{ \"drawn\": \"{expression}\","))
+        };
+        let lab = lab(&[&data("${uuid()}")]);
+        deploy(&lab, DOCUMENT).await;
+        let input = lab.snapshot().await.records[&Address::root("reader")].inputs.get("input").cloned();
+        let drawn = input.and_then(|input| input.get("drawn").and_then(|drawn| drawn.as_text().map(str::len)));
+        assert_eq!(drawn, Some(36));
+        let again = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan");
+        assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
+    });
+}
+
+#[test]
+fn a_kind_may_read_all_metadata_of_an_end() {
+    lately(async {
+        let lab = lab(&[&catalogue("north").replace("\"data\": {", "\"data\": { \"about\": \"${b.metadata}\",")]);
+        deploy(&lab, DOCUMENT).await;
+        let input = lab.snapshot().await.records[&Address::root("reader")].inputs.get("input").cloned();
+        let about = input.and_then(|input| input.get("about").map(|about| about.to_string()));
+        assert_eq!(about.as_deref(), Some(r#"{"labels": {"app": "x"}}"#));
+    });
+}
