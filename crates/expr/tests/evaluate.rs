@@ -432,6 +432,9 @@ fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
     assert_eq!(large("base64encode(big)", limit / 4 * 3 + 1, "a"), None);
     assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2, "a"), Some(limit));
     assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2 + 1, "a"), None);
+    // Each item takes more than its text does.
+    assert_eq!(large("join(split(big, \",\"), \",\")", 1000, ","), Some(1000));
+    assert_eq!(large("join(split(big, \",\"), \",\")", 1 << 20, ","), None);
 }
 
 #[test]

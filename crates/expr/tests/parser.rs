@@ -66,6 +66,16 @@ fn parts_keep_every_character() {
 }
 
 #[test]
+fn a_name_in_brackets_may_be_put_in_quotes() {
+    for (text, fixes) in [("${variables.a[b]}", vec!["\"b\""]), ("${variables.a[=]}", vec![])] {
+        let (_, found) = parse(text);
+        assert!(found.has_errors(), "{text}");
+        let edits = found.iter().flat_map(|one| &one.fixes).flat_map(|fix| &fix.edits);
+        assert_eq!(edits.map(|(_, edit)| edit.as_str()).collect::<Vec<_>>(), fixes, "{text}");
+    }
+}
+
+#[test]
 fn literals() {
     for (text, value) in [
         ("${007}", Value::Int(7)),
