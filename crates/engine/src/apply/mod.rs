@@ -25,7 +25,6 @@ mod record;
 mod run;
 mod until;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -254,7 +253,7 @@ pub struct Apply {
     /// Calls and questions that are out.
     calling: usize,
     /// Tasks whose intents are durable and that wait for room.
-    stated: VecDeque<u32>,
+    stated: Queue,
     /// So many intents may be stated beyond the calls there is room for.
     ahead: usize,
     /// Answers since the world was last waited for.
@@ -342,7 +341,7 @@ impl Apply {
         let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); count];
         let mut running = Vec::with_capacity(count);
         let ranks = ranks::of(&plan, &snapshot);
-        let mut ready = Queue::new(&ranks);
+        let (mut ready, stated) = (Queue::new(&ranks), Queue::new(&ranks));
         for (at, task) in plan.tasks.iter().enumerate() {
             for wait in &task.waits {
                 after[wait.task as usize].push((at as u32, wait.until));
@@ -382,6 +381,7 @@ impl Apply {
             forced: std::collections::HashSet::default(),
             left_behind: Vec::new(),
             plan: Arc::new(plan),
+            ahead: Apply::one_round_ahead(settings.parallelism.max(1)),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
             operation: Arc::new(operation),
@@ -395,8 +395,7 @@ impl Apply {
             catalogs,
             in_flight: 0,
             calling: 0,
-            stated: VecDeque::new(),
-            ahead: 0,
+            stated,
             swift: 0,
             gathering: Vec::new(),
             later: Vec::new(),
@@ -471,7 +470,7 @@ impl Apply {
         }
         if waited {
             // The answers that ended the wait were not swift.
-            (self.ahead, self.swift) = (0, 0);
+            (self.ahead, self.swift) = (Apply::one_round_ahead(self.settings.parallelism), 0);
         }
         if self.broken {
             self.end_broken(effects);
@@ -657,7 +656,7 @@ impl Apply {
             self.give_up(task, effects);
         }
         self.ask_no_more(ask::AT_THE_END);
-        for task in std::mem::take(&mut self.stated) {
+        while let Some(task) = self.stated.pop() {
             self.withdraw(task);
         }
         if self.calling > 0 {

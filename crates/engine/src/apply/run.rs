@@ -8,6 +8,7 @@ use provider::Operation as Verb;
 use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
 
 use super::ask::reopen;
+use super::queue::rank;
 use super::{Apply, CallRequest, Durable, Effect, Progress, Wake};
 use crate::Node;
 use crate::codes;
@@ -36,12 +37,8 @@ enum Turn {
 }
 
 impl Apply {
-    /// Calls what has been stated and starts ready tasks, as long as there is room.
+    /// Starts ready tasks, as long as there is room, and calls what has been stated.
     pub(super) fn start_what_is_ready(&mut self, effects: &mut Vec<Effect>) {
-        while !self.stopping && self.calling < self.settings.parallelism {
-            let Some(task) = self.stated.pop_front() else { break };
-            self.call(task, effects);
-        }
         while !self.stopping && self.in_flight < self.settings.parallelism + self.ahead {
             let Some(task) = self.ready.pop() else { break };
             if self.running[task as usize].progress != Progress::Ready {
@@ -70,20 +67,65 @@ impl Apply {
                 break;
             }
         }
+        self.call_what_is_stated(effects);
+    }
+
+    /// Calls what has been stated, as long as there is room. Where it is known how long things take, room is left for
+    /// those whose intents are being written and behind which more work waits.
+    fn call_what_is_stated(&mut self, effects: &mut Vec<Effect>) {
+        if self.stated.is_empty() || self.calling >= self.settings.parallelism {
+            return;
+        }
+        let ahead = self.ranks_of_the_unwritten();
+        while !self.stopping {
+            let Some(rank) = self.stated.first_rank() else { break };
+            let before = ahead.partition_point(|other| *other > rank);
+            if self.calling + before >= self.settings.parallelism {
+                break;
+            }
+            let Some(task) = self.stated.pop() else { break };
+            self.call(task, effects);
+        }
+    }
+
+    /// The ranks of the tasks whose intents are being written, highest first; none without history.
+    fn ranks_of_the_unwritten(&self) -> Vec<u64> {
+        if self.ranks.is_none() {
+            return Vec::new();
+        }
+        let under_way = self.under_way.iter().flat_map(|(durable, _)| durable);
+        let all = under_way.chain(self.gathering.iter().map(|(_, durable)| durable));
+        let intents = all.filter_map(|durable| match durable {
+            Durable::Intent(task) => Some(rank(*task, &self.ranks)),
+            _ => None,
+        });
+        let mut ranks: Vec<u64> = intents.collect();
+        ranks.sort_unstable_by(|one, other| other.cmp(one));
+        ranks
+    }
+
+    /// So many intents are stated beyond the calls there is room for, where the world is not swift: as many as there are
+    /// calls, so that whoever makes room is followed at once and no call waits for the journal.
+    pub(super) fn one_round_ahead(parallelism: usize) -> usize {
+        parallelism.min(MOST_AHEAD)
     }
 
     /// Every call made so far was answered while the journal was being written: the journal is what everybody waits for.
     /// More intents share a commit then. A world that has to be waited for ends that (`Happened::Waited`), so that a run
-    /// that is cut off leaves no more calls to be looked for than could be under way.
+    /// that is cut off leaves few calls to be looked for beyond those that could be under way.
     pub(super) fn look_ahead(&mut self) {
         let room = self.settings.parallelism;
         if self.swift >= room && self.calling == 0 && self.stated.is_empty() {
-            self.ahead = (self.ahead * 2).clamp(room, (room * AHEAD).min(MOST_AHEAD));
+            self.ahead = (self.ahead * 2).min((room * AHEAD).min(MOST_AHEAD));
         }
     }
 
-    /// Whether a call may be stated before there is room for it: where the world can tell later that it was never made.
+    /// Whether a call may be stated before there is room for it: where the world can tell later that it was never made,
+    /// and where it must be made in any case, however soon the operation is to stop.
     fn may_be_ahead(&self, task: u32) -> bool {
+        if self.before_stop.as_ref().is_some_and(|tasks| !tasks.contains(&task)) {
+            return false;
+        }
         let task = &self.plan.tasks[task as usize];
         let Some(decided) = &task.decision else { return true };
         match task.kind {
@@ -98,11 +140,12 @@ impl Apply {
         let phase = self.plan.tasks[task as usize].kind == TaskKind::Phase;
         if self.stopping && !phase {
             self.withdraw(task);
-        } else if self.calling < self.settings.parallelism {
+        } else if self.calling < self.settings.parallelism && (phase || self.ranks.is_none()) {
             self.call(task, effects);
         } else {
+            // Where ranks are known, whose turn it is turns out once everything that happened has been taken in.
             self.running[task as usize].progress = Progress::Stated;
-            self.stated.push_back(task);
+            self.stated.push_back(task, &self.ranks);
         }
     }
 
