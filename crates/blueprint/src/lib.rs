@@ -10,6 +10,7 @@ mod address;
 mod document;
 mod duration;
 mod expression;
+mod map;
 mod names;
 mod number;
 mod schema;
@@ -25,12 +26,13 @@ pub use document::{
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
+pub use map::{Map, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use schema::{Constraint, Field, Kind, Schema};
 pub use seldom::{Seldom, Usual};
 pub use types::{ObjectType, Type};
-pub use value::{Asset, Function, IndexMap, Map, Unknown, Value};
+pub use value::{Asset, Function, IndexMap, Unknown, Value};
 
 /// A name written in a document; cheap to clone.
 pub type Name = std::sync::Arc<str>;

@@ -9,6 +9,11 @@ use crate::Name;
 pub struct Names(HashSet<Name, foldhash::fast::FixedState>);
 
 impl Names {
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, more: usize) {
+        self.0.reserve(more);
+    }
+
     /// The name, shared with whoever asked for the same text before.
     pub fn share(&mut self, text: &str) -> Name {
         if let Some(name) = self.0.get(text) {

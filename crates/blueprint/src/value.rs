@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{Address, Name, Type};
+use crate::{Address, Map, Name, Names, Type};
 
 /// An ordered map with a fixed hash, so that nothing depends on a random seed.
 pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::fast::FixedState>;
-
-/// The entries of a map value, in order.
-pub type Map = IndexMap<Name, Value>;
 
 /// A value. Cloning copies at most a pointer.
 #[derive(Clone, PartialEq, Default)]
@@ -152,6 +149,29 @@ impl Value {
             Value::List(items) | Value::Set(items) => items.iter().any(Value::has_secret),
             Value::Map(entries) => entries.values().any(Value::has_secret),
             _ => false,
+        }
+    }
+
+    /// Makes equal keys of maps one text, at any depth, with those that `names` has seen before: things of one type that have
+    /// been read hold the names of their fields once. Parts that somebody else holds too stay as they are.
+    pub fn share_keys(&mut self, names: &mut Names) {
+        match self {
+            Value::Map(entries) => {
+                if let Some(entries) = Arc::get_mut(entries) {
+                    entries.share_keys(names);
+                }
+            }
+            Value::List(items) | Value::Set(items) => {
+                if let Some(items) = Arc::get_mut(items) {
+                    items.iter_mut().for_each(|item| item.share_keys(names));
+                }
+            }
+            Value::Secret(inner) => {
+                if let Some(inner) = Arc::get_mut(inner) {
+                    inner.share_keys(names);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -163,7 +163,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::default();
-        while let Some(key) = entries.next_key::<Name>()? {
+        while let Some(Key(key)) = entries.next_key()? {
             if map.is_empty() && key.starts_with('$') {
                 let marked = match key.as_ref() {
                     "$secret" => entries.next_value::<Value>()?.secret(),
@@ -179,14 +179,14 @@ impl<'de> Visitor<'de> for ValueVisitor {
                     "$set" => Value::Set(Arc::new(entries.next_value()?)),
                     "$asset" => Value::Asset(Arc::new(entries.next_value()?)),
                     "$resource" => Value::Resource(Arc::new(entries.next_value()?)),
-                    "$map" => entries.next_value_seed(PlainMap)?,
+                    "$map" => Value::Map(Arc::new(entries.next_value()?)),
                     _ => {
                         let value = entries.next_value()?;
                         map.insert(key, value);
                         continue;
                     }
                 };
-                if entries.next_key::<Name>()?.is_some() {
+                if entries.next_key::<Key>()?.is_some() {
                     return Err(A::Error::custom(format!("nothing may stand beside `{key}`")));
                 }
                 return Ok(marked);
@@ -199,14 +199,50 @@ impl<'de> Visitor<'de> for ValueVisitor {
 }
 
 /// A map whose keys are taken as they are.
+impl<'de> Deserialize<'de> for Map {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Map, D::Error> {
+        deserializer.deserialize_map(PlainMap)
+    }
+}
+
 struct PlainMap;
 
-impl<'de> DeserializeSeed<'de> for PlainMap {
-    type Value = Value;
+impl<'de> Visitor<'de> for PlainMap {
+    type Value = Map;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let entries: IndexMap<Name, Value> = Deserialize::deserialize(deserializer)?;
-        Ok(Value::Map(Arc::new(entries)))
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Map, A::Error> {
+        let mut map = Map::new();
+        while let Some((Key(key), value)) = entries.next_entry()? {
+            map.insert(key, value);
+        }
+        Ok(map)
+    }
+}
+
+/// A key, taken from the text that is read without a copy between.
+struct Key(Name);
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl Visitor<'_> for KeyVisitor {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
+        Ok(Key(text.into()))
     }
 }
 

@@ -150,12 +150,12 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
         return Err(too_large(name, Some(about.len())));
     }
     let file = std::fs::File::open(path).map_err(unreadable)?;
-    text_of(file, name)
+    text_of(file, about.len() as usize, name)
 }
 
 /// The whole text of standard input.
 pub(crate) fn text_of_standard_input() -> Result<String, CommandError> {
-    text_of(io::stdin().lock(), "standard input".to_owned())
+    text_of(io::stdin().lock(), 0, "standard input".to_owned())
 }
 
 fn too_large(name: String, length: Option<u64>) -> CommandError {
@@ -167,8 +167,10 @@ fn too_large(name: String, length: Option<u64>) -> CommandError {
     }
 }
 
-fn text_of(from: impl io::Read, name: String) -> Result<String, CommandError> {
-    let mut bytes = Vec::new();
+/// The whole text of a source that has about so many bytes, as far as anybody knows.
+fn text_of(from: impl io::Read, about: usize, name: String) -> Result<String, CommandError> {
+    // One more: the end of a file is read too.
+    let mut bytes = Vec::with_capacity(about + 1);
     let most = syntax::MAX_BYTES as u64 + 1;
     from.take(most)
         .read_to_end(&mut bytes)
@@ -245,7 +247,7 @@ impl Source {
     pub(crate) fn find(named: Option<&Path>) -> Result<Source, CommandError> {
         match named {
             Some(path) if path == Path::new("-") => {
-                let text = text_of(io::stdin().lock(), "standard input".to_owned())?;
+                let text = text_of(io::stdin().lock(), 0, "standard input".to_owned())?;
                 let json = text.trim_start().starts_with('{');
                 let shown = if json { "stdin.jsonc" } else { "stdin" };
                 Ok(Source { shown: shown.to_owned(), path: None, folder: whole(Path::new("")), text: text.into() })

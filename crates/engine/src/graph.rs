@@ -73,17 +73,20 @@ impl Graph {
             graph.nodes.extend((0..count as u32).map(makers[kind]));
         }
         graph.starts.reserve(graph.nodes.len() + 1);
-        graph.edges.reserve(graph.nodes.len());
+        graph.edges.reserve(3 * graph.nodes.len());
         graph.starts.push(0);
         for at in 0..graph.nodes.len() {
             edges_of(graph.nodes[at], &mut graph.edges);
             graph.starts.push(graph.edges.len() as u32);
         }
+        graph.edges.shrink_to_fit();
+        graph.order.reserve_exact(graph.nodes.len());
         let knots = graph.sort();
         (graph, knots)
     }
 
-    fn position(&self, node: Node) -> usize {
+    /// Where a node stands among [`Graph::nodes`].
+    pub(crate) fn position(&self, node: Node) -> usize {
         let (kind, index) = match node {
             Node::Local(index) => (0, index),
             Node::DataSource(index) => (1, index),

@@ -78,9 +78,15 @@ pub(crate) async fn refresh(
         token: Some(token),
     });
     // Each provider is asked beside the others, so that none waits for a slow one.
+    let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
+    for record in snapshot.records.values() {
+        *of_namespace.entry(Catalogs::namespace_of(&record.type_name)).or_default() += 1;
+    }
     let mut lanes: IndexMap<&str, Vec<(usize, ReadQuestion<'_>)>> = IndexMap::default();
     for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
-        lanes.entry(Catalogs::namespace_of(question.type_name)).or_default().push((number, question));
+        let namespace = Catalogs::namespace_of(question.type_name);
+        let room = || Vec::with_capacity(of_namespace.get(namespace).copied().unwrap_or_default());
+        lanes.entry(namespace).or_insert_with(room).push((number, question));
     }
     let lanes = lanes.into_iter().map(|(namespace, questions)| {
         let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));

@@ -278,7 +278,7 @@ impl<'a> Machine<'a> {
     fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, Stop> {
         self.deeper(span)?;
         let mut members = Members::default();
-        let mut map = Map::with_capacity_and_hasher(entries.len(), Default::default());
+        let mut map = Map::with_capacity(entries.len());
         for (key, entry) in entries {
             self.path.push(Step::Key(key.item.clone()));
             let result = self.member(entry);

@@ -14,6 +14,9 @@ use crate::{FunctionTable, codes};
 /// How deep calls may stand in calls (ruling A17).
 const DEPTH: usize = 256;
 
+/// Texts between substitutions of up to so many bytes are shared: separators and the like.
+const OFTEN_SAID: usize = 32;
+
 /// The expression of a scalar's decoded text (section 1.2).
 ///
 /// Text without `${` is a literal string; text that is exactly one substitution, apart from line breaks around it, is
@@ -42,14 +45,14 @@ pub fn parse_text_scoped(
     let mut from = 0;
     while let Some(open) = text.get(from..).and_then(|rest| rest.find("${")).map(|offset| from + offset) {
         if open > from {
-            parts.push(Part::Text(text[from..open].into()));
+            parts.push(Part::Text(parser.between(from, open)));
         }
         let (expr, end) = parser.substitution(open);
         parts.push(Part::Expr(expr, map.span(open as u32, end as u32)));
         from = end;
     }
     if from < text.len() {
-        parts.push(Part::Text(text[from..].into()));
+        parts.push(Part::Text(parser.between(from, text.len())));
     }
     let breaks = |part: &Part| matches!(part, Part::Text(text) if text.chars().all(|c| matches!(c, '\n' | '\r')));
     let sole = parts.iter().filter(|part| !breaks(part)).count() == 1;
@@ -244,6 +247,12 @@ impl Parser<'_, '_> {
         }
         let reference = self.reference(token)?;
         Ok(Expr::new(ExprKind::Ref(Box::new(reference)), self.span(token.start, self.at)))
+    }
+
+    /// The text between two substitutions: often the same few characters all over a document.
+    fn between(&mut self, from: usize, to: usize) -> Name {
+        let text = &self.text[from..to];
+        if text.len() <= OFTEN_SAID { self.names.share(text) } else { text.into() }
     }
 
     fn is_head(&self, name: &str) -> bool {

@@ -145,7 +145,7 @@ impl Exported {
         let text = sealer
             .clone()
             .steady()
-            .write(PLACE, self, self.has_secret())
+            .write(PLACE, self, self.has_secret(), 0)
             .map_err(|source| ExportedError::Sealed { verb: "sealed", source })?;
         crate::read_json(text.as_bytes()).map_err(|source| ExportedError::NotAState { source })
     }

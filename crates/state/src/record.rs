@@ -189,7 +189,7 @@ pub struct RecordOrigin {
 }
 
 fn no_name() -> Name {
-    "".into()
+    Name::default()
 }
 
 /// What is remembered of one thing. Destroy has only this.

@@ -211,9 +211,18 @@ impl Sealer {
 
     /// Writes a thing as JSON. `has_secret` says whether anything in it is: then every secret in it is sealed, otherwise
     /// the text is written straight. `NoKey` if a secret is met without a key.
-    pub fn write<T: Serialize>(&self, place: Place<'_>, thing: &T, has_secret: bool) -> Result<String, SealError> {
+    /// `about` is how many bytes it may come to, so that a long text does not grow piece by piece.
+    pub fn write<T: Serialize>(
+        &self,
+        place: Place<'_>,
+        thing: &T,
+        has_secret: bool,
+        about: usize,
+    ) -> Result<String, SealError> {
         if !has_secret {
-            return serde_json::to_string(thing).map_err(SealError::Form);
+            let mut text = Vec::with_capacity(about);
+            serde_json::to_writer(&mut text, thing).map_err(SealError::Form)?;
+            return String::from_utf8(text).map_err(|error| SealError::Form(serde::ser::Error::custom(error)));
         }
         let mut json = serde_json::to_value(thing).map_err(SealError::Form)?;
         let sealed = self.seal_json(place, &mut json);
@@ -422,7 +431,7 @@ mod tests {
 
     #[test]
     fn secrets_are_sealed_and_come_back() {
-        let text = sealer(1).write(PLACE, &value(), true).unwrap();
+        let text = sealer(1).write(PLACE, &value(), true, 0).unwrap();
         assert!(!text.contains("s3cret") && text.contains("plain") && text.contains("mine"), "{text}");
         assert_eq!(sealer(1).read::<Value>(PLACE, text.as_bytes(), true).unwrap(), value());
         let older = sealer(2).with_older_key([1; 32]);
@@ -431,7 +440,7 @@ mod tests {
 
     #[test]
     fn only_the_key_opens_and_only_in_its_place() {
-        let text = sealer(1).write(PLACE, &value(), true).unwrap();
+        let text = sealer(1).write(PLACE, &value(), true, 0).unwrap();
         for (sealer, place) in [
             (sealer(2), PLACE),
             (Sealer::none(), PLACE),
@@ -442,7 +451,7 @@ mod tests {
         }
         let moved = text.replace("items", "other");
         assert!(matches!(sealer(1).read::<Value>(PLACE, moved.as_bytes(), true), Err(SealError::WrongKey)));
-        assert!(matches!(Sealer::none().write(PLACE, &value(), true), Err(SealError::NoKey)));
+        assert!(matches!(Sealer::none().write(PLACE, &value(), true, 0), Err(SealError::NoKey)));
     }
 
     #[test]
@@ -462,7 +471,7 @@ mod tests {
     fn the_first_format_opens() {
         let stored =
             r#"{"$sealed":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAANzn+sSQEO9y1xWxgHoP2CUbrqDBEW+I4","key":"72cd6e84"}"#;
-        assert_eq!(sealer(1).write(PLACE, &Value::from("hidden").secret(), true).unwrap(), stored);
+        assert_eq!(sealer(1).write(PLACE, &Value::from("hidden").secret(), true, 0).unwrap(), stored);
         assert_eq!(sealer(1).read::<Value>(PLACE, stored.as_bytes(), true).unwrap(), Value::from("hidden").secret());
     }
 

@@ -11,12 +11,18 @@ use crate::terminal::Paint;
 /// With more steps than this, fields of new things are shown only to those who want to know more.
 const MANY: usize = 100;
 
+/// About how long a line of a plan is, in bytes.
+const LINE: usize = 40;
+
 /// The plan, without its last line.
 pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let mut text = String::new();
     // Of a change of the state alone, what is remembered is what a person wants to see.
     let all = verbose || plan.kind == state::OperationKind::State;
-    let shown: Vec<&Step> = plan.steps.iter().filter(|step| step.action != Action::None || all).collect();
+    let mut shown: Vec<&Step> = Vec::with_capacity(plan.steps.len());
+    shown.extend(plan.steps.iter().filter(|step| step.action != Action::None || all));
+    // A line or so for each.
+    text.reserve(LINE * shown.len());
     let fields = verbose || shown.len() <= MANY;
     let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
     let drift: HashMap<&Address, &Drifted> = plan.drift.iter().map(|it| (&it.address, it)).collect();
@@ -111,7 +117,7 @@ fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint
 /// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of it
 /// stands.
 fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
-    let mut groups: Vec<(Option<&str>, Vec<&Step>)> = Vec::new();
+    let mut groups: Vec<(Option<&str>, Vec<&Step>)> = Vec::with_capacity(steps.len());
     let mut places: HashMap<&str, usize> = HashMap::new();
     for step in steps {
         match step.made_from.as_deref() {

@@ -17,6 +17,7 @@ impl Lowering<'_> {
     pub(super) fn resources(&mut self, node: &Node) -> IndexMap<Name, Resource> {
         let definitions = self.definitions(node);
         let mut resources = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
+        self.names.reserve(definitions.len());
         for (entry, map) in definitions {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
             self.resource_name(name, span);

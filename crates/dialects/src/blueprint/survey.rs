@@ -58,6 +58,9 @@ impl Survey {
 
     fn map(&mut self, entries: &[Entry], found: &mut Diagnostics) {
         let mut seen: HashMap<&str, Span> = HashMap::new();
+        if entries.len() > FEW {
+            seen.reserve(entries.len());
+        }
         for (at, entry) in entries.iter().enumerate() {
             self.node(&entry.key, found);
             let span = entry.key.span;

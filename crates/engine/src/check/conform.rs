@@ -102,7 +102,7 @@ impl<'e> At<'e> {
 
 impl Conforming<'_> {
     fn object(&mut self, map: &Map, schema: &Schema, at: At<'_>) -> Map {
-        let mut out = Map::with_capacity_and_hasher(map.len(), Default::default());
+        let mut out = Map::with_capacity(map.len());
         match at.entries() {
             Some(entries) => {
                 for (key, expr) in entries {
@@ -168,7 +168,7 @@ impl Conforming<'_> {
             (Kind::Map(values), Value::Map(map)) => {
                 // Both are in document order; what was `none` is missing in the evaluated one.
                 let mut written = at.entries().unwrap_or_default().iter();
-                let mut entries = Map::with_capacity_and_hasher(map.len(), Default::default());
+                let mut entries = Map::with_capacity(map.len());
                 for (key, value) in map.iter() {
                     let at = match written.find(|(name, _)| name.item == *key) {
                         Some((name, expr)) => At::of(expr, name.span),

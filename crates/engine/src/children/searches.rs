@@ -93,7 +93,7 @@ impl Reader<'_> {
             let mut annotations: Map = written.map(|((key, _), part)| (key.item.clone(), value(part))).collect();
             for annotation in &ty.annotations {
                 if let Some(default) = &annotation.default {
-                    annotations.entry(annotation.key.clone()).or_insert_with(|| default.clone());
+                    annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
                 }
             }
             let search = Search { filters: filters.collect(), annotations: Value::Map(Arc::new(annotations)), ty };

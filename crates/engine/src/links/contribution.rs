@@ -245,7 +245,7 @@ impl Merger {
 
 /// The place of a field, made where it is not there; nothing where something else is in the way.
 fn slot<'v>(spec: &'v mut Value, path: &str) -> Option<&'v mut Value> {
-    path.split('.').try_fold(spec, |here, name| Some(map_in(here)?.entry(name.into()).or_insert(Value::Null)))
+    path.split('.').try_fold(spec, |here, name| Some(map_in(here)?.get_or_insert_with(name.into(), || Value::Null)))
 }
 
 fn map_in(value: &mut Value) -> Option<&mut Map> {

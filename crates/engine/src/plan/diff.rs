@@ -206,7 +206,7 @@ fn map<'s>(
         value(there(before, key, field), there(after, key, field), field, path, forces, changes);
         path.truncate(length);
     }
-    for key in before.keys().filter(|key| !after.contains_key(*key)) {
+    for key in before.keys().filter(|key| !after.contains_key(key)) {
         let field = field_of(key);
         step(path, key);
         value(there(before, key, field), None, field, path, forces, changes);

@@ -105,7 +105,7 @@ fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Va
     match (recorded.as_map(), seen.as_map(), set.as_map()) {
         (Some(then), Some(now), Some(set)) => {
             let mut merged = Map::default();
-            for key in then.keys().chain(now.keys().filter(|key| !then.contains_key(*key))) {
+            for key in then.keys().chain(now.keys().filter(|key| !then.contains_key(key))) {
                 let value = take_unset(then.get(key), now.get(key).unwrap_or(&Value::Null), set.get(key));
                 if !value.is_null() {
                     merged.insert(key.clone(), value);

@@ -439,7 +439,7 @@ fn search(
     }
     for annotation in &ty.annotations {
         if let Some(default) = &annotation.default {
-            annotations.entry(annotation.key.clone()).or_insert_with(|| default.clone());
+            annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
         }
     }
     if unknown {

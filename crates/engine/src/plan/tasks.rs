@@ -610,7 +610,8 @@ fn wait_for_users(
     freed: &std::collections::HashSet<Address, foldhash::fast::FixedState>,
 ) {
     // Users as the state knows them: by thing and by intermediate value.
-    let mut users: IndexMap<&Address, Vec<&Address>> = IndexMap::default();
+    let mut users: IndexMap<&Address, Vec<&Address>> =
+        IndexMap::with_capacity_and_hasher(snapshot.records.len(), Default::default());
     // Those of which old halves do: these are done when the last of them is gone.
     let mut old_users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
     for (address, record) in &snapshot.records {
@@ -650,7 +651,8 @@ fn wait_for_users(
         }
     }
     // Users as the document has them now: they wait for the new thing, and the old half of a create-first for them.
-    let mut users_now: IndexMap<&Address, Vec<u32>> = IndexMap::default();
+    let mut users_now: IndexMap<&Address, Vec<u32>> =
+        IndexMap::with_capacity_and_hasher(draft.decisions.len(), Default::default());
     for decision in &draft.decisions {
         if let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) {
             for used in &decision.dependencies {

@@ -802,7 +802,9 @@ impl Evaluation {
     /// Name, place and type of every resource, by number.
     pub(crate) fn documents_of_resources(&self) -> Vec<(Name, Span, Option<Name>)> {
         let all = (0..self.resources.len() as u32).filter_map(|at| self.declared(at));
-        all.map(|of| (of.name().clone(), of.resource().span, of.ty().map(|ty| ty.name.clone()))).collect()
+        let mut documents = Vec::with_capacity(self.resources.len());
+        documents.extend(all.map(|of| (of.name().clone(), of.resource().span, of.ty().map(|ty| ty.name.clone()))));
+        documents
     }
 }
 

@@ -169,7 +169,7 @@ fn complete_at(
 ) -> Value {
     let empty = Map::default();
     let sent = sent.as_map().unwrap_or(&empty);
-    let mut fields = Map::with_capacity_and_hasher(schema.fields.len(), Default::default());
+    let mut fields = Map::with_capacity(schema.fields.len());
     for (name, field) in &schema.fields {
         let before = before.and_then(|before| before.get(name));
         let path = || if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
@@ -192,6 +192,7 @@ fn complete_at(
             None => {}
         }
     }
+    fields.shrink_to_fit();
     Value::Map(Arc::new(fields))
 }
 

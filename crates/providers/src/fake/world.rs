@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use blueprint::{IndexMap, Map, Name, Value};
+use blueprint::{IndexMap, Map, Name, Names, Value};
 use provider::{Catalog, Fit, ResourceType};
 
 use super::keep::{Keeper, Line};
@@ -20,11 +20,9 @@ pub type SharedWorld = Arc<Mutex<World>>;
 /// All things of a simulated cloud.
 #[derive(Debug, Default)]
 pub struct World {
-    things: IndexMap<Name, Thing>,
-    /// How many things were ever made at an address, by `INSTANCE/ADDRESS`.
-    made: IndexMap<Name, u32>,
-    /// The things at an address, oldest first: two while one replaces the other.
-    at: IndexMap<Name, Vec<Name>>,
+    things: IndexMap<Name, Box<Thing>>,
+    /// By `INSTANCE/ADDRESS`.
+    places: IndexMap<Name, Place>,
     /// By the token of the create.
     tokens: IndexMap<Name, Name>,
     /// Who has a value of a unique field, by type, field and value.
@@ -33,6 +31,15 @@ pub struct World {
     untraceable: IndexMap<Name, ()>,
     fit: Fit,
     keeper: Option<Keeper>,
+}
+
+/// What is known of an address.
+#[derive(Debug, Default)]
+struct Place {
+    /// How many things were ever made there.
+    made: u32,
+    /// The things that are there, oldest first: two while one replaces the other.
+    ids: Vec<Name>,
 }
 
 /// One thing.
@@ -140,18 +147,23 @@ impl World {
 
     /// The world kept in a file, empty if there is none yet. Every change is written at once, without fsync.
     pub fn open(path: &Path) -> Result<World, WorldError> {
-        let mut world = World::new();
+        let (mut world, mut names) = (World::new(), Names::default());
+        let mut shared = |mut thing: Box<Thing>| {
+            thing.type_name = names.share(&thing.type_name);
+            thing.fields.share_keys(&mut names);
+            *thing
+        };
         let keeper = Keeper::load(path, |line| match line {
             Line::Created(thing, count) => {
-                world.made.insert(thing.place.clone(), count);
-                world.insert(*thing);
+                world.places.entry(thing.place.clone()).or_default().made = count;
+                world.insert(shared(thing));
             }
-            Line::Changed(thing) => world.put(*thing),
+            Line::Changed(thing) => world.put(shared(thing)),
             Line::Gone(id) => {
                 world.forget(&id);
             }
             Line::Made(place, count) => {
-                world.made.insert(place, count);
+                world.places.entry(place).or_default().made = count;
             }
         })?;
         world.keeper = Some(keeper);
@@ -165,18 +177,18 @@ impl World {
 
     /// All things, in no order that means anything.
     pub fn things(&self) -> impl Iterator<Item = &Thing> {
-        self.things.values()
+        self.things.values().map(AsRef::as_ref)
     }
 
     /// The thing of an id.
     pub fn thing(&self, id: &str) -> Option<&Thing> {
-        self.things.get(id)
+        self.things.get(id).map(AsRef::as_ref)
     }
 
     /// The latest thing at an address of an instance.
     pub fn thing_at(&self, instance: &str, address: &str) -> Option<&Thing> {
-        let id = self.at.get(format!("{instance}/{address}").as_str())?.last()?;
-        self.things.get(id)
+        let id = self.places.get(format!("{instance}/{address}").as_str())?.ids.last()?;
+        self.thing(id)
     }
 
     /// Somebody else changes a field: its name, or a path with dots into objects; null takes it away.
@@ -206,12 +218,12 @@ impl World {
         let thing = Thing {
             id: id.into(),
             type_name: resource_type.name.clone(),
-            place: "".into(),
+            place: Name::default(),
             fields,
             hash: hash.into(),
             updates: 1,
-            token: "".into(),
-            update_token: "".into(),
+            token: Name::default(),
+            update_token: Name::default(),
             secrets: Vec::new(),
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled: Some(0),
@@ -238,7 +250,7 @@ impl World {
         }
         self.free(resource_type, sent, "")?;
         let id_field = resource_type.id_field.as_ref();
-        let count = self.made.get(place).copied().unwrap_or(0) + 1;
+        let count = self.places.get(place).map_or(0, |place| place.made) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
         let mut id = match named_by(resource_type, sent).filter(|id| !self.things.contains_key(id)) {
             Some(id) => id,
@@ -268,14 +280,14 @@ impl World {
             hash: hash.into(),
             updates: 1,
             token: token.clone(),
-            update_token: "".into(),
+            update_token: Name::default(),
             secrets,
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled,
         };
         self.keep(|| Line::Created(thing.veiled(), count))?;
-        self.made.insert(place, count);
         self.insert(thing.clone());
+        self.places.entry(place).or_default().made = count;
         Ok(thing)
     }
 
@@ -288,7 +300,7 @@ impl World {
         wish: Wish<'_>,
     ) -> Result<Thing, Refusal> {
         let Wish { token, sent, secrets, unsettled } = wish;
-        let thing = self.things.get(id).ok_or(Refusal::NotThere)?;
+        let thing = self.thing(id).ok_or(Refusal::NotThere)?;
         if thing.update_token == *token {
             return Ok(thing.clone());
         }
@@ -320,7 +332,7 @@ impl World {
 
     /// The thing that was made under a token.
     pub(super) fn by_token(&self, token: &str) -> Option<&Thing> {
-        self.things.get(self.tokens.get(token)?)
+        self.thing(self.tokens.get(token)?)
     }
 
     /// One more check for stability: whether it says yes.
@@ -386,7 +398,7 @@ impl World {
         if self.things.get(id).is_some_and(|thing| thing.place.is_empty())
             && let Some(thing) = self.things.get(id).cloned()
         {
-            self.put(Thing { place: place.into(), ..thing });
+            self.put(Thing { place: place.into(), ..*thing });
         }
     }
 
@@ -398,7 +410,7 @@ impl World {
                 let before = before.clone();
                 self.release(&before);
                 self.claim(&thing);
-                self.things.insert(thing.id.clone(), thing);
+                self.things.insert(thing.id.clone(), Box::new(thing));
             }
             _ => {
                 let id = thing.id.clone();
@@ -413,20 +425,20 @@ impl World {
             self.tokens.insert(thing.token.clone(), thing.id.clone());
         }
         if !thing.place.is_empty() {
-            self.at.entry(thing.place.clone()).or_default().push(thing.id.clone());
+            let ids = &mut self.places.entry(thing.place.clone()).or_default().ids;
+            // Nearly always there is one.
+            ids.reserve_exact(1);
+            ids.push(thing.id.clone());
         }
         self.claim(&thing);
-        self.things.insert(thing.id.clone(), thing);
+        self.things.insert(thing.id.clone(), Box::new(thing));
     }
 
     fn forget(&mut self, id: &str) {
         let Some(thing) = self.things.swap_remove(id) else { return };
         self.tokens.swap_remove(&thing.token);
-        if let Some(ids) = self.at.get_mut(&thing.place) {
-            ids.retain(|other| *other != thing.id);
-            if ids.is_empty() {
-                self.at.swap_remove(&thing.place);
-            }
+        if let Some(place) = self.places.get_mut(&thing.place) {
+            place.ids.retain(|other| *other != thing.id);
         }
         self.release(&thing);
     }
@@ -447,12 +459,13 @@ impl World {
 
     /// Writes a change before it is made, where there is a file.
     fn keep(&mut self, line: impl FnOnce() -> Line) -> Result<(), Refusal> {
-        let World { things, made, keeper, .. } = self;
+        let World { things, places, keeper, .. } = self;
         match keeper {
             None => Ok(()),
             Some(keeper) => keeper
                 .write(&line(), || {
-                    let made = made.iter().map(|(place, count)| Line::Made(place.clone(), *count));
+                    let made = places.iter().filter(|(_, known)| known.made > 0);
+                    let made = made.map(|(place, known)| Line::Made(place.clone(), known.made));
                     made.chain(things.values().map(|thing| Line::Changed(thing.veiled())))
                 })
                 .map_err(|error| Refusal::Unwritable(error.to_string())),
@@ -487,10 +500,10 @@ fn with(fields: &Value, path: &[&str], value: &Value) -> Value {
     let mut map: Map = fields.as_map().cloned().unwrap_or_default();
     let inner = match rest {
         [] => value.clone(),
-        _ => with(map.get(*first).unwrap_or(&Value::Null), rest, value),
+        _ => with(map.get(first).unwrap_or(&Value::Null), rest, value),
     };
     if inner.is_null() {
-        map.shift_remove(*first);
+        map.shift_remove(first);
     } else {
         map.insert((*first).into(), inner);
     }

@@ -77,7 +77,7 @@ impl Part {
         let (own, marked) = spec.get(self.key()).filter(|own| !own.is_null())?.exposed();
         let mut fields: Map = own.as_map()?.clone();
         for field in self.inherits() {
-            if fields.get(*field).is_none_or(Value::is_null)
+            if fields.get(field).is_none_or(Value::is_null)
                 && let Some(value) = spec.get(field)
             {
                 fields.insert((*field).into(), value.clone());
@@ -200,7 +200,7 @@ pub(super) async fn update(
     if !SENT.iter().any(|field| is_changed(field, request.prior_inputs, request.desired)) {
         let mut fields = request.prior.as_map().cloned().unwrap_or_default();
         // A part that is no longer written must not stay.
-        RECORDED.iter().for_each(|field| drop(fields.shift_remove(*field)));
+        RECORDED.iter().for_each(|field| drop(fields.shift_remove(field)));
         fields.extend(request.desired.as_map().cloned().unwrap_or_default());
         let fields = Value::Map(Arc::new(fields));
         return Ok(Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() });

@@ -101,7 +101,7 @@ impl Provider for TimeProvider {
             let id = match request.id.filter(|id| !id.is_empty()) {
                 Some(id) => Name::from(id),
                 None => {
-                    ["id", "rfc3339"].iter().find_map(|field| fields.get(*field)?.as_text()).unwrap_or_default().into()
+                    ["id", "rfc3339"].iter().find_map(|field| fields.get(field)?.as_text()).unwrap_or_default().into()
                 }
             };
             Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use blueprint::Value;
 use serde::de::DeserializeOwned;
 use state::seal::{Place, SealError, Sealer};
 use state::{EntryKind, StoreError};
+
+/// About how many bytes an entry has that holds no document.
+const USUAL: usize = 512;
 
 /// An entry's columns.
 pub(super) struct Body {
@@ -17,12 +21,26 @@ pub(super) struct Body {
 pub(super) fn write(sealer: &Sealer, place: Place<'_>, entry: &EntryKind) -> Result<Body, SealError> {
     let sealed = entry.has_secret();
     let text = match entry {
-        EntryKind::Began(operation) => sealer.write(place, operation.as_ref(), sealed),
-        EntryKind::Intent(intent) => sealer.write(place, intent.as_ref(), sealed),
-        EntryKind::Outcome(outcome) => sealer.write(place, outcome.as_ref(), sealed),
-        EntryKind::Finished(finished) => sealer.write(place, finished.as_ref(), sealed),
+        EntryKind::Began(operation) => {
+            // It holds documents; their line ends and quotes are escaped.
+            let texts = texts_in(&operation.desired);
+            sealer.write(place, operation.as_ref(), sealed, USUAL + texts + texts / 8)
+        }
+        EntryKind::Intent(intent) => sealer.write(place, intent.as_ref(), sealed, USUAL),
+        EntryKind::Outcome(outcome) => sealer.write(place, outcome.as_ref(), sealed, USUAL),
+        EntryKind::Finished(finished) => sealer.write(place, finished.as_ref(), sealed, USUAL),
     }?;
     Ok(Body { kind: entry.word(), sealed, text })
+}
+
+/// How many bytes all texts in a value have.
+fn texts_in(value: &Value) -> usize {
+    match value.bare() {
+        Value::Text(text) => text.len(),
+        Value::List(items) | Value::Set(items) => items.iter().map(texts_in).sum(),
+        Value::Map(entries) => entries.values().map(texts_in).sum(),
+        _ => 0,
+    }
 }
 
 /// Reads one kind of body.

@@ -544,6 +544,9 @@ fn together(found: Vec<(i64, Address, Arc<Record>)>) -> IndexMap<Address, Arc<Re
         let Some(record) = records.get_index_mut(at).and_then(|(_, record)| Arc::get_mut(record)) else { continue };
         record.type_name = names.share(&record.type_name);
         record.origin.path = names.share(&record.origin.path);
+        for value in [&mut record.inputs, &mut record.outputs, &mut record.private, &mut record.metadata] {
+            value.share_keys(&mut names);
+        }
         let written = std::mem::take(&mut record.dependencies);
         let shared = written.into_iter().map(|address| match records.get_key_value(&address) {
             Some((known, _)) => known.clone(),

@@ -146,7 +146,8 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     set_syncs(&connection, false).map_err(at)?;
     // 16 MiB of journal between two checkpoints: each costs two more syncs.
     connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
-    connection.pragma_update(None, "cache_size", -4000).map_err(at)?;
+    // What is written is read again only in parts: the pages of the indexes are what a cache is for.
+    connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
     let copy = match found {
         Some(older) if older != FORMAT => Some(keep_copy(&connection, path, older)?),
         _ => None,

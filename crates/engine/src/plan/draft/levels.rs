@@ -2,22 +2,26 @@
 
 use blueprint::{Head, Ref};
 
-use super::HashSet;
 use crate::documents::Documents;
 use crate::graph::{Graph, Node};
 
 /// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
 pub(super) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
-    let mut level_of: std::collections::HashMap<Node, usize, foldhash::fast::FixedState> = Default::default();
-    let mut levels: Vec<Vec<Node>> = Vec::new();
+    // By position; what is in a knot has none.
+    let mut level_of: Vec<Option<u32>> = vec![None; graph.nodes().len()];
+    let mut sizes: Vec<usize> = Vec::new();
     for node in graph.order() {
-        let below = graph.edges(node).iter().filter_map(|edge| level_of.get(&edge.to)).max();
+        let below = graph.edges(node).iter().filter_map(|edge| level_of[graph.position(edge.to)]).max();
         let level = below.map_or(0, |below| below + 1);
-        level_of.insert(node, level);
-        if levels.len() <= level {
-            levels.push(Vec::new());
+        level_of[graph.position(node)] = Some(level);
+        sizes.resize(sizes.len().max(level as usize + 1), 0);
+        sizes[level as usize] += 1;
+    }
+    let mut levels: Vec<Vec<Node>> = sizes.into_iter().map(Vec::with_capacity).collect();
+    for node in graph.order() {
+        if let Some(level) = level_of[graph.position(node)] {
+            levels[level as usize].push(node);
         }
-        levels[level].push(node);
     }
     levels
 }
@@ -29,7 +33,10 @@ pub(crate) fn live_locals(documents: &Documents) -> Vec<bool> {
     let root = documents.root();
     let blueprint = root.blueprint();
     let mut live = vec![false; locals];
-    let mut seen: HashSet<Node> = HashSet::default();
+    if locals == 0 {
+        return live;
+    }
+    let mut seen = vec![false; graph.nodes().len()];
     let mut stack: Vec<Node> = graph
         .nodes()
         .iter()
@@ -70,7 +77,7 @@ pub(crate) fn live_locals(documents: &Documents) -> Vec<bool> {
         .chain(&blueprint.metadata)
         .for_each(|expr| expr.references(&mut read));
     while let Some(node) = stack.pop() {
-        if !seen.insert(node) {
+        if std::mem::replace(&mut seen[graph.position(node)], true) {
             continue;
         }
         if let Node::Local(index) = node {

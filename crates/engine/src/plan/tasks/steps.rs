@@ -25,7 +25,9 @@ pub(super) fn number(
         position[*task as usize] = at as u32;
     }
     let mut slots: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
-    let mut sorted: Vec<Task> = order.iter().filter_map(|task| slots[*task as usize].take()).collect();
+    let mut sorted: Vec<Task> = Vec::with_capacity(order.len());
+    sorted.extend(order.iter().filter_map(|task| slots[*task as usize].take()));
+    drop(slots);
     let mut decisions: Vec<Option<Decision>> = decisions.into_iter().map(Some).collect();
     let mut step_of = vec![None; decisions.len()];
     let mut steps: Vec<Step> = Vec::with_capacity(decisions.len());

@@ -1,0 +1,332 @@
+//! The entries of a map value, in order.
+//!
+//! Nearly all maps of a document hold a handful of entries, and there are several for each resource: those are a plain row,
+//! looked through from its beginning, without the table and the hashes that a large map needs. A large one has an index.
+//!
+//! Not here: maps that are no values ([`crate::IndexMap`]).
+
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use crate::{Name, Names, Value};
+
+/// A map has an index from more entries than this on: about where hashing a key costs as much as comparing it with all.
+const FEW: usize = 12;
+
+/// The entries of a map value, in order; keys are unique.
+#[derive(Clone, Default)]
+pub struct Map {
+    entries: Vec<(Name, Value)>,
+    /// Where a key stands, by its hash.
+    index: Option<Box<HashTable<u32>>>,
+}
+
+/// Entries, borrowed.
+pub type MapIter<'a> = std::iter::Map<std::slice::Iter<'a, (Name, Value)>, fn(&(Name, Value)) -> (&Name, &Value)>;
+
+/// Entries whose values can be changed.
+pub type MapIterMut<'a> =
+    std::iter::Map<std::slice::IterMut<'a, (Name, Value)>, fn(&mut (Name, Value)) -> (&Name, &mut Value)>;
+
+fn hash(key: &str) -> u64 {
+    // Fixed, so that nothing depends on a random seed.
+    FixedState::default().hash_one(key)
+}
+
+impl Map {
+    /// A map without entries.
+    pub fn new() -> Map {
+        Map::default()
+    }
+
+    /// A map without entries, with room for so many.
+    pub fn with_capacity(capacity: usize) -> Map {
+        Map { entries: Vec::with_capacity(capacity), index: None }
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Where a key stands, from 0; `None` if there is no such entry.
+    pub fn get_index_of(&self, key: &str) -> Option<usize> {
+        match &self.index {
+            None => self.entries.iter().position(|(own, _)| **own == *key),
+            Some(index) => {
+                let at = index.find(hash(key), |at| *self.entries[*at as usize].0 == *key)?;
+                Some(*at as usize)
+            }
+        }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.get_index_of(key).map(|at| &self.entries[at].1)
+    }
+
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.get_index_of(key).map(|at| &mut self.entries[at].1)
+    }
+
+    /// Key and value of an entry by its key.
+    pub fn get_key_value(&self, key: &str) -> Option<(&Name, &Value)> {
+        self.get_index_of(key).map(|at| (&self.entries[at].0, &self.entries[at].1))
+    }
+
+    /// The entry at a place, from 0.
+    pub fn get_index(&self, at: usize) -> Option<(&Name, &Value)> {
+        self.entries.get(at).map(|(key, value)| (key, value))
+    }
+
+    /// The first entry.
+    pub fn first(&self) -> Option<(&Name, &Value)> {
+        self.get_index(0)
+    }
+
+    /// Whether there is such an entry.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get_index_of(key).is_some()
+    }
+
+    /// Puts a value under a key: in the place of the former one, which is handed back, else at the end.
+    pub fn insert(&mut self, key: Name, value: Value) -> Option<Value> {
+        match self.get_index_of(&key) {
+            Some(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
+            None => {
+                self.append(key, value);
+                None
+            }
+        }
+    }
+
+    /// The value of a key, made by `value` and put at the end where there is none.
+    pub fn get_or_insert_with(&mut self, key: Name, value: impl FnOnce() -> Value) -> &mut Value {
+        let at = match self.get_index_of(&key) {
+            Some(at) => at,
+            None => self.append(key, value()),
+        };
+        &mut self.entries[at].1
+    }
+
+    /// Puts an entry at the end, whose key is known to be new.
+    fn append(&mut self, key: Name, value: Value) -> usize {
+        let at = self.entries.len();
+        if let Some(index) = &mut self.index {
+            index.insert_unique(hash(&key), at as u32, |at| hash(&self.entries[*at as usize].0));
+        }
+        if at == self.entries.capacity() {
+            // A row of a few entries takes no more room than it needs.
+            self.entries.reserve_exact(at.max(2));
+        }
+        self.entries.push((key, value));
+        if at == FEW {
+            self.build_index();
+        }
+        at
+    }
+
+    fn build_index(&mut self) {
+        self.index = None;
+        if self.entries.len() <= FEW {
+            return;
+        }
+        let mut index = HashTable::with_capacity(self.entries.capacity());
+        for (at, (key, _)) in self.entries.iter().enumerate() {
+            index.insert_unique(hash(key), at as u32, |at| hash(&self.entries[*at as usize].0));
+        }
+        self.index = Some(Box::new(index));
+    }
+
+    /// Takes an entry out; those behind it move up. Its value, if there was one.
+    pub fn shift_remove(&mut self, key: &str) -> Option<Value> {
+        let at = self.get_index_of(key)?;
+        let (_, value) = self.entries.remove(at);
+        self.build_index();
+        Some(value)
+    }
+
+    /// Keeps only the entries for which `keep` says yes, in order.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Name, &mut Value) -> bool) {
+        self.entries.retain_mut(|(key, value)| keep(key, value));
+        self.build_index();
+    }
+
+    /// Brings the entries into the order of their keys.
+    pub fn sort_keys(&mut self) {
+        self.entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.build_index();
+    }
+
+    /// Makes room for so many more entries.
+    pub fn reserve(&mut self, more: usize) {
+        self.entries.reserve_exact(more);
+    }
+
+    /// Takes no more room than its entries need.
+    pub fn shrink_to_fit(&mut self) {
+        self.entries.shrink_to_fit();
+    }
+
+    /// The entries, in order.
+    pub fn iter(&self) -> MapIter<'_> {
+        self.entries.iter().map(|(key, value)| (key, value))
+    }
+
+    /// The entries, in order, with values that can be changed.
+    pub fn iter_mut(&mut self) -> MapIterMut<'_> {
+        self.entries.iter_mut().map(|(key, value)| (&*key, value))
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &Name> + ExactSizeIterator + Clone {
+        self.entries.iter().map(|(key, _)| key)
+    }
+
+    /// The values, in the order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &Value> + ExactSizeIterator + Clone {
+        self.entries.iter().map(|(_, value)| value)
+    }
+
+    /// The values, in the order of their keys, to be changed.
+    pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Value> + ExactSizeIterator {
+        self.entries.iter_mut().map(|(_, value)| value)
+    }
+
+    /// Makes equal keys one with those that `names` has seen before.
+    pub(crate) fn share_keys(&mut self, names: &mut Names) {
+        for (key, value) in &mut self.entries {
+            *key = names.share(key);
+            value.share_keys(names);
+        }
+    }
+
+    /// The keys alone.
+    pub fn into_keys(self) -> impl DoubleEndedIterator<Item = Name> + ExactSizeIterator {
+        self.entries.into_iter().map(|(key, _)| key)
+    }
+
+    /// The values alone.
+    pub fn into_values(self) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator {
+        self.entries.into_iter().map(|(_, value)| value)
+    }
+}
+
+/// The same entries, in whatever order.
+impl PartialEq for Map {
+    fn eq(&self, other: &Map) -> bool {
+        // Where the order is the same too, nothing has to be looked up.
+        self.len() == other.len()
+            && self.entries.iter().enumerate().all(|(at, (key, value))| match &other.entries[at] {
+                (own, same) if own == key => same == value,
+                _ => other.get(key) == Some(value),
+            })
+    }
+}
+
+impl std::fmt::Debug for Map {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// Of several entries of one key the last one's value counts, at the place of the first.
+impl FromIterator<(Name, Value)> for Map {
+    fn from_iter<I: IntoIterator<Item = (Name, Value)>>(entries: I) -> Map {
+        let mut map = Map::new();
+        map.extend(entries);
+        map
+    }
+}
+
+impl Extend<(Name, Value)> for Map {
+    fn extend<I: IntoIterator<Item = (Name, Value)>>(&mut self, entries: I) {
+        let entries = entries.into_iter();
+        self.reserve(entries.size_hint().0);
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl IntoIterator for Map {
+    type Item = (Name, Value);
+    type IntoIter = std::vec::IntoIter<(Name, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Map {
+    type Item = (&'a Name, &'a Value);
+    type IntoIter = MapIter<'a>;
+
+    fn into_iter(self) -> MapIter<'a> {
+        self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Map {
+    type Item = (&'a Name, &'a mut Value);
+    type IntoIter = MapIterMut<'a>;
+
+    fn into_iter(self) -> MapIterMut<'a> {
+        self.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a map should do, told by one that does it slowly.
+    #[test]
+    fn it_keeps_order_and_finds_everything_however_large() {
+        let name = |n: i64| Name::from(n.to_string());
+        for count in [0, 1, 2, FEW as i64, FEW as i64 + 1, 40, 1_000] {
+            let mut map: Map = (0..count).map(|n| (name(n), Value::Int(n))).collect();
+            for n in 0..count {
+                assert_eq!(map.get(&name(n)), Some(&Value::Int(n)));
+                assert_eq!(map.get_index_of(&name(n)), Some(n as usize));
+                assert_eq!(map.insert(name(n), Value::Int(-n)), Some(Value::Int(n)), "its place stays");
+            }
+            assert!(map.get("none").is_none() && map.get_mut("-1").is_none());
+            assert!(map.keys().map(|key| key.to_string()).eq((0..count).map(|n| n.to_string())));
+            assert!(map.values().eq((0..count).map(|n| Value::Int(-n)).collect::<Vec<_>>().iter()));
+            let mut other: Map = map.clone().into_iter().rev().collect();
+            assert_eq!(map, other, "order does not count");
+            if count > 0 {
+                assert_eq!(other.shift_remove("0"), Some(Value::Int(0)));
+                assert_ne!(map, other);
+                assert_eq!(other.insert("x".into(), Value::Int(0)), None);
+                assert_ne!(map, other, "as many, but not the same");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_is_gone_and_the_rest_is_found() {
+        let mut map: Map = (0..100).map(|n| (Name::from(format!("k{n}")), Value::Int(n))).collect();
+        map.retain(|_, value| value.as_int().is_some_and(|n| n % 2 == 0));
+        assert_eq!((map.len(), map.get("k1"), map.get("k98")), (50, None, Some(&Value::Int(98))));
+        for n in (0..90).step_by(2) {
+            assert_eq!(map.shift_remove(&format!("k{n}")), Some(Value::Int(n)));
+        }
+        assert_eq!((map.len(), map.get("k90"), map.get("k98")), (5, Some(&Value::Int(90)), Some(&Value::Int(98))));
+        *map.get_or_insert_with("new".into(), || Value::Null) = Value::Bool(true);
+        map.get_or_insert_with("k90".into(), || Value::Null);
+        map.sort_keys();
+        let keys: Vec<&str> = map.keys().map(AsRef::as_ref).collect();
+        assert_eq!(keys, ["k90", "k92", "k94", "k96", "k98", "new"]);
+        assert_eq!(map.get("new"), Some(&Value::Bool(true)));
+    }
+}
