@@ -309,8 +309,8 @@ impl Apply {
             }
         }
         match decided.old_thing(old) {
-            Some(old) if !old.id.is_empty() => Turn::Call(Verb::Delete, Value::Null),
-            _ => Turn::Unneeded("nothing is left of it"),
+            Some(_) => Turn::Call(Verb::Delete, Value::Null),
+            None => Turn::Unneeded("nothing is left of it"),
         }
     }
 
@@ -519,9 +519,7 @@ impl Apply {
         let old = match kind {
             TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
             // A link may have taken something out of it in this run.
-            TaskKind::Update if self.written_in_this_run(decided) => {
-                self.snapshot.records.get(&decided.address).cloned()
-            }
+            TaskKind::Update => self.snapshot.records.get(&decided.address).cloned(),
             _ => decided.prior.clone(),
         };
         let prior = match verb {

@@ -153,3 +153,15 @@ fn leaves(value: &Value) -> u64 {
         _ => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_holds_nothing_else_counts() {
+        let count = |text: &str| leaves(&serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(count(r#"{"a":{"b":1,"c":null,"d":[2,{"e":3,"f":4}]},"g":{},"h":[]}"#), 6);
+        assert_eq!(count("null"), 0);
+    }
+}
