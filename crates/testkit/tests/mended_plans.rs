@@ -515,3 +515,15 @@ fn a_circle_is_broken_at_what_goes_for_good_wherever_it_stands() {
         });
     }
 }
+
+#[test]
+fn what_nobody_sets_of_a_thing_that_is_to_be_made_is_none() {
+    let text = document(
+        "  net: { type: made/net, spec: { name: a } }\n  host: { type: made/host, spec: { note: '${coalesce(net.spec.note, \"none\")}' } }\n",
+    );
+    lately(async {
+        let staged = stage(&lab(), &text).await.staged.expect("a plan");
+        let note = staged.desired(&Address::root("host")).and_then(|spec| spec.get("note").cloned());
+        assert_eq!(note, Some(Value::from("none")));
+    });
+}

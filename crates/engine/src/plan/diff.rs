@@ -586,6 +586,15 @@ mod tests {
     }
 
     #[test]
+    fn what_the_schema_calls_sensitive_is_hidden_whatever_it_was_before() {
+        let secret = Field { sensitive: true, ..Field::of(Kind::String) };
+        let schema =
+            Schema { fields: [("key".into(), secret), ("name".into(), Field::of(Kind::String))].into_iter().collect() };
+        let marked = mark_fields(&schema, &read(r#"{"name":"n","key":"hidden"}"#), &Value::Null);
+        assert_eq!(marked.to_string(), r#"{"name": "n", "key": (secret)}"#);
+    }
+
+    #[test]
     fn a_union_with_a_sensitive_branch_is_hidden() {
         let secret = Field { sensitive: true, ..Field::of(Kind::String) };
         let object = Schema { fields: [("token".into(), secret)].into_iter().collect() };

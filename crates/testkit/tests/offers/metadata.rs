@@ -138,6 +138,26 @@ resources:
 }
 
 #[test]
+fn a_plan_knows_that_it_holds_a_secret_of_which_only_metadata_tell() {
+    let text = |secret: bool| {
+        format!(
+            "version: 2023-04-20
+values: {{ word: {{ type: string, value: hush, secret: {secret} }} }}
+metadata: {{ word: \"${{values.word}}\" }}
+resources:
+  r: {{ type: test/data, spec: {{ input: 1 }} }}
+"
+        )
+    };
+    lately(async {
+        for secret in [true, false] {
+            let staged = stage(&lab(&[]), &text(secret), Given::default()).await.staged.expect("a plan");
+            assert_eq!(staged.plan.secret, secret);
+        }
+    });
+}
+
+#[test]
 fn a_change_of_metadata_alone_is_stored() {
     lately(async {
         let lab = lab(&[]);

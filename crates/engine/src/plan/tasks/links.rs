@@ -225,3 +225,16 @@ fn behind_links(tasks: &[Task]) -> Vec<bool> {
     }
     behind
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_batch_is_as_long_as_all_before_it() {
+        assert_eq!(batches_of(0..8), Vec::<Vec<u32>>::new());
+        let batches = batches_of(0..40);
+        let ends: Vec<(u32, u32)> = batches.iter().map(|batch| (batch[0], batch[batch.len() - 1])).collect();
+        assert_eq!(ends, [(8, 15), (16, 31), (32, 39)]);
+    }
+}
