@@ -205,6 +205,20 @@ fn a_thing_that_is_not_ready_is_looked_at_later_and_later_until_its_time_is_over
 }
 
 #[test]
+fn a_thing_has_its_whole_time_unless_the_next_look_would_come_too_late() {
+    // It is looked at at once, after 500 ms, and after 750 more.
+    for (within, took) in [(1_250, 1_250), (1_249, 500)] {
+        lately(async {
+            let mut bench = Bench::new();
+            bench.settings.stable_within = Duration::from_millis(within);
+            bench.accidents("unsettled cluster", vec![Accident::None; 10]);
+            let ran = bench.apply(Some(CLUSTER)).await;
+            assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_millis(took)));
+        });
+    }
+}
+
+#[test]
 fn a_look_that_is_never_answered_ends_with_the_time_of_the_thing() {
     lately(async {
         let bench = Bench::new();
