@@ -222,7 +222,11 @@ impl Apply {
             if self.rounds_at_the_end == 1 {
                 reopen(evaluation, |_| true);
             }
-            let needs = needs_at_the_end(evaluation);
+            let mut mistakes = Diagnostics::new();
+            let needs = needs_at_the_end(evaluation, &mut mistakes);
+            mistakes.retain(diag::Diagnostic::is_error);
+            self.failed |= mistakes.has_errors();
+            self.found.append(mistakes);
             if needs.is_empty() || self.rounds_at_the_end >= MOST_ROUNDS {
                 return false;
             }
@@ -246,7 +250,8 @@ pub(super) fn reopen(evaluation: &mut Evaluation, which: impl Fn(u32) -> bool) {
     }
 }
 
-fn needs_at_the_end(evaluation: &mut Evaluation) -> Vec<Need> {
+/// What is still to be asked for exported values; what turns out to be wrong with values behind them goes to `found`.
+fn needs_at_the_end(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
     let mut needs: Vec<Need> = Vec::new();
@@ -257,7 +262,7 @@ fn needs_at_the_end(evaluation: &mut Evaluation) -> Vec<Need> {
             continue;
         }
         // One that still cannot be told stays as it is; who reads it reports that.
-        if let Err(need) = evaluation.settle_local(index, &mut Diagnostics::new())
+        if let Err(need) = evaluation.settle_local(index, found)
             && !needs.contains(&need)
         {
             needs.push(need);

@@ -717,6 +717,8 @@ impl Apply {
         if well && self.ask_at_the_end(effects) {
             return;
         }
+        // What exported values read may have turned out to be wrong.
+        let well = well && !self.failed;
         self.finishing = true;
         let (exports, metadata, declared) = self.exports_after(well);
         let failed_exports = self.found.has_errors();
@@ -774,7 +776,7 @@ impl Apply {
             None => (Some(blueprint::IndexMap::default()), Value::Null, state::Declared::default()),
             Some(evaluation) => {
                 let mut mistakes = Diagnostics::new();
-                evaluation.settle_what_was_open(&mut Diagnostics::new());
+                evaluation.settle_what_was_open(&mut mistakes);
                 let values =
                     crate::plan::export_values(evaluation, &self.plan.untouched, &self.snapshot.exports, &mut mistakes);
                 let metadata = match self.plan.untouched.keeps_metadata(0) {

@@ -16,7 +16,7 @@ use crate::building::{Executable, Tree};
 const PATIENCE: (u32, Duration) = (10, Duration::from_secs(20));
 /// Kilobytes that a test may ask for: what fills the memory without end is noticed by that.
 const MEMORY: u32 = 8_000_000;
-/// Kilobytes that are no stack: a function that holds many bodies takes more of it.
+/// Bytes of stack for each thread of a test: a function that holds many bodies takes more of it.
 const STACK: usize = 64 << 20;
 
 /// Parts of executables that take long: which tests of theirs are run, and with what.

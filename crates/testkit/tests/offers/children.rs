@@ -1,5 +1,6 @@
 //! What is handed to documents that are included: mistakes in it lie where it is written.
 
+use testkit::lab::settings;
 use testkit::shelf::Shelf;
 
 use super::{codes, given, lab, lately, stage};
@@ -32,5 +33,28 @@ fn a_mistake_is_said_to_lie_in_the_document_that_it_is_written_in() {
             assert_eq!(codes(&staged), wrong);
             assert_eq!(staged.diagnostics.iter().map(|it| it.trail.len()).collect::<Vec<_>>(), trails);
         }
+    });
+}
+
+#[test]
+fn what_is_handed_down_and_turns_out_to_be_wrong_fails_the_run_even_if_only_an_export_reads_it() {
+    let child = "version: 2023-04-20
+variables: { size: { type: integer } }
+resources: { r: { type: test/data, spec: { input: 1 } } }
+exports: { size: { type: integer, field: variables.size } }
+";
+    let text = "version: 2023-04-20
+include: { core: { path: child.yaml, variables: { size: \"${jsondecode(a.spec.id)}\" } } }
+resources: { a: { type: test/data, spec: { input: 1 } } }
+";
+    lately(async {
+        let mut lab = lab(&[]);
+        lab.shelf =
+            Some(Shelf::new([(std::env::temp_dir().join("child.yaml").display().to_string(), child.to_owned())]));
+        let staged = stage(&lab, text, Default::default()).await.staged.expect("a plan");
+        let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+        let outcome = run.outcome().expect("it was carried out");
+        let said: Vec<&str> = outcome.diagnostics.iter().map(|it| it.code.name).collect();
+        assert_eq!((outcome.outcome, said), (Some(state::OperationOutcome::Failed), vec!["json-invalid"]));
     });
 }

@@ -24,19 +24,63 @@ exports:
   name: {type: string, field: datasources.net.name}
 ";
 
+/// What is exported calls a function with something that the run makes.
+const CALLED: &str = "
+version: 2023-04-20
+values:
+  word: {type: string, value: \"${jsonencode(test_settings(resources.a.spec.id))}\"}
+resources:
+  a: {type: test/data, spec: {input: vpc-1}}
+exports:
+  name: {type: string, field: values.word}
+";
+
 #[test]
 fn what_the_exported_values_ask_for_is_asked_again_and_not_for_ever() {
-    for (refused, made, ended) in [(2, 3, Ready), (6, 6, Failed)] {
-        lately(async {
-            let bench = Bench::new();
-            bench.accidents("fetch data", times(refused, ErrorKind::Transient));
-            let ran = bench.apply(Some(EXPORTED)).await;
-            assert_eq!(ran.ended(), Some(ended), "{:?}", ran.said());
-            assert_eq!(bench.cloud.times_of("fetch data").len(), made);
-            let exports = bench.lab.snapshot().await.exports;
-            assert_eq!(exports.contains_key("name"), ended == Ready, "{exports:?}");
-        });
+    for (text, call) in [(EXPORTED, "fetch data"), (CALLED, "call function")] {
+        for (refused, made, ended) in [(2, 3, Ready), (6, 6, Failed)] {
+            lately(async {
+                let bench = Bench::new();
+                bench.accidents(call, times(refused, ErrorKind::Transient));
+                let ran = bench.apply(Some(text)).await;
+                assert_eq!(ran.ended(), Some(ended), "{call}: {:?}", ran.said());
+                assert_eq!(bench.cloud.times_of(call).len(), made, "{call}");
+                let exports = bench.lab.snapshot().await.exports;
+                assert_eq!(exports.contains_key("name"), ended == Ready, "{call}: {exports:?}");
+            });
+        }
     }
+}
+
+#[test]
+fn a_value_that_only_exports_read_and_that_turns_out_to_be_wrong_fails_the_run() {
+    lately(async {
+        let bench = Bench::new();
+        assert_eq!(bench.apply(Some(CALLED)).await.ended(), Some(Ready));
+        let before = bench.lab.snapshot().await.exports;
+        let wrong = CALLED.replace("jsonencode(test_settings(resources.a.spec.id))", "jsondecode(resources.a.spec.id)");
+        let ran =
+            bench.apply(Some(&wrong.replace("vpc-1", "vpc-2").replace("  a:", "  b:").replace(".a.", ".b."))).await;
+        assert_eq!(
+            (ran.ended(), ran.said()),
+            (Some(Failed), vec!["error json-invalid: the text is not JSON".to_owned()])
+        );
+        assert_eq!(bench.lab.snapshot().await.exports, before, "the former ones are kept");
+    });
+}
+
+#[test]
+fn a_search_that_turns_out_to_be_wrong_is_not_put() {
+    lately(async {
+        let bench = Bench::new();
+        let text = EXPORTED.replace("resources.a.spec.id}", "jsondecode(resources.a.spec.id)}");
+        let reader = "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
+        let ran = bench.apply(Some(&text.replace("datasources:\n", &format!("{reader}\n")))).await;
+        assert_eq!(ran.ended(), Some(Failed));
+        assert_eq!(ran.said(), ["error json-invalid: the text is not JSON"]);
+        assert!(bench.cloud.times_of("fetch data").is_empty());
+        assert_eq!(bench.statuses().await, ["a: create ready"]);
+    });
 }
 
 #[test]
