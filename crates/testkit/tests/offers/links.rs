@@ -138,6 +138,34 @@ resources:
         let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
         assert_eq!(done(&run), "delete b; delete role; ");
     });
+    // Also where the link writes nothing.
+    let text = "version: 2023-04-20
+resources:
+  one: { type: test/function, linkSelector: { byLabel: { app: x } }, spec: { name: one } }
+  two: { type: test/function, metadata: { labels: { app: x } }, spec: { name: two } }
+";
+    lately(async {
+        let lab = lab(&[]);
+        assert_eq!(done(&deploy(&lab, text).await), "create two; create one; ");
+        let records = lab.snapshot().await.records;
+        assert_eq!(records[&Address::root("one")].dependencies, [Address::root("two")]);
+        assert_eq!(records[&Address::root("two")].dependencies, []);
+    });
+}
+
+#[test]
+fn what_a_link_no_longer_writes_is_taken_out() {
+    lately(async {
+        let all = catalogue("north")
+            .replace("\"value\": \"${a.spec.id}\"", "\"value\": \"${if(eq(a.spec.name, 'a'), a.spec.id, none)}\"");
+        let lab = lab(&[&all]);
+        deploy(&lab, DOCUMENT).await;
+        let clients = async || lab.snapshot().await.records[&Address::root("store")].inputs.get("clients").cloned();
+        assert!(clients().await.is_some_and(|clients| clients.to_string() == r#"["app-a0dc9ca0"]"#));
+        let run = deploy(&lab, &DOCUMENT.replace("name: a }", "name: c }")).await;
+        assert_eq!(done(&run), "update app; update app::store/b; ");
+        assert!(clients().await.is_none_or(|clients| clients.to_string() == "[]"));
+    });
 }
 
 #[test]

@@ -500,3 +500,17 @@ fn of_a_link_that_has_failed_what_is_known_is_remembered() {
         assert_eq!(snapshot.records[&link].inputs.to_string(), r#"{"notes": {"access": "read"}, "with": []}"#);
     });
 }
+
+#[test]
+fn an_old_half_that_could_not_be_deleted_is_deleted_with_what_belongs_to_it() {
+    lately(async {
+        let bench = Bench::new();
+        bench.apply(Some(CLUSTER)).await;
+        bench.accidents("delete cluster", times(1, ErrorKind::Permanent));
+        let moved = CLUSTER.replace("name: main", "name: main, zone: west");
+        assert_eq!(bench.apply(Some(&moved)).await.ended(), Some(Failed));
+        let ran = bench.apply(Some(&moved)).await;
+        assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
+        assert_eq!(bench.cloud.times_of("delete cluster").len(), 2);
+    });
+}
