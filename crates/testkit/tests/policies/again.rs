@@ -514,3 +514,21 @@ fn an_old_half_that_could_not_be_deleted_is_deleted_with_what_belongs_to_it() {
         assert_eq!(bench.cloud.times_of("delete cluster").len(), 2);
     });
 }
+
+#[test]
+fn an_old_half_goes_after_who_still_used_it() {
+    lately(async {
+        let bench = Bench::new();
+        let site = "  site: {type: test/app, spec: {cluster: \"${resources.cluster.spec.id}\"}}\n";
+        bench.apply(Some(&format!("{CLUSTER}{site}"))).await;
+        // The new cluster is there, and the site has not turned to it.
+        bench.accidents("update site", times(1, ErrorKind::Permanent));
+        let moved = CLUSTER.replace("name: main", "name: main, zone: west");
+        assert_eq!(bench.apply(Some(&format!("{moved}{site}"))).await.ended(), Some(Failed));
+        bench.accidents("delete site", [Accident::Takes(Duration::from_secs(10))]);
+        let ran = bench.apply(Some(&moved)).await;
+        assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
+        let at = |call| bench.cloud.times_of(call)[0];
+        assert_eq!(at("delete cluster") - at("delete site"), Duration::from_secs(10));
+    });
+}
