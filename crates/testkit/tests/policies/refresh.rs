@@ -214,3 +214,29 @@ fn why_a_thing_has_to_be_read_is_said_as_it_is() {
         });
     }
 }
+
+#[test]
+fn what_a_link_is_to_write_into_has_to_be_read() {
+    let one = "version: 2023-04-20
+resources:
+  fn:
+    type: test/function
+    linkSelector: {byLabel: {app: x}}
+    spec: {name: f, role: \"${role.spec.id}\"}
+  b: {type: test/bucket, metadata: {labels: {app: x}}, spec: {name: media}}
+  role: {type: test/role, spec: {name: r}}
+";
+    let two = format!("{one}  c: {{type: test/bucket, metadata: {{labels: {{app: x}}}}, spec: {{name: more}}}}\n");
+    lately(async {
+        let bench = Bench::new();
+        assert_eq!(bench.apply(Some(one)).await.ended(), Some(Ready));
+        for (text, needed) in [(one, vec![]), (two.as_str(), vec!["role"])] {
+            bench.accidents("read role", times(1, ErrorKind::Permanent));
+            let (staged, found) = bench.stage(Some(text), Options::default()).await;
+            let plan = staged.expect("a plan").plan;
+            let found_needed: Vec<String> = plan.unread_but_needed().iter().map(ToString::to_string).collect();
+            assert_eq!(found_needed, needed);
+            assert_eq!(found.has_errors(), !needed.is_empty());
+        }
+    });
+}
