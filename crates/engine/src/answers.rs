@@ -191,7 +191,7 @@ pub struct Opinion {
 pub(crate) fn digest(bytes: &[u8]) -> Name {
     use sha2::Digest as _;
     let hash = sha2::Sha256::digest(bytes);
-    hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+    data_encoding::HEXLOWER.encode(&hash).into()
 }
 
 /// SHA-256 under a key (HMAC, RFC 2104), as lower-case hex.
@@ -206,7 +206,7 @@ pub(crate) fn keyed_digest(key: &str, bytes: &[u8]) -> Name {
     let padded = |pad: u8| block.map(|byte| byte ^ pad);
     let inner = sha2::Sha256::new().chain_update(padded(0x36)).chain_update(bytes).finalize();
     let hash = sha2::Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize();
-    hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+    data_encoding::HEXLOWER.encode(&hash).into()
 }
 
 impl FrozenBytes {

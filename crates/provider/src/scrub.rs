@@ -234,7 +234,7 @@ fn forms(secret: &str) -> Vec<String> {
 
 /// Bytes as hexadecimal and base64, the latter also as it comes out in the midst of a longer text.
 fn encoded(bytes: &[u8]) -> Vec<String> {
-    let mut forms = vec![bytes.iter().map(|byte| format!("{byte:02x}")).collect()];
+    let mut forms = vec![data_encoding::HEXLOWER.encode(bytes)];
     for before in 0..3 {
         let mut whole = vec![0_u8; before];
         whole.extend_from_slice(bytes);

@@ -51,7 +51,7 @@ impl FromStr for Digest {
 impl fmt::Display for Digest {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+        out.write_str(&data_encoding::HEXLOWER.encode(&self.0))
     }
 }
 

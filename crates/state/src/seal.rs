@@ -115,7 +115,7 @@ struct Key {
 impl Key {
     fn new(bytes: [u8; 32]) -> Key {
         let digest = Sha256::digest(bytes);
-        let id = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let id = data_encoding::HEXLOWER.encode(&digest[..4]);
         Key { bytes, id: KeyId(id) }
     }
 

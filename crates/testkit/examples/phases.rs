@@ -1,4 +1,7 @@
 //! Times the phases of the engine in process on a document: `cargo run --release -p testkit --example phases -- FILE`.
+//!
+//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, for whoever profiles it or counts its
+//! instructions (`cargo xtask instructions`).
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people")]
 
@@ -16,31 +19,42 @@ use state::{InstanceName, Store};
 
 fn main() {
     let path = std::env::args().nth(1).expect("a document");
-    let state = std::env::args().nth(2);
-    // For a profile of one deployment, without anything around it.
-    let once = std::env::args().nth(3).is_some();
+    let state = std::env::args().nth(2).filter(|state| state != "-");
+    let last = std::env::args().nth(3);
+    let alone = last.is_some();
     let text: Arc<str> = std::fs::read_to_string(&path).unwrap().into();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let begin = Instant::now();
-        let lap =
-            |what: &str, since: Instant| println!("{what:<10} {:>8.2} ms", since.elapsed().as_secs_f64() * 1000.0);
+        // The time that a phase took; whether it was the last one asked for.
+        let lap = |what: &str, since: Instant| {
+            println!("{what:<10} {:>8.2} ms", since.elapsed().as_secs_f64() * 1000.0);
+            last.as_deref() == Some(what)
+        };
         let (catalogs, functions, _) = provider::combine([fake::catalog()]);
         let (catalogs, functions) = (Arc::new(catalogs), Arc::new(functions));
-        lap("catalogs", begin);
+        if lap("catalogs", begin) {
+            return;
+        }
         let mut files = Files::new();
         let file = files.add("main.yaml", text.clone());
         let mut found = Diagnostics::new();
-        let since = Instant::now();
-        let (tree, _) = syntax::parse(file, &text, syntax::Format::Yaml);
-        lap("parse", since);
-        drop(tree);
+        if !alone {
+            let since = Instant::now();
+            let (tree, _) = syntax::parse(file, &text, syntax::Format::Yaml);
+            lap("parse", since);
+            drop(tree);
+        }
         let since = Instant::now();
         let loaded = engine::load(&files, file, &functions, &mut found);
-        lap("load", since);
+        if lap("load", since) {
+            return;
+        }
         let since = Instant::now();
         let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &catalogs, &functions, &mut found));
-        lap("check", since);
+        if lap("check", since) {
+            return;
+        }
         let provider: Arc<dyn Provider> = Arc::new(fake::provider(FakeOptions::default()));
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), provider);
@@ -67,7 +81,7 @@ fn main() {
             None => Box::new(stores::memory::MemoryStore::new(Sealer::none())),
         };
         let name = InstanceName::from_free_text("bench");
-        for round in ["first", "again"] {
+        for (plan, apply) in [("plan first", "apply first"), ("plan again", "apply again")] {
             let since = Instant::now();
             let snapshot = store.load(&name).await.unwrap();
             lap("load state", since);
@@ -85,8 +99,10 @@ fn main() {
                 world: &shell,
             };
             let staged = engine::plan(request, &mut found).await.unwrap();
-            lap(&format!("plan {round}"), since);
-            if !once {
+            if lap(plan, since) {
+                return;
+            }
+            if !alone {
                 let since = Instant::now();
                 let text = engine::plan_file::write(&staged.plan, &Sealer::none()).unwrap();
                 lap("plan file", since);
@@ -101,9 +117,9 @@ fn main() {
                     events += 1
                 })
                 .await;
-            lap("apply", since);
+            let ended = lap(apply, since);
             println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
-            if once {
+            if ended {
                 return;
             }
         }

@@ -212,8 +212,7 @@ pub(super) async fn answer(
             return;
         }
         if evaluation.answers.salt.is_empty() && questions.iter().any(is_about_a_secret) {
-            let drawn = world.random().map(|byte| format!("{byte:02x}"));
-            evaluation.answers.salt = drawn.concat().into();
+            evaluation.answers.salt = data_encoding::HEXLOWER.encode(&world.random()).into();
             rekey(&evaluation.answers.salt, &mut questions);
         }
         let now = evaluation.answers.now;

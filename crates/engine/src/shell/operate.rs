@@ -312,8 +312,7 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
 
 /// What the history will say of a run of this plan.
 fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
-    let id = shell.chance.bytes();
-    let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = data_encoding::HEXLOWER.encode(&shell.chance.bytes());
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
     let remembered = plan.answers.remembered.clone();
     Operation {

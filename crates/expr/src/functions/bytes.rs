@@ -92,6 +92,5 @@ fn digest<D: Digest>(arguments: &[Value]) -> Result<Value, Fault> {
         },
         None => D::digest(""),
     };
-    let text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(text.into())
+    Ok(data_encoding::HEXLOWER.encode(&digest).into())
 }

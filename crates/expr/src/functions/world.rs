@@ -196,12 +196,6 @@ pub fn remembered_value(function: &str, arguments: &[Value], now: i64, random: [
 fn version_four(mut bytes: [u8; 16]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let mut text = String::with_capacity(36);
-    for (at, byte) in bytes.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
+    let hex = |from: usize, to: usize| data_encoding::HEXLOWER.encode(&bytes[from..to]);
+    [hex(0, 4), hex(4, 6), hex(6, 8), hex(8, 10), hex(10, 16)].join("-")
 }

@@ -49,7 +49,7 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 
 /// Bytes as hexadecimal text.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    data_encoding::HEXLOWER.encode(bytes)
 }
 
 /// The digest of a file's content, without holding the file in memory.

@@ -17,7 +17,7 @@ pub(super) fn id(spec: &Value, random: &mut StdRng) -> Map {
 
 /// The three ways to write the bytes of an id, the prefix before each.
 fn id_of(bytes: &[u8], prefix: &str) -> Map {
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = data_encoding::HEXLOWER.encode(bytes);
     [
         ("hex".into(), format!("{prefix}{hex}").into()),
         ("base64Url".into(), format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes)).into()),

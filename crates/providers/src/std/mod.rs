@@ -99,6 +99,6 @@ fn entries(fields: &Value) -> blueprint::Map {
 
 /// The id comes from the token, so that another try of the same create gives the same.
 fn id_of(kind: &str, token: &str) -> Name {
-    let digest: String = Sha256::digest(token).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(token)[..6]);
     format!("{kind}-{digest}").into()
 }

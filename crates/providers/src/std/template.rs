@@ -111,7 +111,7 @@ async fn read(call: &Call, path: PathBuf) -> Result<(String, String), ProviderEr
         if bytes.len() > LONGEST {
             return Err(refused(ErrorKind::Document, "it is longer than 10 MiB"));
         }
-        let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(&bytes));
         let text = String::from_utf8(bytes).map_err(|_| refused(ErrorKind::Document, "it is not UTF-8 text"))?;
         Ok((text, digest))
     })

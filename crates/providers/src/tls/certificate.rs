@@ -77,7 +77,7 @@ impl Frame {
     }
 
     fn made(&self, certificate: &Certificate, warnings: Vec<String>) -> Made {
-        let serial: String = self.serial.iter().map(|byte| format!("{byte:02x}")).collect();
+        let serial = data_encoding::HEXLOWER.encode(&self.serial);
         let fields = [
             ("certificatePem", certificate.pem()),
             ("notBefore", rfc3339(self.from)),

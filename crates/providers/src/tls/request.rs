@@ -14,7 +14,7 @@ pub(super) fn make(spec: &Value) -> Result<(Name, Map), ProviderError> {
     names::put(spec, &mut params)?;
     let refused = |_| ProviderError::new(ErrorKind::Document, "no certificate request can be made of this");
     let request = params.serialize_request(&key).map_err(refused)?;
-    let id: String = Sha256::digest(request.der()).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let id = data_encoding::HEXLOWER.encode(&Sha256::digest(request.der())[..16]);
     let fields = [("certificateRequestPem".into(), request.pem().map_err(refused)?.into())];
     Ok((id.into(), fields.into_iter().collect()))
 }
