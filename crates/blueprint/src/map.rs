@@ -149,8 +149,16 @@ impl Map {
     /// Takes an entry out; those behind it move up. Its value, if there was one.
     pub fn shift_remove(&mut self, key: &str) -> Option<Value> {
         let at = self.get_index_of(key)?;
+        if let Some(index) = &mut self.index {
+            if let Ok(own) = index.find_entry(hash(key), |other| *other as usize == at) {
+                own.remove();
+            }
+            index.iter_mut().filter(|other| **other as usize > at).for_each(|other| *other -= 1);
+        }
         let (_, value) = self.entries.remove(at);
-        self.build_index();
+        if self.entries.len() <= FEW {
+            self.index = None;
+        }
         Some(value)
     }
 
@@ -320,6 +328,8 @@ mod tests {
         assert_eq!((map.len(), map.get("k1"), map.get("k98")), (50, None, Some(&Value::Int(98))));
         for n in (0..90).step_by(2) {
             assert_eq!(map.shift_remove(&format!("k{n}")), Some(Value::Int(n)));
+            assert_eq!((map.get(&format!("k{n}")), map.get("k98")), (None, Some(&Value::Int(98))));
+            assert_eq!(map.insert("k90".into(), Value::Int(90)), Some(Value::Int(90)), "found, not put twice");
         }
         assert_eq!((map.len(), map.get("k90"), map.get("k98")), (5, Some(&Value::Int(90)), Some(&Value::Int(98))));
         *map.get_or_insert_with("new".into(), || Value::Null) = Value::Bool(true);
