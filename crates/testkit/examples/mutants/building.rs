@@ -98,7 +98,7 @@ impl Tree {
 
     /// Builds the tests that are near.
     pub(crate) fn executables(&self) -> Result<Vec<Executable>, Error> {
-        let mut command = self.cargo(&["test", "--no-run", "--message-format", "json"]);
+        let mut command = self.cargo(&["test", "--no-run", "--lib", "--tests", "--message-format", "json"]);
         command.args(FASTER).args(TESTED.iter().flat_map(|name| ["--package", name]));
         let output = command.output()?;
         if !output.status.success() {

@@ -151,6 +151,19 @@ resources:
         assert_eq!(records[&Address::root("one")].dependencies, [Address::root("two")]);
         assert_eq!(records[&Address::root("two")].dependencies, []);
     });
+    // And of a template it is only the partner.
+    let text = text.replace("spec: { name: one }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
+    let text = text.replace("spec: { name: two }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
+    lately(async {
+        let lab = lab(&[]);
+        deploy(&lab, &text).await;
+        let records = lab.snapshot().await.records;
+        let member = |name: &str, at: u32| Address::root(name).with_key(blueprint::Key::Index(at));
+        for at in [0, 1] {
+            assert_eq!(records[&member("one", at)].dependencies, [member("two", at)]);
+            assert_eq!(records[&member("two", at)].dependencies, []);
+        }
+    });
 }
 
 #[test]
@@ -303,5 +316,21 @@ fn a_kind_may_read_all_metadata_of_an_end() {
         let input = lab.snapshot().await.records[&Address::root("reader")].inputs.get("input").cloned();
         let about = input.and_then(|input| input.get("about").map(|about| about.to_string()));
         assert_eq!(about.as_deref(), Some(r#"{"labels": {"app": "x"}}"#));
+    });
+}
+
+#[test]
+fn one_annotation_may_be_wrong_in_two_ways() {
+    let two = r#""annotations": [
+        { "as": "count", "side": "a", "key": "shop.mode", "type": "integer" },
+        { "as": "flag", "side": "a", "key": "shop.mode", "type": "boolean" } ], "effects""#;
+    let text = DOCUMENT
+        .replace("resources:", "variables: { mode: { type: string, default: neither } }\nresources:")
+        .replace("linkSelector", "metadata: { annotations: { shop.mode: \"${variables.mode}\" } }, linkSelector");
+    lately(async {
+        let lab = lab(&[&catalogue("north").replace("\"effects\"", two)]);
+        let staged = stage(&lab, &text, Given::default()).await;
+        let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(said, ["`shop.mode` must be an integer", "`shop.mode` must be a boolean"]);
     });
 }
