@@ -278,13 +278,14 @@ impl Apply {
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
         let mut said = Standing::new(document.clone());
         let mut rewritten: Set<(Address, String)> = Set::default();
+        let mut holders = Holders::of(&self.written, members, &phase.target);
         let mut taken: Vec<Contribution> = Vec::new();
         for member in members {
             let Some(phase) = member.phase() else { continue };
             let mine = written_by(self.snapshot.records.get(&phase.link).map(Arc::as_ref), phase);
             let left = phase.undo.iter().chain(&mine).map(|it| &it.contribution).filter(|it| {
                 let in_document = !matches!(it.how, Written::Set) && said.found(it).is_some();
-                !in_document && !self.is_held_by_another(&phase.link, &phase.target, it)
+                !in_document && !holders.has_another(&phase.link, it)
             });
             taken.extend(left.cloned());
             for contribution in &member.contributions {
@@ -315,13 +316,6 @@ impl Apply {
         let failed = mistakes.has_errors();
         found.append(mistakes);
         (!failed).then_some(spec)
-    }
-
-    /// Whether another link has written the same thing into the same place.
-    fn is_held_by_another(&self, link: &Address, target: &Address, contribution: &Contribution) -> bool {
-        let Some(identity) = contribution.identity() else { return false };
-        let holders = self.written.get(&(target.clone(), identity));
-        holders.into_iter().flatten().any(|holder| holder != link)
     }
 
     /// The call of a phase was answered well: what it, and those that went along, have written is no longer open.
@@ -365,6 +359,45 @@ impl Apply {
         self.running[task as usize].progress = Progress::Ready;
         self.ready.push_front(task, &self.ranks);
         true
+    }
+}
+
+/// Which links hold what stands in a target once phases have been carried out together.
+struct Holders<'a> {
+    written: &'a FixedMap<(Address, String), Vec<Address>>,
+    target: &'a Address,
+    /// What the links of the phases write anew; they let go of everything else.
+    kept: FixedMap<&'a Address, Vec<String>>,
+    /// Up to two links that hold an identity: whether there is another one than a given one takes no more.
+    known: FixedMap<String, Vec<&'a Address>>,
+}
+
+impl<'a> Holders<'a> {
+    fn of(
+        written: &'a FixedMap<(Address, String), Vec<Address>>,
+        members: &'a [Member],
+        target: &'a Address,
+    ) -> Holders<'a> {
+        let mut kept: FixedMap<&Address, Vec<String>> = FixedMap::default();
+        for member in members {
+            if let Some(phase) = member.phase() {
+                let identities = member.contributions.iter().filter_map(Contribution::identity);
+                kept.entry(&phase.link).or_default().extend(identities);
+            }
+        }
+        Holders { written, target, kept, known: FixedMap::default() }
+    }
+
+    /// Whether another link has written the same thing into the same place, and does not let go of it with these phases.
+    fn has_another(&mut self, link: &Address, contribution: &Contribution) -> bool {
+        let Some(identity) = contribution.identity() else { return false };
+        let (written, target, kept) = (self.written, self.target, &self.kept);
+        let known = self.known.entry(identity).or_insert_with_key(|identity| {
+            let holders = written.get(&(target.clone(), identity.clone())).into_iter().flatten();
+            let stays = |holder: &&Address| kept.get(holder).is_none_or(|kept| kept.contains(identity));
+            holders.filter(stays).take(2).collect()
+        });
+        known.iter().any(|holder| *holder != link)
     }
 }
 
