@@ -332,5 +332,10 @@ fn one_annotation_may_be_wrong_in_two_ways() {
         let staged = stage(&lab, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(said, ["`shop.mode` must be an integer", "`shop.mode` must be a boolean"]);
+        // The same where only a stage can tell what it is.
+        let text = text.replace("${variables.mode}", "${jsondecode(variables.mode)}").replace("neither", "'2.5'");
+        let staged = stage(&lab, &text, Given::default()).await;
+        let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(said, ["`shop.mode` must be integer", "`shop.mode` must be boolean"]);
     });
 }
