@@ -178,6 +178,10 @@ impl Apply {
             (Verb::Update, partial) => {
                 let mut record = Record::clone(before?);
                 record.status = Status::new(StatusOp::Update, StatusWord::Failed);
+                // Nobody knows how much of it was done: it may use what it used, and what it was to use.
+                let uses: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
+                    record.dependencies.drain(..).chain(self.still_used(&decided.dependencies)).collect();
+                record.dependencies.extend(uses);
                 if let Some(applied) = partial {
                     record.outputs = match &decided.ty {
                         Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
