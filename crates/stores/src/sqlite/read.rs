@@ -330,7 +330,7 @@ impl Reading<'_> {
             let (sender, receiver) = mpsc::sync_channel::<Vec<RecordRow>>(1);
             let mut helper = None;
             let mut receiver = Some(receiver);
-            let (mut found, mut shared) = (Vec::new(), Shared::default());
+            let mut found = Vec::new();
             let mut handful = Vec::with_capacity(HANDFUL);
             let mut digest = Digest::default();
             while let Some(row) = rows.next().map_err(at)? {
@@ -348,23 +348,23 @@ impl Reading<'_> {
                 let full = std::mem::replace(&mut handful, Vec::with_capacity(HANDFUL));
                 if let Some(receiver) = receiver.take() {
                     helper = Some(scope.spawn(move || {
-                        let (mut found, mut shared) = (Vec::new(), Shared::default());
+                        let mut found = Vec::new();
                         for rows in receiver {
-                            parse_records(path, sealer, head, &rows, &mut shared, &mut found)?;
+                            parse_records(path, sealer, head, &rows, &mut found)?;
                         }
                         Ok::<_, StoreError>(found)
                     }));
                 }
                 // Where it is busy, or has met an error and ended, it is done here.
                 if let Err(TrySendError::Full(rows) | TrySendError::Disconnected(rows)) = sender.try_send(full) {
-                    parse_records(path, sealer, head, &rows, &mut shared, &mut found)?;
+                    parse_records(path, sealer, head, &rows, &mut found)?;
                 }
             }
             drop(sender);
             if head.digest.is_some_and(|of_the_head| of_the_head != digest) {
                 return Err(damaged(path));
             }
-            parse_records(path, sealer, head, &handful, &mut shared, &mut found)?;
+            parse_records(path, sealer, head, &handful, &mut found)?;
             if let Some(helper) = helper {
                 found.extend(helper.join().map_err(|_| damaged(path))??);
             }
@@ -523,59 +523,30 @@ fn parse_records(
     sealer: &Sealer,
     head: &Head,
     rows: &[RecordRow],
-    shared: &mut Shared,
     found: &mut Vec<(i64, Address, Arc<Record>)>,
 ) -> Result<(), StoreError> {
     found.reserve(rows.len());
     for row in rows {
         let outcome: Outcome = body::read(sealer, head.place(row.entry), row.sealed, &row.body)?;
-        let mut record = outcome.record.ok_or_else(|| damaged(path))?;
-        if let Some(record) = Arc::get_mut(&mut record) {
-            shared.take_in(record);
-        }
-        found.push((row.position, shared.address(outcome.address), record));
+        let record = outcome.record.ok_or_else(|| damaged(path))?;
+        found.push((row.position, outcome.address, record));
     }
     Ok(())
 }
 
-/// What records repeat: types, documents, names of fields, and the addresses of what they use. Each is kept once, as soon as
-/// it has been read, so that what was read in its place is given back at once.
-#[derive(Default)]
-struct Shared {
-    names: Names,
-    addresses: IndexMap<Address, ()>,
-}
-
-impl Shared {
-    fn take_in(&mut self, record: &mut Record) {
-        record.type_name = self.names.share(&record.type_name);
-        record.origin.path = self.names.share(&record.origin.path);
-        for value in [&mut record.inputs, &mut record.outputs, &mut record.private, &mut record.metadata] {
-            value.share_keys(&mut self.names);
-        }
-        for address in &mut record.dependencies {
-            *address = self.address(address.clone());
-        }
-    }
-
-    fn address(&mut self, address: Address) -> Address {
-        match self.addresses.get_key_value(&address) {
-            Some((known, ())) => known.clone(),
-            None => {
-                self.addresses.insert(address.clone(), ());
-                address
-            }
-        }
-    }
-}
-
-/// The records by address. Dependencies name other records, which another thread may have read: they share those addresses.
+/// The records by address. Dependencies name other records: they share those addresses, and types that repeat one text.
 fn together(found: Vec<(i64, Address, Arc<Record>)>) -> IndexMap<Address, Arc<Record>> {
     let mut records: IndexMap<Address, Arc<Record>> =
         IndexMap::with_capacity_and_hasher(found.len(), Default::default());
     records.extend(found.into_iter().map(|(_, address, record)| (address, record)));
+    let mut names = Names::default();
     for at in 0..records.len() {
         let Some(record) = records.get_index_mut(at).and_then(|(_, record)| Arc::get_mut(record)) else { continue };
+        record.type_name = names.share(&record.type_name);
+        record.origin.path = names.share(&record.origin.path);
+        for value in [&mut record.inputs, &mut record.outputs, &mut record.private, &mut record.metadata] {
+            value.share_keys(&mut names);
+        }
         let written = std::mem::take(&mut record.dependencies);
         let shared = written.into_iter().map(|address| match records.get_key_value(&address) {
             Some((known, _)) => known.clone(),
