@@ -1,0 +1,540 @@
+//! From a pattern in Python's syntax to one for `fancy-regex`.
+//!
+//! What is emitted needs no flags of its own but `i`, has numbered groups only, and every item of it stands for itself, so
+//! that a quantifier behind it binds to nothing else. Errors are Python's, at Python's places.
+
+use std::collections::HashMap;
+
+use super::{Flags, class};
+
+/// Why a pattern is none: Python's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    /// What is wrong: `nothing to repeat`.
+    pub message: String,
+    /// At which character of the pattern, from 0.
+    pub at: usize,
+}
+
+/// As Python prints it: `nothing to repeat at position 0`.
+impl std::fmt::Display for PatternError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at position {}", self.message, self.at)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+/// A translated pattern.
+pub(super) struct Translated {
+    pub(super) pattern: String,
+    /// The name of each group, the whole match first.
+    pub(super) names: Vec<Option<String>>,
+}
+
+/// How deep groups may lie in each other.
+const DEEPEST: usize = 200;
+
+/// Translates a whole pattern.
+pub(super) fn translate(pattern: &str, flags: Flags) -> Result<Translated, PatternError> {
+    let mut translator = Translator {
+        characters: pattern.chars().collect(),
+        at: 0,
+        out: String::with_capacity(pattern.len() + 8),
+        names: vec![None],
+        widths: vec![None],
+        by_name: HashMap::new(),
+        wanted: Vec::new(),
+        depth: 0,
+    };
+    let flags = translator.global_flags(flags)?;
+    translator.out.push_str(if flags.ignore_case { "(?i:" } else { "(?:" });
+    translator.alternatives(flags)?;
+    if translator.peek().is_some() {
+        return Err(translator.error("unbalanced parenthesis", translator.at));
+    }
+    translator.out.push(')');
+    for (group, at) in &translator.wanted {
+        if *group >= translator.names.len() {
+            return Err(translator.error(format!("invalid group reference {group}"), *at));
+        }
+    }
+    Ok(Translated { pattern: translator.out, names: translator.names })
+}
+
+/// How many characters an item matches: at least and at most.
+#[derive(Clone, Copy)]
+struct Width(u32, u32);
+
+impl Width {
+    const NONE: Width = Width(0, 0);
+    const ONE: Width = Width(1, 1);
+
+    fn then(self, other: Width) -> Width {
+        Width(self.0.saturating_add(other.0), self.1.saturating_add(other.1))
+    }
+
+    fn or(self, other: Width) -> Width {
+        Width(self.0.min(other.0), self.1.max(other.1))
+    }
+}
+
+/// What stands before a quantifier.
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    Nothing,
+    Anchor,
+    Repeated,
+    Item,
+}
+
+pub(super) struct Translator {
+    pub(super) characters: Vec<char>,
+    pub(super) at: usize,
+    pub(super) out: String,
+    names: Vec<Option<String>>,
+    /// The width of each group; `None` while it is open.
+    widths: Vec<Option<Width>>,
+    by_name: HashMap<String, usize>,
+    /// Groups that conditions ask for, and where.
+    wanted: Vec<(usize, usize)>,
+    depth: usize,
+}
+
+type Translation<T> = Result<T, PatternError>;
+
+impl Translator {
+    pub(super) fn error(&self, message: impl Into<String>, at: usize) -> PatternError {
+        PatternError { message: message.into(), at }
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.characters.get(self.at).copied()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let next = self.peek();
+        self.at += usize::from(next.is_some());
+        next
+    }
+
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.characters[self.at..].iter().copied().take(text.len()).eq(text.chars());
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Reads `(?i)` and the like at the very beginning.
+    fn global_flags(&mut self, mut flags: Flags) -> Translation<Flags> {
+        loop {
+            if flags.verbose {
+                self.skip_verbose();
+            }
+            let begin = self.at;
+            if self.eat("(?#") {
+                self.comment(begin)?;
+                continue;
+            }
+            if !self.eat("(?") || !self.peek().is_some_and(|next| "aiLmsux".contains(next)) {
+                self.at = begin;
+                return Ok(flags);
+            }
+            let changed = self.flag_letters(flags)?;
+            if self.eat(")") {
+                flags = changed;
+            } else {
+                self.at = begin;
+                return Ok(flags);
+            }
+        }
+    }
+
+    /// Reads letters of flags that are switched on.
+    fn flag_letters(&mut self, mut flags: Flags) -> Translation<Flags> {
+        while let Some(letter) = self.peek() {
+            match letter {
+                'i' => flags.ignore_case = true,
+                'm' => flags.multi_line = true,
+                's' => flags.dot_all = true,
+                'x' => flags.verbose = true,
+                'a' => flags.ascii = true,
+                'u' => flags.ascii = false,
+                'L' => return Err(self.error("bad inline flags: cannot use 'L' flag with a str pattern", self.at + 1)),
+                _ => break,
+            }
+            self.at += 1;
+        }
+        Ok(flags)
+    }
+
+    fn skip_verbose(&mut self) {
+        while let Some(next) = self.peek() {
+            if next == '#' {
+                while self.next().is_some_and(|next| next != '\n') {}
+            } else if matches!(next, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}') {
+                self.at += 1;
+            } else {
+                break;
+            }
+        }
+    }
+
+    fn comment(&mut self, begin: usize) -> Translation<()> {
+        loop {
+            match self.next() {
+                Some(')') => return Ok(()),
+                Some(_) => {}
+                None => return Err(self.error("missing ), unterminated comment", begin)),
+            }
+        }
+    }
+
+    /// Alternatives up to `)` or the end.
+    fn alternatives(&mut self, flags: Flags) -> Translation<Width> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.error("groups lie too deep in each other", self.at));
+        }
+        let mut width = self.sequence(flags)?;
+        while self.eat("|") {
+            self.out.push('|');
+            width = width.or(self.sequence(flags)?);
+        }
+        self.depth -= 1;
+        Ok(width)
+    }
+
+    fn sequence(&mut self, flags: Flags) -> Translation<Width> {
+        let (mut width, mut last) = (Width::NONE, Width::NONE);
+        let mut before = Before::Nothing;
+        loop {
+            if flags.verbose {
+                self.skip_verbose();
+            }
+            let begin = self.at;
+            let Some(next) = self.peek() else { break };
+            if matches!(next, '|' | ')') {
+                break;
+            }
+            if let Some((least, most)) = self.quantifier()? {
+                match before {
+                    Before::Nothing | Before::Anchor => return Err(self.error("nothing to repeat", begin)),
+                    Before::Repeated => return Err(self.error("multiple repeat", begin)),
+                    Before::Item => before = Before::Repeated,
+                }
+                width = width.then(Width(last.0.saturating_mul(least), last.1.saturating_mul(most)));
+                last = Width::NONE;
+                continue;
+            }
+            width = width.then(last);
+            (before, last) = match self.item(next, flags)? {
+                Some(found) => found,
+                // A comment is nothing at all.
+                None => (before, Width::NONE),
+            };
+        }
+        Ok(width.then(last))
+    }
+
+    /// Reads a quantifier, if there is one here, and hands back how often at least and at most.
+    fn quantifier(&mut self) -> Translation<Option<(u32, u32)>> {
+        let begin = self.at;
+        let (least, most) = match self.next() {
+            Some('*') => (0, u32::MAX),
+            Some('+') => (1, u32::MAX),
+            Some('?') => (0, 1),
+            Some('{') => {
+                let low = self.digits();
+                let comma = self.eat(",");
+                let high = if comma { self.digits() } else { low.clone() };
+                if (low.is_empty() && !comma) || !self.eat("}") {
+                    self.at = begin;
+                    return Ok(None);
+                }
+                let number = |digits: &str, absent: u32| if digits.is_empty() { Ok(absent) } else { digits.parse() };
+                let (Ok(least), Ok(most)) = (number(&low, 0), number(&high, u32::MAX)) else {
+                    return Err(self.error("the repetition number is too large", begin));
+                };
+                if most < least {
+                    return Err(self.error("min repeat greater than max repeat", begin));
+                }
+                (least, most)
+            }
+            _ => {
+                self.at = begin;
+                return Ok(None);
+            }
+        };
+        match most {
+            u32::MAX => self.out.push_str(&format!("{{{least},}}")),
+            most => self.out.push_str(&format!("{{{least},{most}}}")),
+        }
+        if self.eat("?") {
+            self.out.push('?');
+        } else if self.eat("+") {
+            self.out.push('+');
+        }
+        Ok(Some((least, most)))
+    }
+
+    fn digits(&mut self) -> String {
+        let digits: String = self.characters[self.at..].iter().take_while(|next| next.is_ascii_digit()).collect();
+        self.at += digits.len();
+        digits
+    }
+
+    /// One item; nothing where it was a comment.
+    fn item(&mut self, next: char, flags: Flags) -> Translation<Option<(Before, Width)>> {
+        match next {
+            '(' => return self.group(flags),
+            '[' => {
+                self.class(flags)?;
+            }
+            '\\' => return self.escape(flags).map(Some),
+            '.' => {
+                self.at += 1;
+                self.out.push_str(if flags.dot_all { "(?s:.)" } else { "." });
+            }
+            '^' | '$' => {
+                self.at += 1;
+                self.out.push_str(match (next, flags.multi_line) {
+                    ('^', true) => "(?m:^)",
+                    ('^', false) => r"\A",
+                    (_, true) => "(?m:$)",
+                    (_, false) => r"(?=\n?\z)",
+                });
+                return Ok(Some((Before::Anchor, Width::NONE)));
+            }
+            other => {
+                self.at += 1;
+                class::literal(other, &mut self.out);
+            }
+        }
+        Ok(Some((Before::Item, Width::ONE)))
+    }
+
+    fn group(&mut self, flags: Flags) -> Translation<Option<(Before, Width)>> {
+        let begin = self.at;
+        self.at += 1;
+        if !self.eat("?") {
+            return self.capture(None, begin, flags).map(Some);
+        }
+        let Some(kind) = self.next() else { return Err(self.error("unexpected end of pattern", self.at)) };
+        match kind {
+            '#' => {
+                self.comment(begin)?;
+                Ok(None)
+            }
+            'P' if self.eat("<") => {
+                let name = self.name('>')?;
+                self.capture(Some(name), begin, flags).map(Some)
+            }
+            'P' if self.eat("=") => {
+                let at = self.at;
+                let name = self.name(')')?;
+                let group = self.by_name.get(&name).copied();
+                let group = group.ok_or_else(|| self.error(format!("unknown group name '{name}'"), at))?;
+                self.reference(group, at).map(Some)
+            }
+            'P' => match self.peek() {
+                Some(other) => Err(self.error(format!("unknown extension ?P{other}"), begin + 1)),
+                None => Err(self.error("unexpected end of pattern", self.at)),
+            },
+            ':' => self.inner("(?:", begin, flags).map(|width| Some((Before::Item, width))),
+            '>' => self.inner("(?>", begin, flags).map(|width| Some((Before::Item, width))),
+            '=' | '!' => self.look(if kind == '=' { "(?:(?=" } else { "(?:(?!" }, begin, flags).map(Some),
+            '<' => match self.next() {
+                Some('=') => self.look("(?:(?<=", begin, flags).map(Some),
+                Some('!') => self.look("(?:(?<!", begin, flags).map(Some),
+                Some(other) => Err(self.error(format!("unknown extension ?<{other}"), begin + 1)),
+                None => Err(self.error("unexpected end of pattern", self.at)),
+            },
+            '(' => self.conditional(begin, flags).map(Some),
+            letter if letter == '-' || "aiLmsux".contains(letter) => {
+                self.at -= 1;
+                self.scoped(begin, flags).map(Some)
+            }
+            other => Err(self.error(format!("unknown extension ?{other}"), begin + 1)),
+        }
+    }
+
+    /// The inside of a group up to its `)`, behind `open`.
+    fn inner(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<Width> {
+        self.out.push_str(open);
+        let width = self.alternatives(flags)?;
+        if !self.eat(")") {
+            return Err(self.error("missing ), unterminated subpattern", begin));
+        }
+        self.out.push(')');
+        Ok(width)
+    }
+
+    fn capture(&mut self, name: Option<String>, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+        let group = self.names.len();
+        if let Some(name) = &name {
+            if let Some(first) = self.by_name.get(name) {
+                let words = format!("redefinition of group name '{name}' as group {group}; was group {first}");
+                return Err(self.error(words, self.at - name.chars().count() - 1));
+            }
+            self.by_name.insert(name.clone(), group);
+        }
+        self.names.push(name);
+        self.widths.push(None);
+        let width = self.inner("(", begin, flags)?;
+        self.widths[group] = Some(width);
+        Ok((Before::Item, width))
+    }
+
+    /// A look ahead or behind, which has no width; behind, what it looks at has exactly one.
+    fn look(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+        let width = self.inner(open, begin, flags)?;
+        self.out.push(')');
+        if open.contains('<') && width.0 != width.1 {
+            return Err(PatternError { message: "look-behind requires fixed-width pattern".into(), at: begin });
+        }
+        Ok((Before::Item, Width::NONE))
+    }
+
+    /// `(?(group)yes|no)`.
+    fn conditional(&mut self, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+        let at = self.at;
+        let name = self.name_or_number(')')?;
+        let group = match name.parse() {
+            Ok(0) => return Err(self.error("bad group number", at)),
+            Ok(group) => group,
+            Err(_) => {
+                let group = self.by_name.get(&name).copied();
+                group.ok_or_else(|| self.error(format!("unknown group name '{name}'"), at))?
+            }
+        };
+        self.wanted.push((group, at));
+        self.out.push_str(&format!("(?:(?({group})"));
+        let mut width = self.sequence(flags)?;
+        if self.eat("|") {
+            self.out.push('|');
+            width = width.or(self.sequence(flags)?);
+            if self.peek() == Some('|') {
+                return Err(self.error("conditional backref with more than two branches", self.at));
+            }
+        } else {
+            width = width.or(Width::NONE);
+        }
+        if !self.eat(")") {
+            return Err(self.error("missing ), unterminated subpattern", begin));
+        }
+        self.out.push_str("))");
+        Ok((Before::Item, width))
+    }
+
+    /// `(?i-s:..)`.
+    fn scoped(&mut self, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+        let mut changed = self.flag_letters(flags)?;
+        if self.peek().is_none() {
+            return Err(self.error("missing -, : or )", self.at));
+        }
+        if self.peek() == Some(')') {
+            return Err(self.error("global flags not at the start of the expression", begin));
+        }
+        if self.eat("-") {
+            let from = self.at;
+            while let Some(letter) = self.peek() {
+                match letter {
+                    'i' => changed.ignore_case = false,
+                    'm' => changed.multi_line = false,
+                    's' => changed.dot_all = false,
+                    'x' => changed.verbose = false,
+                    'a' | 'u' | 'L' => {
+                        let words = "bad inline flags: cannot turn off flags 'a', 'u' and 'L'";
+                        return Err(self.error(words, self.at + 1));
+                    }
+                    _ => break,
+                }
+                self.at += 1;
+            }
+            if from == self.at {
+                return Err(self.error("missing flag", self.at));
+            }
+        }
+        match self.next() {
+            Some(':') => {}
+            Some(other) if other.is_alphabetic() => return Err(self.error("unknown flag", self.at - 1)),
+            Some(_) => return Err(self.error("missing :", self.at - 1)),
+            None => return Err(self.error("missing :", self.at)),
+        }
+        let open = if changed.ignore_case { "(?i:" } else { "(?-i:" };
+        self.inner(open, begin, changed).map(|width| (Before::Item, width))
+    }
+
+    fn name_or_number(&mut self, end: char) -> Translation<String> {
+        let at = self.at;
+        let mut name = String::new();
+        loop {
+            match self.next() {
+                Some(next) if next == end && name.is_empty() => return Err(self.error("missing group name", at)),
+                Some(next) if next == end => return Ok(name),
+                Some(next) => name.push(next),
+                None if name.is_empty() => return Err(self.error("missing group name", at)),
+                None => return Err(self.error(format!("missing {end}, unterminated name"), at)),
+            }
+        }
+    }
+
+    fn name(&mut self, end: char) -> Translation<String> {
+        let at = self.at;
+        let name = self.name_or_number(end)?;
+        let good =
+            |(at, next): (usize, char)| next == '_' || next.is_alphabetic() || (at > 0 && next.is_alphanumeric());
+        if name.chars().enumerate().all(good) {
+            Ok(name)
+        } else {
+            Err(self.error(format!("bad character in group name {}", crate::repr_text(&name)), at))
+        }
+    }
+
+    fn reference(&mut self, group: usize, at: usize) -> Translation<(Before, Width)> {
+        match self.widths.get(group) {
+            None => Err(self.error(format!("invalid group reference {group}"), at)),
+            Some(None) => Err(self.error("cannot refer to an open group", at - 1)),
+            Some(Some(width)) => {
+                self.out.push_str(&format!("(?:\\{group})"));
+                Ok((Before::Item, *width))
+            }
+        }
+    }
+
+    fn escape(&mut self, flags: Flags) -> Translation<(Before, Width)> {
+        let begin = self.at;
+        self.at += 1;
+        let Some(next) = self.peek() else { return Err(self.error("bad escape (end of pattern)", begin)) };
+        let anchor = match next {
+            'A' => Some(r"\A"),
+            'Z' => Some(r"\z"),
+            'b' if flags.ascii => Some(r"(?-u:\b)"),
+            'B' if flags.ascii => Some(r"(?:(?!\A\z)(?-u:\B))"),
+            'b' => Some(r"\b"),
+            'B' => Some(r"(?:(?!\A\z)\B)"),
+            _ => None,
+        };
+        if let Some(anchor) = anchor {
+            self.at += 1;
+            self.out.push_str(anchor);
+            return Ok((Before::Anchor, Width::NONE));
+        }
+        if matches!(next, '1'..='9') {
+            let digits: String = self.characters[self.at..].iter().take(3).collect();
+            let octal = digits.len() == 3 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+            if !octal {
+                let digits: String = digits.chars().take(2).take_while(char::is_ascii_digit).collect();
+                self.at += digits.len();
+                return self.reference(digits.parse().unwrap_or_default(), begin + 1);
+            }
+        }
+        match self.escaped(begin, false, flags)? {
+            class::Escaped::Character(character) => class::literal(character, &mut self.out),
+            class::Escaped::Class(class) => self.out.push_str(&format!("[{class}]")),
+        }
+        Ok((Before::Item, Width::ONE))
+    }
+}
