@@ -78,6 +78,9 @@ pub struct Input {
     pub allowed: Vec<Spanned<Value>>,
     /// Must not be shown.
     pub secret: bool,
+    /// What else its dialect holds it to, as data for the conventions of that dialect; null for nothing.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub rules: Value,
     /// For people.
     pub description: Option<Name>,
 }
@@ -168,7 +171,7 @@ pub struct Resource {
     pub each: Option<Box<Each>>,
     /// Whether it is there at all: boolean, none counting as false.
     pub condition: Option<Box<Expr>>,
-    /// Names of resources that must be ready first.
+    /// Names of resources, and of children, that must be ready first.
     pub depends_on: Vec<Spanned<Name>>,
     /// What links select by.
     pub link_selector: Option<Box<LinkSelector>>,
@@ -323,6 +326,9 @@ pub struct Child {
     pub source: Option<SourceMetadata>,
     /// Whether it is there at all.
     pub condition: Option<Expr>,
+    /// Names of resources and children that must be ready first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<Spanned<Name>>,
     /// Members made from a size, where it is a group.
     pub expansion: Option<Box<Expansion>>,
     /// For people.
@@ -364,6 +370,12 @@ pub struct Export {
     pub ty: Type,
     /// What is exported.
     pub field: Expr,
+    /// Where it comes to nothing it is null, with a warning, and the operation is unharmed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_fail: bool,
+    /// Not shown: it is there for those who include the document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// For people.
     pub description: Option<Expr>,
 }

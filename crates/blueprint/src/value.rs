@@ -17,7 +17,7 @@ pub enum Value {
     Bool(bool),
     /// A 64-bit integer.
     Int(i64),
-    /// A finite 64-bit float.
+    /// A 64-bit float; not a number or infinite only in dialects that have such.
     Float(f64),
     /// A number beyond both, as exact decimal text.
     Decimal(Name),

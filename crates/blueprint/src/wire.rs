@@ -1,7 +1,7 @@
 //! The one versioned form of a [`Value`] outside the process: JSON with marks.
 //!
 //! Plain JSON, except: a number with a fraction or exponent is a float and one without is an integer; `{"$unknown":
-//! TYPE?}`, `{"$secret": VALUE}`, `{"$bytes": BASE64}`, `{"$decimal": TEXT}`, `{"$set": [..]}`, `{"$asset": ..}`,
+//! TYPE?}`, `{"$secret": VALUE}`, `{"$bytes": BASE64}`, `{"$decimal": TEXT}`, `{"$float": "nan"}`, `{"$set": [..]}`, `{"$asset": ..}`,
 //! `{"$resource": ADDRESS}`; a map whose first key begins with `$` is wrapped as `{"$map": {..}}`. Null stays null.
 //!
 //! Secrets stand in clear here. Who writes to a place that outlives the process seals them first (`state::seal`).
@@ -36,7 +36,8 @@ impl Serialize for Value {
             Value::Null => serializer.serialize_unit(),
             Value::Bool(value) => serializer.serialize_bool(*value),
             Value::Int(value) => serializer.serialize_i64(*value),
-            Value::Float(value) => serializer.serialize_f64(*value),
+            Value::Float(value) if value.is_finite() => serializer.serialize_f64(*value),
+            Value::Float(value) => single(serializer, "$float", &value.to_string()),
             Value::Decimal(text) => single(serializer, "$decimal", &text.as_ref()),
             Value::Text(text) => serializer.serialize_str(text),
             Value::Bytes(bytes) => single(serializer, "$bytes", &STANDARD.encode(bytes)),
@@ -176,6 +177,10 @@ impl<'de> Visitor<'de> for ValueVisitor {
                         Value::Bytes(STANDARD.decode(text).map_err(A::Error::custom)?.into())
                     }
                     "$decimal" => Value::Decimal(entries.next_value()?),
+                    "$float" => {
+                        let text = entries.next_value::<String>()?;
+                        Value::Float(text.parse().map_err(A::Error::custom)?)
+                    }
                     "$set" => Value::Set(Arc::new(entries.next_value()?)),
                     "$asset" => Value::Asset(Arc::new(entries.next_value()?)),
                     "$resource" => Value::Resource(Arc::new(entries.next_value()?)),

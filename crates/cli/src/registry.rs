@@ -114,7 +114,8 @@ impl Offer {
                 all.insert(namespace.clone(), offered);
             }
         }
-        let (catalogs, functions, wrong) = provider::combine(catalogs);
+        let (catalogs, mut functions, wrong) = provider::combine(catalogs);
+        dialects::insert_functions(&mut functions);
         debug_assert!(wrong.is_empty(), "{wrong:?}");
         let mut registry = Registry {
             offer: self.clone(),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, FileId, Files, Severity};
+use dialects::Surroundings;
 use engine::shell::{Chance, Clock, Shell};
 use engine::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
 use source::Location;
@@ -220,7 +221,8 @@ fn is_recognised(path: &Path, name: &str) -> bool {
     let Ok(text) = std::fs::read_to_string(path) else { return false };
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    dialects::dialect_of(&dialects::Document { file, name, text: &text, tree: &tree }).is_some()
+    dialects::dialect_of(&dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() })
+        .is_some()
 }
 
 /// A document as it was found.
@@ -354,7 +356,7 @@ impl Document {
         let said: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
         let kept = self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default();
         let offer = self.registry.offer.clone();
-        let known = Known { given: Some(given), complete: true, kept: Some(&kept) };
+        let known = Known { given: Some(given), complete: true, kept: Some(&kept), ..Known::NOTHING };
         let mut document = Document::check(self.source, &offer, &known, also).await;
         let files = &document.files;
         document.found.retain(|it| !said.contains(&place(files, it)));
@@ -408,15 +410,20 @@ pub(crate) struct Known<'a> {
     pub(crate) complete: bool,
     /// Children that have been read before.
     pub(crate) kept: Option<&'a Frozen>,
+    /// What the root stands in beside its own text.
+    pub(crate) around: &'a Surroundings,
 }
+
+/// A document that stands alone.
+static ALONE: Surroundings = Surroundings::NONE;
 
 impl<'a> Known<'a> {
     /// Nothing: children whose places depend on inputs are looked for later.
-    pub(crate) const NOTHING: Known<'static> = Known { given: None, complete: false, kept: None };
+    pub(crate) const NOTHING: Known<'static> = Known { given: None, complete: false, kept: None, around: &ALONE };
 
     /// These inputs and the defaults of others.
     pub(crate) fn of(given: &'a Given) -> Known<'a> {
-        Known { given: Some(given), complete: false, kept: None }
+        Known { given: Some(given), complete: false, kept: None, around: &ALONE }
     }
 }
 
@@ -446,7 +453,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
     let mut files = Files::new();
     let file = files.add(source.shown.clone(), source.text.clone());
     let mut found = Diagnostics::new();
-    let loaded = engine::load(&files, file, &registry.functions, &mut found);
+    let loaded = engine::load(&files, file, &registry.functions, known.around, &mut found);
     let working_directory = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from));
     let world = Shell {
         providers: registry.providers.clone(),
@@ -469,6 +476,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         catalogs: &registry.catalogs,
         functions: &registry.functions,
         given: known.given,
+        around: known.around,
         world: &world,
         location,
         folder: source.folder.to_string_lossy().as_ref().into(),

@@ -52,6 +52,8 @@ pub struct Diagnostic {
     pub fixes: Vec<Fix>,
     /// The includes above the document, outermost first.
     pub trail: Vec<Trail>,
+    /// What the tool whose documents these are says of it, as people search for it; shown only where that is asked for.
+    pub words: Option<Box<str>>,
 }
 
 impl Diagnostic {
@@ -66,6 +68,7 @@ impl Diagnostic {
             help: Vec::new(),
             fixes: Vec::new(),
             trail: Vec::new(),
+            words: None,
         }
     }
 
@@ -78,6 +81,18 @@ impl Diagnostic {
     /// Adds what else one needs to know.
     pub fn note(mut self, text: impl Into<String>) -> Diagnostic {
         self.notes.push(text.into());
+        self
+    }
+
+    /// Sets what the tool whose documents these are says of it.
+    pub fn words(mut self, words: impl Into<Box<str>>) -> Diagnostic {
+        self.words = Some(words.into());
+        self
+    }
+
+    /// Makes it as bad as this, which is not what it usually is.
+    pub fn graded(mut self, severity: Severity) -> Diagnostic {
+        self.severity = severity;
         self
     }
 

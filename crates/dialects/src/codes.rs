@@ -28,4 +28,15 @@ diag::codes! {
     UNKNOWN_ANNOTATION = Warning "unknown-annotation": "an annotation that nobody reads";
     INVALID_ANNOTATION = Error "invalid-annotation": "an annotation has the wrong kind or value, or is missing";
     UNKNOWN_OPERATOR = Error "unknown-operator": "there is no such filter operator";
+    MISSING_VARIABLE = Error "missing-variable": "required input not given";
+    UNDECLARED_VARIABLE = Error "undeclared-variable": "input nobody declared";
+    NAME_COLLISION = Error "name-collision": "produced name already taken";
+    UNKNOWN_VARIABLE = Error "unknown-variable": "no such variable";
+    UNKNOWN_RESOURCE = Error "unknown-resource": "no such resource";
+    UNKNOWN_SPEC_FIELD = Error "unknown-spec-field": "the key is not in the type's schema";
+    MISSING_SPEC_FIELD = Error "missing-spec-field": "a required field is absent";
+    VALUE_CONSTRAINT = Error "value-constraint": "a value outside its limits, or not of its pattern";
+    SELF_REFERENCE = Error "self-reference": "an element needs itself";
+    CYCLE = Error "cycle": "elements need each other";
+    UNKNOWN_RESOURCE_TYPE = Error "unknown-resource-type": "the provider has no such type of resource";
 }

@@ -2,6 +2,8 @@
 
 use blueprint::{Blueprint, Wanted};
 use diag::{Diagnostics, FileId};
+
+use crate::{Conventions, Surroundings};
 use expr::FunctionTable;
 use syntax::Tree;
 
@@ -15,6 +17,8 @@ pub struct Document<'a> {
     pub text: &'a str,
     /// Its tree.
     pub tree: &'a Tree,
+    /// What it stands in.
+    pub around: &'a Surroundings,
 }
 
 /// A blueprint, and everything that is wrong with the document it came from.
@@ -41,6 +45,11 @@ pub trait Dialect: Send + Sync {
 
     /// The meaning of the document. Never fails: what cannot be understood is reported and left out.
     fn lower(&self, document: &Document<'_>, functions: &FunctionTable) -> Lowered;
+
+    /// How its values are made and fitted, where that is not the native dialect's way.
+    fn conventions(&self) -> Option<&'static dyn Conventions> {
+        None
+    }
 }
 
 /// A dialect's sections and keys as data: drives unknown-key errors, completion, schemas, the reference page.
@@ -211,7 +220,12 @@ impl Section {
 
 /// All dialects, in the order in which they are asked.
 pub fn dialects() -> &'static [&'static dyn Dialect] {
-    &[&crate::blueprint::BlueprintDialect]
+    &[&crate::blueprint::BlueprintDialect, &crate::hot::HotDialect]
+}
+
+/// The conventions of the dialect of that name, where it has its own.
+pub fn conventions(dialect: &str) -> Option<&'static dyn Conventions> {
+    dialects().iter().find(|known| known.name() == dialect)?.conventions()
 }
 
 /// The dialect that recognises a document best; `None` if none does.

@@ -8,6 +8,16 @@
 
 pub mod blueprint;
 pub mod codes;
+mod conventions;
 mod dialect;
+pub mod hot;
+mod surroundings;
 
-pub use dialect::{Dialect, Document, Form, Key, Lowered, Offer, Section, Shape, dialect_of, dialects};
+pub use conventions::{Conventions, Given, SpecAt};
+pub use dialect::{Dialect, Document, Form, Key, Lowered, Offer, Section, Shape, conventions, dialect_of, dialects};
+pub use surroundings::Surroundings;
+
+/// Adds to the functions of the native dialect and of providers those of all other dialects.
+pub fn insert_functions(table: &mut expr::FunctionTable) {
+    hot::insert_functions(table);
+}

@@ -16,7 +16,7 @@ fn reported(text: &str) -> Vec<Mark> {
     let mut files = Files::new();
     let file = files.add("page.yaml", text);
     let (tree, mut found) = syntax::parse(file, text, Format::Yaml);
-    let document = dialects::Document { file, name: "page.yaml", text, tree: &tree };
+    let document = dialects::Document { file, name: "page.yaml", text, tree: &tree, around: &Default::default() };
     found.append(BlueprintDialect.lower(&document, &expr::core_functions()).diagnostics);
     let file = files.get(file).expect("it was added");
     let mut list: Vec<_> = found
@@ -95,19 +95,6 @@ fn run(folder: &str, is_true: impl Fn(&[Mark], &[Mark]) -> bool) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-}
-
-#[test]
-fn every_page_of_a_code_shows_it() {
-    run("codes", |found, wanted| found == wanted);
-    for page in pages("codes") {
-        let code = page.file_stem().unwrap().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&page).expect("a page is text");
-        let blocks = blocks(&text);
-        assert!(blocks.len() >= 2, "{code}: a faulty document and a mended one");
-        assert!(marked(&blocks[0]).iter().any(|(_, _, marked)| *marked == code), "{code} is not in its first example");
-        assert!(marked(&blocks[1]).is_empty(), "{code}: the mended document is not clean");
-    }
 }
 
 #[test]

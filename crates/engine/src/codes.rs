@@ -1,17 +1,17 @@
 //! Diagnostics of loading, plans and runs. Those of checks are in [`check::codes`](crate::check).
 
+// Dialects find some of these themselves.
+pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE};
+
 diag::codes! {
     UNKNOWN_DIALECT = Error "unknown-dialect": "no dialect recognises this document";
     UNSUPPORTED_FEATURE = Error "unsupported-feature": "needs a part of cyan that is not built yet";
-    MISSING_VARIABLE = Error "missing-variable": "required input not given";
-    UNDECLARED_VARIABLE = Error "undeclared-variable": "input nobody declared";
     ABSENT_EXPORT = Warning "absent-export": "export left out, source is absent";
     DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown unfilled";
     EACH_KEY_DUPLICATE = Error "each-key-duplicate": "two instances share a key";
     DATA_SOURCE_EMPTY = Error "data-source-empty": "nothing matches";
     SEVERAL_MATCHES = Note "several-matches": "first of several taken";
     TRANSFORM_FAILED = Error "transform-failed": "a transform gave up";
-    NAME_COLLISION = Error "name-collision": "produced name already taken";
     PLAN_STALE = Error "plan-stale": "state has moved on";
     INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
     PROTECTED = Error "protected": "would delete a protected resource";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name};
 use diag::{Diagnostics, FileId, Files};
-use dialects::Document;
+use dialects::{Document, Surroundings};
 use expr::FunctionTable;
 use syntax::Format;
 
@@ -22,14 +22,22 @@ pub struct Loaded {
 }
 
 /// Reads a text that has been added to `files`. Never fails: everything that is wrong goes to `found`.
-pub fn load(files: &Files, file: FileId, functions: &FunctionTable, found: &mut Diagnostics) -> Loaded {
+///
+/// `around` is what the document stands in beside its own text.
+pub fn load(
+    files: &Files,
+    file: FileId,
+    functions: &FunctionTable,
+    around: &Surroundings,
+    found: &mut Diagnostics,
+) -> Loaded {
     let Some(source) = files.get(file) else {
         return Loaded { file, path: "".into(), blueprint: None };
     };
     let name = source.name().rsplit('/').next().unwrap_or(source.name());
     let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
     let is_broken = broken.has_errors();
-    let document = Document { file, name, text: source.text(), tree: &tree };
+    let document = Document { file, name, text: source.text(), tree: &tree, around };
     let blueprint = match dialects::dialect_of(&document) {
         Some(dialect) => {
             let lowered = dialect.lower(&document, functions);

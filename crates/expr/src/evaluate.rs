@@ -16,6 +16,7 @@ use crate::convert::to_text;
 use crate::{FunctionTable, Mismatch, codes};
 
 pub use access::access;
+pub use call::within;
 pub(crate) use call::{Arguments, Site, bind};
 pub(crate) use limits::{LIMIT, within_limits};
 
@@ -114,6 +115,19 @@ pub trait Scope {
 /// Where warnings go that stand beside a value.
 pub type Warnings = Diagnostics;
 
+/// What stands for a member that is left out of its list or map, where null is a member like any other. Anywhere else it
+/// counts as null.
+pub fn omitted() -> Value {
+    Value::Function(Arc::new(Function { name: OMITTED.into(), bound: Vec::new() }))
+}
+
+/// No function of a table is called so.
+const OMITTED: &str = "";
+
+fn is_omitted(value: &Value) -> bool {
+    matches!(value.bare(), Value::Function(function) if function.name.is_empty())
+}
+
 /// How deep calls, lists and maps may be nested (ruling A17).
 const DEPTH: usize = 256;
 
@@ -143,7 +157,7 @@ pub fn evaluate(
         Err(Stop::Ask(_)) => Err(Stop::Ask(machine.asked)),
         result => {
             found.append(std::mem::take(&mut machine.found));
-            result
+            result.map(|value| if is_omitted(&value) { Value::Null } else { value })
         }
     }
 }
@@ -258,7 +272,7 @@ impl<'a> Machine<'a> {
 
     fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {
         self.deeper(span)?;
-        let mut members = Members::default();
+        let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
         for (at, item) in items.iter().enumerate() {
             self.path.push(Step::Index(at));
             let result = self.member(item);
@@ -268,7 +282,7 @@ impl<'a> Machine<'a> {
             }
         }
         self.depth -= 1;
-        let Members { values, stop } = members;
+        let Members { values, stop, .. } = members;
         match stop {
             Some(stop) => Err(stop),
             None => Ok(Value::list(values)),
@@ -277,7 +291,7 @@ impl<'a> Machine<'a> {
 
     fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, Stop> {
         self.deeper(span)?;
-        let mut members = Members::default();
+        let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
         let mut map = Map::with_capacity(entries.len());
         for (key, entry) in entries {
             self.path.push(Step::Key(key.item.clone()));
@@ -386,13 +400,15 @@ pub(crate) fn function_as_value(name: &str, span: Span) -> Diagnostic {
 struct Members {
     values: Vec<Value>,
     stop: Option<Stop>,
+    keeps_null: bool,
 }
 
 impl Members {
     /// The value, unless it is left out (ruling A13) or there is none.
     fn take(&mut self, expr: &Expr, result: Result<Value, Stop>, found: &mut Diagnostics) -> Option<Value> {
         match result {
-            Ok(value) if value.is_null() && !matches!(expr.kind, ExprKind::Literal(_)) => None,
+            Ok(value) if is_omitted(&value) => None,
+            Ok(value) if value.is_null() && !self.keeps_null && !matches!(expr.kind, ExprKind::Literal(_)) => None,
             Ok(value) => Some(value),
             Err(stop) => {
                 match (self.stop.take(), stop) {

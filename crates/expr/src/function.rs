@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, Type};
+use blueprint::{IndexMap, Name, Type, Value};
+use diag::Code;
 
 /// A function that an expression can call.
 #[derive(Clone, Debug)]
@@ -33,6 +34,42 @@ pub struct FunctionDef {
     pub docs: Name,
     /// Calls and what comes of them; they run as tests.
     pub examples: Vec<Example>,
+    /// How it is carried out, where it is neither one of this crate nor a provider's.
+    pub native: Option<Arc<dyn Native>>,
+}
+
+/// How a function of a dialect is carried out.
+pub trait Native: Send + Sync + std::fmt::Debug {
+    /// The result, from arguments that are evaluated and not marked secret; of those that are unknown see [`Native::opens`].
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal>;
+
+    /// Whether it may be called while parts of its arguments are unknown or secret, and looks at no such part; else its
+    /// result is unknown or secret as a whole.
+    fn opens(&self, arguments: &[Value]) -> bool;
+}
+
+/// Why a function gives no value.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What kind of mistake it is.
+    pub code: &'static Code,
+    /// What is wrong, as a diagnostic says it.
+    pub message: String,
+    /// Where in the arguments: which one, and then into it.
+    pub path: Vec<Step>,
+    /// What to do.
+    pub help: Option<String>,
+    /// What the tool whose documents these are says.
+    pub words: Option<Box<str>>,
+}
+
+/// A step into a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The entry of a map.
+    Key(Name),
+    /// The item of a list.
+    Index(usize),
 }
 
 /// One parameter.
@@ -112,10 +149,12 @@ pub struct Example {
     pub gives: Name,
 }
 
-/// Functions by name: the core ones and those of providers.
+/// Functions by name: the core ones and those of providers; beside them the tables of dialects that have their own.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionTable {
     functions: IndexMap<Name, Arc<FunctionDef>>,
+    dialects: IndexMap<&'static str, Arc<FunctionTable>>,
+    keeps_null: bool,
 }
 
 impl FunctionTable {
@@ -134,6 +173,28 @@ impl FunctionTable {
                 Ok(())
             }
         }
+    }
+
+    /// The same table, for a language in which null is an item and an entry like any other; elsewhere what turns out as
+    /// null is left out of lists and maps (ruling A13).
+    pub fn keeping_null(mut self) -> FunctionTable {
+        self.keeps_null = true;
+        self
+    }
+
+    /// Whether null stays in lists and maps.
+    pub fn keeps_null(&self) -> bool {
+        self.keeps_null
+    }
+
+    /// Adds the table of a dialect whose expressions call functions of its own.
+    pub fn insert_dialect(&mut self, dialect: &'static str, table: FunctionTable) {
+        self.dialects.insert(dialect, Arc::new(table));
+    }
+
+    /// What expressions of a dialect can call: its own table if it has one, else this one.
+    pub fn of(&self, dialect: &str) -> &FunctionTable {
+        self.dialects.get(dialect).map_or(self, Arc::as_ref)
     }
 
     /// The function of that name.

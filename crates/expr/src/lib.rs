@@ -17,7 +17,9 @@ mod lexer;
 mod parser;
 
 pub use convert::{Mismatch, Source, convert, convert_type, parse_as, to_text};
-pub use evaluate::{Ask, AskFailure, Read, Scope, Stop, Warnings, access, evaluate};
-pub use function::{Callback, Example, FunctionDef, FunctionTable, Parameter, Purity, Returns, Signature};
+pub use evaluate::{Ask, AskFailure, Read, Scope, Stop, Warnings, access, evaluate, omitted, within};
+pub use function::{
+    Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, Step,
+};
 pub use functions::{core_functions, remembered_value};
 pub use parser::{parse_reference, parse_text, parse_text_scoped};

@@ -469,6 +469,7 @@ fn provider_functions(object: &Object<'_>, catalog: &mut Catalog, functions: &Fu
             later: false,
             docs,
             examples: Vec::new(),
+            native: None,
         });
     }
     Ok(())

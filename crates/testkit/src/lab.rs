@@ -43,6 +43,8 @@ pub struct Lab {
     pub folder: PathBuf,
     /// Documents that are in no folder but here, by path from the folder of the documents; in place of the disk.
     pub shelf: Option<Shelf>,
+    /// What documents stand in beside their own text.
+    pub around: dialects::Surroundings,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
     /// The instance that is staged and deployed; others may share cloud and store with it.
@@ -110,7 +112,8 @@ impl Lab {
     /// A laboratory with the simulated provider `test`, and further ones of these catalogues. Must be made inside a runtime.
     pub fn new(folder: PathBuf, more: Vec<Arc<Catalog>>) -> Lab {
         let every = std::iter::once(fake::catalog()).chain(more.iter().cloned());
-        let (catalogs, functions, contradictions) = provider::combine(every);
+        let (catalogs, mut functions, contradictions) = provider::combine(every);
+        dialects::insert_functions(&mut functions);
         Lab {
             catalogs: Arc::new(catalogs),
             functions: Arc::new(functions),
@@ -119,6 +122,7 @@ impl Lab {
             memory: MemoryState::default(),
             folder,
             shelf: None,
+            around: dialects::Surroundings::default(),
             working_directory: Some("/w".into()),
             name: Self::instance(),
             key: true,
@@ -232,7 +236,7 @@ impl Lab {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded = engine::load(&files, file, &self.functions, &mut diagnostics);
+        let loaded = engine::load(&files, file, &self.functions, &self.around, &mut diagnostics);
         let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         let folder = self.whole_folder();
         let reading = Reading {
@@ -240,6 +244,7 @@ impl Lab {
             catalogs: &self.catalogs,
             functions: &self.functions,
             given: Some(given),
+            around: &self.around,
             world: &shell,
             location: Some(Location::disk(folder.join(name).to_string_lossy().as_ref())),
             folder: folder.to_string_lossy().as_ref().into(),
@@ -260,7 +265,7 @@ impl Lab {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded = engine::load(&files, file, &self.functions, &mut diagnostics);
+        let loaded = engine::load(&files, file, &self.functions, &self.around, &mut diagnostics);
         let checked = loaded
             .blueprint
             .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));

@@ -118,7 +118,14 @@ mod tests {
         let list = Type::list(Type::Text);
         blueprint.exports.insert(
             "e".into(),
-            crate::Export { span: at(80), ty: list, field: Expr::error(at(90)), description: None },
+            crate::Export {
+                span: at(80),
+                ty: list,
+                field: Expr::error(at(90)),
+                may_fail: false,
+                hidden: false,
+                description: None,
+            },
         );
         blueprint.resources.insert("r".into(), resource);
         Document::of(blueprint)

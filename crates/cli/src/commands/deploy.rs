@@ -86,7 +86,12 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     let given = made_from.given();
     let (files, mut registry, documents) = match document {
         Some(source) => {
-            let known = Known { given: Some(&given), complete: true, kept: Some(&made_from.answers.frozen()) };
+            let known = Known {
+                given: Some(&given),
+                complete: true,
+                kept: Some(&made_from.answers.frozen()),
+                ..Known::NOTHING
+            };
             let document = Document::check(source, &setup.global.offer, &known, |_| false).await;
             let document = with_recorded(document, &snapshot, &known).await;
             report.diagnostics(&document.found, &document.files);

@@ -83,7 +83,12 @@ async fn way_back(
             let source = Source::kept(&kept.document, &setup.place);
             let folder = source.folder.clone();
             let source = Source { shown: format!("{} (generation {})", source.shown, kept.generation.0), ..source };
-            let known = Known { given: Some(&kept.given), complete: true, kept: Some(&kept.answers.frozen()) };
+            let known = Known {
+                given: Some(&kept.given),
+                complete: true,
+                kept: Some(&kept.answers.frozen()),
+                ..Known::NOTHING
+            };
             let document = Document::check(source, &setup.global.offer, &known, |_| false).await;
             let document = with_recorded(document, &snapshot, &known).await;
             found.append(document.found);

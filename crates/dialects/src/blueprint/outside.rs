@@ -198,7 +198,8 @@ impl Lowering<'_> {
                 SourceMetadata { span: entry.key.span, entries }
             });
             let description = fields.get("description").map(|node| self.open_text(node, "description"));
-            let child = Child { span, path, inputs, source, condition: None, expansion: None, description };
+            let (condition, expansion, depends_on) = (None, None, Vec::new());
+            let child = Child { span, path, inputs, source, condition, depends_on, expansion, description };
             children.insert(Name::from(name), child);
         }
         children
@@ -254,7 +255,7 @@ impl Lowering<'_> {
                 None => Expr::error(span),
             };
             let description = fields.get("description").map(|node| self.open_text(node, "description"));
-            exports.insert(Name::from(name), Export { span, ty, field, description });
+            exports.insert(Name::from(name), Export { span, ty, field, may_fail: false, hidden: false, description });
         }
         exports
     }

@@ -100,7 +100,7 @@ impl Lowering<'_> {
         let secret = self.secret(fields);
         let description =
             fields.get("description").and_then(|node| self.fixed_text(node, "description")).map(Name::from);
-        Input { span, ty, custom_type, default, allowed, secret, description }
+        Input { span, ty, custom_type, default, allowed, secret, rules: Value::Null, description }
     }
 
     fn variable_type(&mut self, fields: &Fields<'_>, span: Span) -> (Type, Option<Spanned<Name>>) {

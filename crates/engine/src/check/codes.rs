@@ -1,10 +1,14 @@
 //! Diagnostics of the static checks. Those of the language itself are in `expr::codes`, those of a document's shape
 //! with its dialect.
 
+// Dialects find some of these themselves.
+pub use dialects::codes::{
+    CYCLE, MISSING_SPEC_FIELD, SELF_REFERENCE, UNKNOWN_RESOURCE, UNKNOWN_RESOURCE_TYPE, UNKNOWN_SPEC_FIELD,
+    UNKNOWN_VARIABLE, VALUE_CONSTRAINT,
+};
+
 diag::codes! {
-    UNKNOWN_VARIABLE = Error "unknown-variable": "no such variable";
     UNKNOWN_VALUE = Error "unknown-value": "no such value";
-    UNKNOWN_RESOURCE = Error "unknown-resource": "no such resource";
     UNKNOWN_DATA_SOURCE = Error "unknown-data-source": "no such data source";
     UNKNOWN_CHILD = Error "unknown-child": "no such include";
     UNKNOWN_LINK = Error "unknown-link": "these two are not linked that way";
@@ -22,16 +26,10 @@ diag::codes! {
     INDEX_ON_SINGLE = Error "index-on-single": "an index on a resource without `each`";
     MISSING_EACH_INDEX = Error "missing-each-index": "a resource with `each` is named without an index";
     ELEM_OUTSIDE_EACH = Error "elem-outside-each": "`elem` or `i` has no meaning here";
-    SELF_REFERENCE = Error "self-reference": "an element needs itself";
-    CYCLE = Error "cycle": "elements need each other";
     DEPENDENCY_IGNORED = Note "dependency-ignored": "`dependsOn` names an absent resource";
     AMBIGUOUS_NAME = Warning "ambiguous-name": "a resource and a function share a name";
     UNKNOWN_PROVIDER = Error "unknown-provider": "no provider of that namespace";
-    UNKNOWN_RESOURCE_TYPE = Error "unknown-resource-type": "the provider has no such type of resource";
-    UNKNOWN_SPEC_FIELD = Error "unknown-spec-field": "the key is not in the type's schema";
-    MISSING_SPEC_FIELD = Error "missing-spec-field": "a required field is absent";
     COMPUTED_FIELD_SET = Error "computed-field-set": "the field is the provider's to fill";
-    VALUE_CONSTRAINT = Error "value-constraint": "a value outside its limits, or not of its pattern";
     REJECTED_BY_PROVIDER = Error "rejected-by-provider": "the provider's own validation refuses the value";
     NO_UNION_BRANCH = Error "no-union-branch": "the value fits no alternative of the schema";
     EACH_NOT_LIST = Error "each-not-list": "`each` gives no list";

@@ -23,6 +23,7 @@ mod edges;
 pub(crate) use edges::{expressions, reads_metadata};
 mod exports;
 mod filters;
+mod foreign;
 mod inputs;
 mod limits;
 pub(crate) mod links;
@@ -41,7 +42,7 @@ pub mod value;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use blueprint::{Blueprint, Name, Type};
+use blueprint::{Blueprint, Name, Type, Value};
 use diag::{Diagnostics, Span};
 use expr::FunctionTable;
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
@@ -100,7 +101,7 @@ pub fn check(
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, &[], catalogs, functions, Stage::Written(None), found)
+    check_at(blueprint, &[], catalogs, functions, Stage::Written(None, None), found)
 }
 
 /// Checks a document with its children, by position, as far as they could be read; they have been checked before. `kinds`
@@ -113,7 +114,20 @@ pub fn check_with(
     kinds: Option<&[&'static source::Kind]>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds), found)
+    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds, None), found)
+}
+
+/// The same of a document in a place where its inputs, by position, are known: its dialect may look at values too.
+pub(crate) fn check_in_place(
+    blueprint: Arc<Blueprint>,
+    children: &[Option<Included>],
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+    kinds: Option<&[&'static source::Kind]>,
+    inputs: Option<&[Value]>,
+    found: &mut Diagnostics,
+) -> Checked {
+    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds, inputs), found)
 }
 
 /// Checks what transforms have made of a document: types that only a transform knows may not be there any more.
@@ -142,8 +156,8 @@ const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
 
 /// At which stage of its life a document is checked.
 enum Stage<'k> {
-    /// As it was written; with the kinds of places that documents can come from, where these are known.
-    Written(Option<&'k [&'static source::Kind]>),
+    /// As it was written; with the kinds of places that documents can come from, and its inputs, where these are known.
+    Written(Option<&'k [&'static source::Kind]>, Option<&'k [Value]>),
     /// As transforms have made it.
     Transformed,
 }
@@ -159,22 +173,35 @@ fn check_at(
     let mut checker = Checker::new(&blueprint, catalogs, functions);
     let transformed = matches!(stage, Stage::Transformed);
     checker.transformed = transformed;
-    if let Stage::Written(kinds) = stage {
+    if let Stage::Written(kinds, inputs) = stage {
         checker.kinds = kinds;
+        checker.inputs = inputs;
     }
     checker.included = children;
     checker.transforms();
     checker.resource_types();
     checker.data_source_types();
-    checker.inputs();
+    let conventions = dialects::conventions(blueprint.dialect);
+    if conventions.is_none() {
+        checker.inputs();
+    }
     let links = checker.links();
     let graph = checker.order(&links);
-    checker.locals(&graph);
-    checker.data_sources();
-    checker.resources(&graph, &links);
-    checker.children(&graph);
-    let export_types = checker.exports();
-    checker.document_metadata();
+    let export_types = match conventions {
+        Some(conventions) => {
+            checker.by_conventions(conventions, &graph);
+            vec![Type::Any; blueprint.exports.len()]
+        }
+        None => {
+            checker.locals(&graph);
+            checker.data_sources();
+            checker.resources(&graph, &links);
+            checker.children(&graph);
+            let types = checker.exports();
+            checker.document_metadata();
+            types
+        }
+    };
     checker.secrets();
     let secret_exports = checker.secret_exports();
     let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, .. } = checker;
@@ -226,6 +253,8 @@ struct Checker<'a> {
     included: &'a [Option<Included>],
     /// The kinds of places that documents can come from, where these are known.
     kinds: Option<&'a [&'static source::Kind]>,
+    /// What is given for the inputs, by position, where that is known.
+    inputs: Option<&'a [Value]>,
     resources: Vec<TypeOf>,
     data_sources: Vec<Option<Arc<DataSourceType>>>,
     input_types: Vec<Type>,
@@ -295,6 +324,7 @@ impl<'a> Checker<'a> {
             found: Diagnostics::new(),
             included: &[],
             kinds: None,
+            inputs: None,
             resources: Vec::new(),
             data_sources: Vec::new(),
             input_types: Vec::new(),

@@ -54,10 +54,15 @@ pub(super) struct Knowledge<'a> {
 }
 
 impl Knowledge<'_> {
+    fn dialect(&self, place: u32) -> &'static str {
+        self.texts[self.places[place as usize].text as usize].blueprint.dialect
+    }
+
     /// What an expression that stands in a place comes to.
     pub(super) fn of(&self, place: u32, expr: &Expr) -> Known {
         let mut frame = Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new() };
-        let outcome = expr::evaluate(expr, self.functions, &mut frame, &mut Diagnostics::new());
+        let functions = self.functions.of(self.dialect(place));
+        let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
         let (later, searches) = (frame.later, frame.searches);
         match outcome {
             Ok(value) => Known::Value(value),
@@ -88,7 +93,8 @@ impl<'k> Frame<'k> {
         }
         let mut frame =
             Frame { knowledge: self.knowledge, place, depth: self.depth + 1, later: false, searches: Vec::new() };
-        let outcome = expr::evaluate(expr, self.knowledge.functions, &mut frame, &mut Diagnostics::new());
+        let functions = self.knowledge.functions.of(self.knowledge.dialect(place));
+        let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
         self.later |= frame.later;
         self.searches.append(&mut frame.searches);
         outcome

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Trail};
+use dialects::Surroundings;
 use expr::{Ask, AskFailure, FunctionTable};
 use provider::Catalogs;
 use source::{Location, Request};
@@ -49,6 +50,8 @@ pub struct Reading<'a> {
     /// Inputs of the root, as far as they are given; none where not even defaults are taken for them, and includes whose
     /// places depend on inputs are left open.
     pub given: Option<&'a Given>,
+    /// What the root stands in beside its own text.
+    pub around: &'a Surroundings,
     /// Where to ask.
     pub world: &'a dyn World,
     /// Where the root is; none for a text that has no place.
@@ -90,6 +93,8 @@ struct Reader<'a> {
     of_location: HashMap<Location, Option<u32>, foldhash::fast::FixedState>,
     places: Vec<Place>,
     frozen: Frozen,
+    /// Inputs of the root by position.
+    inputs: Vec<Value>,
     /// What data sources that paths read export.
     data: Found,
     answers: Vec<(u32, Ask, Result<Value, AskFailure>)>,
@@ -131,6 +136,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         of_location,
         places: vec![Place { text: 0, parent: None, children, level: 0 }],
         frozen: Frozen::default(),
+        inputs: inputs.clone(),
         data: Found::default(),
         answers: Vec::new(),
         open: false,
@@ -345,7 +351,8 @@ impl Reader<'_> {
         let answers = futures::future::join_all(reads.collect::<Vec<_>>()).await;
         let mut next = Vec::new();
         for ((key, (request, includes)), answer) in requests.into_iter().zip(answers) {
-            let text = answer.and_then(|document| self.text(key, &request, document));
+            let above = includes.first().copied();
+            let text = answer.and_then(|document| self.text(key, &request, document, above));
             for (place, include) in includes {
                 let Some((blueprint, at)) = self.child(place, include) else { continue };
                 let Some((name, child)) = blueprint.children.get_index(at) else { continue };
@@ -364,6 +371,7 @@ impl Reader<'_> {
         key: Name,
         request: &Request,
         document: source::Document,
+        above: Option<Include>,
     ) -> Result<Option<u32>, source::SourceError> {
         if let Some(known) = self.of_location.get(&document.location) {
             let known = *known;
@@ -384,13 +392,24 @@ impl Reader<'_> {
         let shown = self.shown(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
-        let loaded = load(self.reading.files, file, self.reading.functions, &mut found);
+        let around = self.around(above);
+        let loaded = load(self.reading.files, file, self.reading.functions, &around, &mut found);
         let number = self.texts.len() as u32;
         let blueprint = loaded.blueprint.unwrap_or_default();
         let location = Some(document.location.clone());
         self.texts.push(Text { file, location, blueprint, found, refused: Vec::new() });
         self.of_location.insert(document.location, Some(number));
         Ok(Some(number))
+    }
+
+    /// What a document stands in that is included there.
+    fn around(&self, above: Option<Include>) -> Surroundings {
+        let Some((place, include)) = above else { return self.reading.around.clone() };
+        let blueprint = &self.text_of(place).blueprint;
+        let name = blueprint.children.get_index(include as usize).map_or("", |(name, _)| name.as_ref());
+        // A template that does not say its version is still one, where another one uses it as a type.
+        let dialect = dialects::conventions(blueprint.dialect).map(|_| blueprint.dialect);
+        Surroundings { dialect, ..self.reading.around.inside(name) }
     }
 
     /// How a document is shown: a file as seen from where the root is shown.
@@ -473,12 +492,13 @@ impl Reader<'_> {
             let text = &self.texts[place.text as usize];
             let mut mine = Diagnostics::new();
             let blueprint = text.blueprint.clone();
-            let this = check::check_with(
+            let this = check::check_in_place(
                 blueprint,
                 &included,
                 self.reading.catalogs,
                 self.reading.functions,
                 Some(&kinds),
+                (at == 0).then_some(self.inputs.as_slice()),
                 &mut mine,
             );
             let failed = mine.has_errors() || text.found.has_errors() || !text.refused.is_empty();

@@ -79,7 +79,7 @@ pub(crate) fn values(
             continue;
         }
         match evaluation.export(name, found) {
-            Ok(Some(value)) if value.is_null() => {}
+            Ok(Some(value)) if value.is_null() && !export.may_fail => {}
             Ok(Some(value)) => {
                 values.insert(name.clone(), value);
             }

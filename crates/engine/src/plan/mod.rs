@@ -544,7 +544,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 found.append(mistakes);
                 return None;
             }
-            let mut evaluated = Evaluation::new(documents.clone(), functions, inputs, answers);
+            let mut evaluated = Evaluation::new(documents.clone(), functions, instance.clone(), inputs, answers);
             let with = draft::Drafting {
                 snapshot: &mut snapshot,
                 ledger: &mut ledger,

@@ -59,6 +59,11 @@ impl Evaluation {
                 self.present(Site::of(*above, &owner), expr, found)?
             }
         };
+        if let Some(conventions) = dialects::conventions(child.blueprint().dialect) {
+            let place = given.map_or(*include, |expr| expr.span);
+            let value = given.map(|_| &value);
+            return conventions.handed(name, input, value, place, found).ok_or(Halt::Failed);
+        }
         let (value, written) = match (value.is_null(), given) {
             (false, Some(expr)) => (value, Some(*expr)),
             // `none` is as if nothing were written: the default applies (ruling A13).
@@ -103,7 +108,10 @@ impl Evaluation {
             return Err(Halt::Failed);
         };
         let owner = documents.unit(unit).named(format_args!("exports.{name}"));
-        let value = self.value(Site::of(unit, &owner), &export.field, found)?;
+        let value = match self.value(Site::of(unit, &owner), &export.field, found) {
+            Err(Halt::Failed | Halt::Absent(_)) if export.may_fail => return Ok(Value::Null),
+            value => value?,
+        };
         check::value::exported(value, &export.ty, &export.field, found).map_err(|_| Halt::Failed)
     }
 }
@@ -120,8 +128,9 @@ impl Frame<'_> {
         };
         let position = documents.unit(child).blueprint().exports.get_index_of(export).ok_or(Stop::Reported)?;
         // What is wrong with an export is said where the child stands.
+        let keeps_null = self.evaluation.functions.of(blueprint.dialect).keeps_null();
         match self.evaluation.child_export(child, position, &mut Diagnostics::new()) {
-            Ok(value) if value.is_null() => Err(left_out(name, export, *span, "it comes to nothing")),
+            Ok(value) if value.is_null() && !keeps_null => Err(left_out(name, export, *span, "it comes to nothing")),
             Ok(value) => Ok(Read { value, used: 1 }),
             Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "what it stands for is not there")),
             Err(Halt::Need(need)) => {

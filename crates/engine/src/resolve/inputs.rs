@@ -2,6 +2,7 @@
 
 use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};
+use dialects::Conventions;
 use provider::{Catalogs, TypeRef};
 
 use super::options;
@@ -31,6 +32,11 @@ pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagn
                 .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref())),
         );
     }
+    if let Some(conventions) = dialects::conventions(blueprint.dialect) {
+        return by_conventions(blueprint, conventions, given, found)
+            .map(|(value, _)| value.unwrap_or_default())
+            .collect();
+    }
     let value =
         |(at, (name, input)): (usize, (&Name, &Input))| match checked.custom_types.get(at).and_then(Option::as_ref) {
             Some(custom) => options::value_of(name, input, custom, given, found),
@@ -41,6 +47,11 @@ pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagn
 
 /// The value of each input of a root as far as it is known before everything is given; what is wrong is said later.
 pub(crate) fn inputs_known(blueprint: &Blueprint, given: &Given, catalogs: &Catalogs) -> Vec<Value> {
+    if let Some(conventions) = dialects::conventions(blueprint.dialect) {
+        return by_conventions(blueprint, conventions, given, &mut Diagnostics::new())
+            .map(|(value, input)| value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)))
+            .collect();
+    }
     let known = |(name, input): (&Name, &Input)| {
         let mut ignored = Diagnostics::new();
         let value = match input.custom_type.as_ref().map(|custom| catalogs.variable_type(&custom.item)) {
@@ -51,6 +62,20 @@ pub(crate) fn inputs_known(blueprint: &Blueprint, given: &Given, catalogs: &Cata
         value.unwrap_or_else(|| Value::unknown(None, None))
     };
     blueprint.inputs.iter().map(known).collect()
+}
+
+/// The value of each input as its dialect makes it; none for one in error, which goes to `found`.
+fn by_conventions<'b>(
+    blueprint: &'b Blueprint,
+    conventions: &'static dyn Conventions,
+    given: &'b Given,
+    found: &'b mut Diagnostics,
+) -> impl Iterator<Item = (Option<Value>, &'b Input)> {
+    blueprint.inputs.iter().map(move |(name, input)| {
+        let text = given.text.get(name).map(|text| dialects::Given::Text(text));
+        let given = text.or_else(|| given.typed.get(name).map(dialects::Given::Typed));
+        (conventions.input(name, input, given, found), input)
+    })
 }
 
 fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) -> Option<Value> {

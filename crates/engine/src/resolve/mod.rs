@@ -15,7 +15,7 @@ mod scope;
 use std::sync::Arc;
 
 use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Severity};
 use expr::{Ask, AskFailure, FunctionTable, Stop};
 use provider::ResourceType;
 use state::Remembered;
@@ -143,6 +143,8 @@ impl<'a> Site<'a> {
 pub(crate) struct Evaluation {
     pub(crate) documents: Arc<Documents>,
     pub(crate) functions: Arc<FunctionTable>,
+    /// The name of the instance.
+    pub(crate) instance: Name,
     pub(crate) inputs: Vec<Value>,
     /// What children are given for their inputs.
     pub(crate) handed: Vec<Slot>,
@@ -166,6 +168,7 @@ impl Evaluation {
     pub(crate) fn new(
         documents: Arc<Documents>,
         functions: Arc<FunctionTable>,
+        instance: Name,
         inputs: Vec<Value>,
         answers: Answers,
     ) -> Evaluation {
@@ -176,6 +179,7 @@ impl Evaluation {
             links: LinkSlots::new(documents.links().pairs().len()),
             documents,
             functions,
+            instance,
             inputs,
             handed: vec![Slot::Open; handed],
             handed_uses: vec![None; handed],
@@ -191,8 +195,9 @@ impl Evaluation {
     /// The value of an expression that stands somewhere.
     pub(crate) fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         let functions = self.functions.clone();
+        let functions = functions.of(self.documents.unit(site.unit).blueprint().dialect);
         let mut frame = Frame { evaluation: self, site, need: None };
-        let outcome = expr::evaluate(expr, &functions, &mut frame, found);
+        let outcome = expr::evaluate(expr, functions, &mut frame, found);
         let need = frame.need.take();
         match outcome {
             Ok(value) => Ok(value),
@@ -377,7 +382,13 @@ impl Evaluation {
             Err(_) => return Ok(None),
         };
         let mut mistakes = Diagnostics::new();
-        let value = check::spec::conform_resource(&value, resource, ty, &mut mistakes);
+        let value = match dialects::conventions(self.documents.unit(site.unit).blueprint().dialect) {
+            Some(conventions) => {
+                let at = dialects::SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: site.owner };
+                conventions.spec(&value, at, &ty.schema, &mut mistakes)
+            }
+            None => check::spec::conform_resource(&value, resource, ty, &mut mistakes),
+        };
         let failed = mistakes.has_errors();
         found.append(mistakes);
         Ok(if failed { None } else { Some(value) })
@@ -454,7 +465,19 @@ impl Evaluation {
         let documents = self.documents.clone();
         let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
         let owner = format!("exports.{name}");
-        let value = match self.value(Site::of(0, &owner), &export.field, found) {
+        let mut mine = Diagnostics::new();
+        let value = self.value(Site::of(0, &owner), &export.field, &mut mine);
+        let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
+        if failed && export.may_fail {
+            // Its failure is its own.
+            found.extend(mine.iter().map(|one| {
+                let one = one.clone().graded(Severity::Warning);
+                one.note(format!("`{name}` is null therefore"))
+            }));
+            return Ok(Some(Value::Null));
+        }
+        found.append(mine);
+        let value = match value {
             Ok(value) => value,
             Err(Halt::Failed) => return Ok(None),
             Err(other) => return Err(other),

@@ -80,7 +80,15 @@ impl Scope for Frame<'_> {
                 match &self.evaluation.resources[unit.resource(at) as usize] {
                     Members::Open | Members::Failed => Err(Stop::Reported),
                     Members::Absent => {
-                        Err(absent(span, format!("`{name}` is not there"), "its condition is false".to_owned()))
+                        let stop = absent(span, format!("`{name}` is not there"), "its condition is false".to_owned());
+                        Err(match (dialects::conventions(blueprint.dialect), stop) {
+                            // Where nothing guards against what is absent it is a mistake like any other.
+                            (Some(conventions), Stop::Absent(mut diagnostic)) => {
+                                diagnostic.code = conventions.absent();
+                                Stop::Failed(diagnostic)
+                            }
+                            (_, stop) => stop,
+                        })
                     }
                     Members::Single(member) => read_member(member, ty.as_deref(), reference, 0),
                     Members::Many(members) => {
@@ -110,8 +118,13 @@ impl Scope for Frame<'_> {
                 }
             }
             Head::Child(name) => self.export(name, &reference.path),
-            // Scoped heads belong to link kinds.
-            Head::Scoped(_) => Err(Stop::Reported),
+            Head::Scoped(fact) => match fact.as_ref() {
+                "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
+                "unit" => Ok(whole(Value::list(unit.path.iter().map(|name| Value::Text(name.clone()))))),
+                "facade" => Ok(whole(Value::Null)),
+                // Others belong to link kinds.
+                _ => Err(Stop::Reported),
+            },
         }
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     let mut files = Files::new();
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
-    let document = dialects::Document { file, name, text, tree: &tree };
+    let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
     let dialect = dialects::dialect_of(&document).unwrap_or(dialects::dialects()[0]);
     let lowered = dialect.lower(&document, functions);
     diagnostics.append(lowered.diagnostics);

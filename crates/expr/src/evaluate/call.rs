@@ -91,6 +91,9 @@ impl<'a> Machine<'a> {
             let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count)).label(def.signature());
             return Err(self.fail(site, fault, None));
         }
+        if let Some(native) = &def.native {
+            return self.native(native.as_ref(), def, site, &arguments);
+        }
         let body = match &def.purity {
             Purity::Provider(_) => None,
             _ => body(&def.name),
@@ -135,6 +138,43 @@ impl<'a> Machine<'a> {
                     Ok(Ok(machine.sized(site, answer)?))
                 })
             }
+        }
+    }
+
+    /// Calls a function of a dialect. What it refuses stands where its path leads in the arguments as they are written.
+    fn native(
+        &mut self,
+        native: &dyn crate::Native,
+        def: &'a FunctionDef,
+        site: &Site<'a>,
+        arguments: &Arguments<'a>,
+    ) -> Result<Value, Stop> {
+        let mut values = Vec::with_capacity(arguments.len());
+        let mut asks = None;
+        for at in 0..arguments.len() {
+            match self.argument(def, site, arguments, at) {
+                Ok(value) if super::is_omitted(&value) => values.push(Value::Null),
+                Ok(value) => values.push(value),
+                Err(ask @ Stop::Ask(_)) => asks = Some(ask),
+                Err(stop) => return Err(asks.unwrap_or(stop)),
+            }
+        }
+        if let Some(ask) = asks {
+            return Err(ask);
+        }
+        let secret = values.iter().any(Value::has_secret);
+        let unknown = values.iter().any(Value::has_unknown);
+        let opens = (secret || unknown) && native.opens(&values);
+        if unknown && !opens {
+            return Ok(unknown_of(None, &values).tainted(secret));
+        }
+        if secret && !opens {
+            values.iter_mut().for_each(|value| *value = value.revealed());
+        }
+        match native.call(&values) {
+            Ok(value) if opens => self.sized(site, value),
+            Ok(value) => self.sized(site, value).map(|value| value.tainted(secret)),
+            Err(refusal) => Err(refused(site, refusal, secret).into()),
         }
     }
 
@@ -525,4 +565,33 @@ fn accepts(ty: &Type, value: &Value) -> bool {
         | (Type::Map(_) | Type::Object(_), Value::Map(_)) => true,
         _ => false,
     })
+}
+
+/// A refusal at its place: as far as its path leads through what is written.
+fn refused(site: &Site<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
+    let mut steps = refusal.path.iter();
+    let mut place = site.call;
+    if let (Some(crate::Step::Index(at)), Some(call)) = (steps.next(), site.written)
+        && let Some(argument) = call.arguments.get(*at)
+    {
+        place = within(&argument.value, steps.as_slice());
+    }
+    // The words may show what is secret.
+    let message = if secret { format!("`{}` refuses a secret value", site.function) } else { refusal.message };
+    let mut diagnostic = Diagnostic::new(refusal.code, message).label(place, "");
+    diagnostic.words = refusal.words.filter(|_| !secret);
+    diagnostic.help.extend(refusal.help);
+    diagnostic
+}
+
+/// The place of what a path leads to in an expression: that of the innermost part that is written out.
+pub fn within(expr: &Expr, path: &[crate::Step]) -> Span {
+    let Some((first, rest)) = path.split_first() else { return expr.span };
+    match (&expr.kind, first) {
+        (ExprKind::List(items), crate::Step::Index(at)) => items.get(*at).map_or(expr.span, |item| within(item, rest)),
+        (ExprKind::Map(entries), crate::Step::Key(key)) => {
+            entries.iter().find(|(name, _)| name.item == *key).map_or(expr.span, |(_, value)| within(value, rest))
+        }
+        _ => expr.span,
+    }
 }

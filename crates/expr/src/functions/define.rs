@@ -20,6 +20,7 @@ pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef 
         later: false,
         docs: docs.into(),
         examples: Vec::new(),
+        native: None,
     }
 }
 

@@ -1,0 +1,47 @@
+//! How a dialect makes values where dialects differ: of inputs, and of what resources are given.
+
+use blueprint::{Expr, Input, Name, Schema, Value};
+use diag::{Code, Diagnostics, Span};
+
+/// Something that is given for an input from outside.
+pub enum Given<'a> {
+    /// A value of its own kind.
+    Typed(&'a Value),
+    /// Text, which the input's type says how to read.
+    Text(&'a str),
+}
+
+/// Where a spec came from.
+#[derive(Clone, Copy)]
+pub struct SpecAt<'a> {
+    /// The expression that it is the value of.
+    pub expr: &'a Expr,
+    /// Where something is reported that is missing in it.
+    pub holder: Span,
+    /// The resource's name.
+    pub resource: &'a str,
+}
+
+/// How a dialect makes values, where that is not the native dialect's way.
+pub trait Conventions: Send + Sync {
+    /// The value of an input of the root. None: it is in error, which was reported.
+    fn input(&self, name: &Name, input: &Input, given: Option<Given<'_>>, found: &mut Diagnostics) -> Option<Value>;
+
+    /// The value of an input of a child, from what its parent hands it; `place` is where that is written. None: it is in
+    /// error, which was reported.
+    fn handed(
+        &self,
+        name: &Name,
+        input: &Input,
+        given: Option<&Value>,
+        place: Span,
+        found: &mut Diagnostics,
+    ) -> Option<Value>;
+
+    /// The spec that a provider is given, from the evaluated one: converted, with defaults. Unknown parts stay as they are. A
+    /// part in error is kept as it is, and reported.
+    fn spec(&self, value: &Value, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Value;
+
+    /// What it is called to refer to something that is declared, but not there.
+    fn absent(&self) -> &'static Code;
+}

@@ -1,0 +1,515 @@
+//! Values with calls in them: a map whose one key names a function of the version is a call (reference, section 5).
+
+use ::blueprint::{Choice, Expr, ExprKind, Head, Value};
+use diag::{Severity, Span, Spanned};
+use expr::codes::ARGUMENT_TYPE;
+use syntax::{Content, Node};
+
+use super::codes::{FUNCTION_NOT_HERE, GET_ATTR_TEXT, REMOVED_FUNCTION};
+use super::lowering::{INSTANCE, Lowering, Made, UNIT, call, reference};
+use super::read::{Pair, Reader, place};
+use super::version::Version::{self, *};
+use crate::codes::{NEWER_THAN_VERSION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
+
+/// When each function came, and the first version without it.
+const FUNCTIONS: &[(&str, Version, Option<Version>)] = &[
+    ("get_param", V2013_05_23, None),
+    ("get_resource", V2013_05_23, None),
+    ("get_attr", V2013_05_23, None),
+    ("get_file", V2013_05_23, None),
+    ("resource_facade", V2013_05_23, None),
+    ("list_join", V2013_05_23, None),
+    ("str_replace", V2013_05_23, None),
+    ("repeat", V2015_04_30, None),
+    ("digest", V2015_04_30, None),
+    ("str_split", V2015_10_15, None),
+    ("map_merge", V2016_04_08, None),
+    ("yaql", V2016_10_14, None),
+    ("map_replace", V2016_10_14, None),
+    ("if", V2016_10_14, None),
+    ("filter", V2017_02_24, None),
+    ("str_replace_strict", V2017_02_24, None),
+    ("make_url", V2017_09_01, None),
+    ("list_concat", V2017_09_01, None),
+    ("list_concat_unique", V2017_09_01, None),
+    ("str_replace_vstrict", V2017_09_01, None),
+    ("contains", V2017_09_01, None),
+    ("Fn::Select", V2013_05_23, Some(V2015_10_15)),
+    ("Fn::GetAZs", V2013_05_23, Some(V2014_10_16)),
+    ("Fn::Join", V2013_05_23, Some(V2014_10_16)),
+    ("Fn::Split", V2013_05_23, Some(V2014_10_16)),
+    ("Fn::Replace", V2013_05_23, Some(V2014_10_16)),
+    ("Fn::Base64", V2013_05_23, Some(V2014_10_16)),
+    ("Fn::MemberListToMap", V2013_05_23, Some(V2014_10_16)),
+    ("Fn::ResourceFacade", V2013_05_23, Some(V2014_10_16)),
+    ("Ref", V2013_05_23, Some(V2014_10_16)),
+];
+
+/// What a map with one key is in a version.
+enum Named {
+    Function,
+    /// A function that this version no longer has.
+    Removed,
+    /// A function that it does not have yet: data.
+    Later(Version),
+    /// Data.
+    Other,
+}
+
+fn named_in(version: Version, key: &str) -> Named {
+    match FUNCTIONS.iter().find(|(name, ..)| *name == key) {
+        None => Named::Other,
+        Some((.., Some(until))) if version >= *until => Named::Removed,
+        Some((_, since, _)) if version < *since => Named::Later(*since),
+        Some(_) => Named::Function,
+    }
+}
+
+impl Lowering<'_> {
+    /// A value in which calls are read.
+    pub(super) fn expr(&mut self, node: &Node) -> Expr {
+        let span = place(node);
+        match &node.content {
+            Content::Missing => Expr::error(span),
+            Content::Scalar(_) => Expr::literal(self.reader.value(node), span),
+            Content::List(_) | Content::Map(_) if Reader::is_remade(node) => {
+                Expr::literal(self.reader.value(node), span)
+            }
+            Content::List(items) => {
+                let items = items.iter().map(|item| self.expr(item)).collect();
+                Expr::new(ExprKind::List(items), span)
+            }
+            Content::Map(_) => {
+                let pairs = self.reader.pairs(node).unwrap_or_default();
+                if let [pair] = pairs.as_slice()
+                    && let Some(called) = self.called(pair, span)
+                {
+                    return called;
+                }
+                self.entries(pairs, span)
+            }
+        }
+    }
+
+    fn entries(&mut self, pairs: Vec<Pair<'_>>, span: Span) -> Expr {
+        let entries = pairs.into_iter().map(|pair| (pair.key, self.expr(pair.value))).collect();
+        Expr::new(ExprKind::Map(entries), span)
+    }
+
+    /// The call that a map with one entry is; none for data.
+    fn called(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
+        let key = pair.key.item.clone();
+        if self.in_condition {
+            return self.called_in_condition(pair, span);
+        }
+        match named_in(self.version, &key) {
+            Named::Other => None,
+            Named::Later(since) => {
+                self.report(
+                    NEWER_THAN_VERSION
+                        .new(format!("`{key}` is a function from version {} on; here it is data", since.date()))
+                        .label(pair.key.span, format!("the template says {}", self.version.date()))
+                        .help(format!("say `heat_template_version: {}`", since.date()))
+                        .graded(Severity::Warning),
+                );
+                None
+            }
+            Named::Removed => {
+                let diagnostic = REMOVED_FUNCTION
+                    .new(format!("version {} no longer has the function `{key}`", self.version.date()))
+                    .label(pair.key.span, "not a function any more")
+                    .words(format!("The function {key} is not supported in this version of HOT."));
+                Some(self.fail(diagnostic, span))
+            }
+            Named::Function => Some(match key.as_ref() {
+                "get_param" => self.get_param(pair, span),
+                "get_resource" => self.get_resource(pair, span),
+                "get_attr" => self.get_attr(pair, span),
+                "get_file" => self.get_file(pair, span),
+                "Ref" => self.cfn_ref(pair, span),
+                "if" => self.choice(pair, span),
+                "resource_facade" | "Fn::ResourceFacade" => self.facade(pair, span),
+                _ => {
+                    let argument = self.expr(pair.value);
+                    self.form(pair, argument, span)
+                }
+            }),
+        }
+    }
+
+    /// The call that a map with one entry is inside of a condition.
+    fn called_in_condition(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
+        let key = pair.key.item.as_ref();
+        match (key, self.function_in_condition(key)?) {
+            ("get_param", true) => Some(self.get_param(pair, span)),
+            ("yaql" | "contains", true) => {
+                let argument = self.expr(pair.value);
+                Some(self.form(pair, argument, span))
+            }
+            (_, true) => Some(self.condition_call(pair, span)),
+            (_, false) => {
+                let diagnostic = FUNCTION_NOT_HERE
+                    .new(format!("`{key}` cannot be called in a condition"))
+                    .label(pair.key.span, "conditions depend on parameters only")
+                    .words(format!("The function \"{key}\" is invalid in this context"));
+                Some(self.fail(diagnostic, span))
+            }
+        }
+    }
+
+    /// A call of a function that looks at nothing but its argument; whether that has the right form is seen now.
+    pub(super) fn form(&mut self, pair: &Pair<'_>, argument: Expr, span: Span) -> Expr {
+        if let Err(refusal) = super::native::form(&pair.key.item, &argument, self.version) {
+            let at = expr::within(&argument, refusal.path.get(1..).unwrap_or_default());
+            let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(at, "");
+            diagnostic.words = refusal.words;
+            diagnostic.help.extend(refusal.help);
+            return self.fail(diagnostic, span);
+        }
+        self.call(&pair.key.item, pair.key.span, argument, span)
+    }
+
+    /// `get_param: name` or `[name, path..]`.
+    pub(super) fn get_param(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        if let Some(name) = self.text(node) {
+            if name.is_empty() {
+                return self.bad_argument(
+                    node,
+                    "Function \"get_param\" must have arguments",
+                    "the name is empty",
+                    span,
+                );
+            }
+            return self.parameter(name, place(node), span);
+        }
+        match &node.content {
+            Content::List(items) => {
+                let Some((first, path)) = items.split_first() else {
+                    let words = "Function \"get_param\" must have arguments";
+                    return self.bad_argument(node, words, "the name of a parameter is missing", span);
+                };
+                let value = match self.text(first) {
+                    Some(name) => self.parameter(name, place(first), place(first)),
+                    None if first.as_scalar().is_some() => {
+                        let words = "Parameter name in \"get_param\" must be string";
+                        return self.bad_argument(first, words, "the name of a parameter must be text", span);
+                    }
+                    None => self.any_parameter(first),
+                };
+                if path.is_empty() {
+                    return value;
+                }
+                let path: Vec<Expr> = path.iter().map(|step| self.expr(step)).collect();
+                call("get_param", pair.key.span, std::iter::once(value).chain(path).collect(), span)
+            }
+            Content::Map(_) if self.is_call(node) => self.any_parameter(node),
+            _ if self.is_null(node) => {
+                self.bad_argument(node, "Function \"get_param\" must have arguments", "there is no name", span)
+            }
+            _ => {
+                let diagnostic = ARGUMENT_TYPE
+                    .new("the name of a parameter must be text")
+                    .label(place(node), format!("this is {}", self.kind_of(node)))
+                    .help("quote it")
+                    .words("Argument to \"get_param\" must be string or list");
+                self.fail(diagnostic, span)
+            }
+        }
+    }
+
+    fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
+        let diagnostic =
+            ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+        self.fail(diagnostic.words(words), span)
+    }
+
+    /// Whether a node is a call in this version.
+    pub(super) fn is_call(&self, node: &Node) -> bool {
+        match node.as_map() {
+            Some([entry]) => entry.key.text().is_some_and(|key| matches!(named_in(self.version, key), Named::Function)),
+            _ => false,
+        }
+    }
+
+    /// A parameter by its name.
+    fn parameter(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        if self.parameters.contains_key(name) {
+            return reference(Head::Input(name.into()), name_span, &[]);
+        }
+        if let Some(expr) = self.pseudo(name, span) {
+            return expr;
+        }
+        let diagnostic = UNKNOWN_VARIABLE
+            .new(format!("there is no parameter `{name}`"))
+            .label(name_span, "not declared")
+            .help_nearest(name, self.parameters.keys().map(AsRef::as_ref))
+            .words(format!("The Parameter ({name}) was not provided."));
+        self.missing(diagnostic, span)
+    }
+
+    /// A name that leads nowhere: in an output it fails only that.
+    fn missing(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
+        if !self.in_output {
+            return self.fail(diagnostic, span);
+        }
+        refusing(&diagnostic, diagnostic.words.as_deref())
+    }
+
+    /// What the engine knows without being given it.
+    fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
+        let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);
+        Some(match name {
+            "OS::stack_name" => call("(stack name)", span, vec![fact(INSTANCE), fact(UNIT)], span),
+            "OS::stack_id" => call("(stack id)", span, vec![fact(INSTANCE), fact(UNIT)], span),
+            "OS::project_id" => Expr::literal(Value::text("test_tenant_id"), span),
+            _ => return None,
+        })
+    }
+
+    /// A parameter whose name is computed: one of all.
+    fn any_parameter(&mut self, name: &Node) -> Expr {
+        let span = place(name);
+        let name = self.expr(name);
+        let all = self
+            .parameters
+            .iter()
+            .map(|(name, at)| (Spanned::new(name.clone(), *at), reference(Head::Input(name.clone()), span, &[])));
+        let all = Expr::new(ExprKind::Map(all.collect()), span);
+        call("(parameter)", span, vec![all, name], span)
+    }
+
+    /// `get_resource: name`.
+    fn get_resource(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        if let Some(name) = self.text(node) {
+            return self.resource(name, place(node), span);
+        }
+        if self.is_call(node) {
+            let name = self.expr(node);
+            return call("(resource)", pair.key.span, vec![name], span);
+        }
+        let words = "Argument to \"get_resource\" must be string";
+        self.bad_argument(node, words, "the name of a resource must be text", span)
+    }
+
+    fn unknown_resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        let diagnostic = UNKNOWN_RESOURCE
+            .new(format!("there is no resource `{name}`"))
+            .label(name_span, "not declared")
+            .help_nearest(name, self.resources.keys().map(AsRef::as_ref))
+            .words(format!(
+                "InvalidTemplateReference: The specified reference \"{name}\" (in {}) is incorrect.",
+                self.path
+            ));
+        self.missing(diagnostic, span)
+    }
+
+    /// The id by which others see a resource.
+    fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        match self.resources.get(name) {
+            Some(Made::Resource { .. }) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
+            Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["OS::stack_id"]),
+            None => self.unknown_resource(name, name_span, span),
+        }
+    }
+
+    /// `get_attr: [resource, attribute, path..]`.
+    fn get_attr(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        let wrong = "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]";
+        if let Some(text) = self.text(node) {
+            return self.get_attr_text(text.to_owned(), node, span);
+        }
+        let Some(items) = node.as_list() else {
+            if self.is_call(node) {
+                let argument = self.expr(node);
+                return call("(attribute)", pair.key.span, vec![argument], span);
+            }
+            return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
+        };
+        let least = if self.version >= V2015_10_15 { 1 } else { 2 };
+        if items.len() < least {
+            return self.bad_argument(node, wrong, "`get_attr` takes a resource and an attribute", span);
+        }
+        let (Some(name), attribute) = (self.text(&items[0]), items.get(1).map(|item| (item, self.text(item)))) else {
+            return self.computed_attribute(pair, span);
+        };
+        match attribute {
+            None => self.all_attributes(name, place(&items[0]), span),
+            Some((at, Some(attribute))) => {
+                let value = self.attribute(name, place(&items[0]), attribute, place(at), span);
+                let path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
+                self.walked(pair.key.span, value, path, span)
+            }
+            Some((at, None)) if !self.is_call(at) => {
+                let words = format!(
+                    "InvalidTemplateAttribute: The Referenced Attribute ({name} {}) is incorrect.",
+                    at.text().unwrap_or_default()
+                );
+                let diagnostic = expr::codes::UNKNOWN_FIELD
+                    .new("the name of an attribute must be text")
+                    .label(place(at), format!("this is {}", self.kind_of(at)))
+                    .words(words);
+                self.missing(diagnostic, span)
+            }
+            Some(_) => self.computed_attribute(pair, span),
+        }
+    }
+
+    /// An attribute of which resource or name is computed; it is settled once inputs are known.
+    fn computed_attribute(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let argument = self.expr(pair.value);
+        call("(attribute)", pair.key.span, vec![argument], span)
+    }
+
+    /// Text is taken letter by letter.
+    fn get_attr_text(&mut self, text: String, node: &Node, span: Span) -> Expr {
+        let mut letters = text.chars().map(String::from);
+        let (Some(name), attribute) = (letters.next(), letters.next()) else {
+            let wrong = "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]";
+            return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
+        };
+        let at = place(node);
+        self.report(
+            GET_ATTR_TEXT
+                .new("text where `get_attr` takes a list is read letter by letter")
+                .label(at, "the first letter names the resource")
+                .help("write a list: `[resource, attribute]`"),
+        );
+        match attribute {
+            None if self.version >= V2015_10_15 => self.all_attributes(&name, at, span),
+            None => {
+                let wrong = "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]";
+                self.bad_argument(node, wrong, "`get_attr` takes a resource and an attribute", span)
+            }
+            Some(attribute) => {
+                let value = self.attribute(&name, at, &attribute, at, span);
+                let path = letters.map(|letter| Expr::literal(Value::text(letter), at)).collect();
+                self.walked(at, value, path, span)
+            }
+        }
+    }
+
+    fn walked(&mut self, name_span: Span, value: Expr, path: Vec<Expr>, span: Span) -> Expr {
+        if path.is_empty() {
+            return value;
+        }
+        let function = if self.version == V2013_05_23 { "(select path)" } else { "get_attr" };
+        call(function, name_span, std::iter::once(value).chain(path).collect(), span)
+    }
+
+    /// One attribute of a resource.
+    fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
+        let Some(made) = self.resources.get(name) else { return self.unknown_resource(name, name_span, span) };
+        if attribute == "show" {
+            return Expr::literal(Value::Null, span);
+        }
+        let path: &[&str] = match made {
+            Made::Resource { attributes: true } => &["spec", OBSERVED, attribute],
+            Made::Resource { attributes: false } => &["spec", attribute],
+            Made::Child => &[attribute],
+        };
+        let head = match made {
+            Made::Resource { .. } => Head::Resource { name: name.into(), bare: true },
+            Made::Child => Head::Child(name.into()),
+        };
+        let mut expr = reference(head, name_span, path);
+        if let ExprKind::Ref(reference) = &mut expr.kind
+            && let Some(last) = reference.path.last_mut()
+        {
+            last.span = at;
+        }
+        expr
+    }
+
+    fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        match self.resources.get(name) {
+            Some(Made::Resource { attributes }) => {
+                let path: &[&str] = if *attributes { &["spec", OBSERVED] } else { &["spec"] };
+                reference(Head::Resource { name: name.into(), bare: true }, name_span, path)
+            }
+            Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["outputs"]),
+            None => self.unknown_resource(name, name_span, span),
+        }
+    }
+
+    /// `get_file: path`: the text of a file that lies beside the template.
+    fn get_file(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        if self.text(node).is_none() && !self.is_call(node) {
+            let words = "Argument to \"get_file\" must be string";
+            return self.bad_argument(node, words, "the name of a file must be text", span);
+        }
+        let path = self.expr(node);
+        let bytes = call("file", pair.key.span, vec![path], span);
+        call("(file text)", pair.key.span, vec![bytes], span)
+    }
+
+    /// `Ref: name`: a resource, else a parameter.
+    fn cfn_ref(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        match self.text(pair.value) {
+            Some(name) if self.resources.contains_key(name) => self.resource(name, place(pair.value), span),
+            Some(name) if self.parameters.contains_key(name) || name.starts_with("OS::") => {
+                self.parameter(name, place(pair.value), span)
+            }
+            Some(name) => self.unknown_resource(name, place(pair.value), span),
+            None => {
+                let words = "The specified reference is incorrect.";
+                self.bad_argument(pair.value, words, "`Ref` takes the name of a resource or a parameter", span)
+            }
+        }
+    }
+
+    /// `if: [condition, a, b]`.
+    fn choice(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let items = pair.value.as_list();
+        let few = if self.version >= V2021_04_16 { 2 } else { 3 };
+        let Some(items) = items.filter(|items| (few..=3).contains(&items.len())) else {
+            let words = "Arguments to \"if\" must be of the form: [condition_name, value_if_true, value_if_false]";
+            return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
+        };
+        let condition = self.condition(&items[0]);
+        let then = self.expr(&items[1]);
+        let otherwise = match items.get(2) {
+            Some(node) => self.expr(node),
+            None => Expr::literal(expr::omitted(), span),
+        };
+        Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
+    }
+
+    /// A part of the parent's resource, inside of a nested template.
+    fn facade(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let cfn = pair.key.item.starts_with("Fn");
+        let parts: [&str; 3] = if cfn {
+            ["Metadata", "DeletionPolicy", "UpdatePolicy"]
+        } else {
+            ["metadata", "deletion_policy", "update_policy"]
+        };
+        let Some(part) = self.text(pair.value).filter(|part| parts.contains(part)) else {
+            let words = format!("Incorrect arguments to \"{}\" should be one of: {parts:?}", pair.key.item);
+            let why = "only metadata and policies of the resource above can be read";
+            return self.bad_argument(pair.value, &words, why, span);
+        };
+        let part = Expr::literal(Value::text(part), place(pair.value));
+        let fact = reference(Head::Scoped("facade".into()), span, &[]);
+        call("(facade)", pair.key.span, vec![fact, part], span)
+    }
+}
+
+/// An expression that gives nothing but this mistake, once it is evaluated.
+pub(super) fn refusing(diagnostic: &diag::Diagnostic, words: Option<&str>) -> Expr {
+    let span = diagnostic.span();
+    let text = |text: &str| Expr::literal(Value::text(text), span);
+    let words = words.map_or_else(|| Expr::literal(Value::Null, span), text);
+    call("(refuse)", span, vec![text(diagnostic.code.name), text(&diagnostic.message), words], span)
+}
+
+/// Whether a name is a function of a version, in conditions or elsewhere.
+pub(super) fn is_function(version: Version, name: &str) -> bool {
+    let condition = matches!(name, "equals" | "not" | "and" | "or") && version >= V2016_10_14;
+    condition || matches!(named_in(version, name), Named::Function)
+}
+
+/// The field of a type under which its attributes stand.
+pub(super) const OBSERVED: &str = "observed";

@@ -1,0 +1,14 @@
+//! Diagnostics that only templates of Heat cause.
+
+diag::codes! {
+    AMBIGUOUS_VERSION = Error "ambiguous-version": "two keys say the version of the template";
+    UNKNOWN_SECTION = Error "unknown-section": "the document has no such section";
+    YAML_KEYWORD_NAME = Warning "yaml-keyword-name": "YAML 1.1 reads a name as something else";
+    REMOVED_FUNCTION = Error "removed-function": "the version no longer has the function";
+    FUNCTION_NOT_HERE = Error "function-not-here": "the function cannot be called in this place";
+    GET_ATTR_TEXT = Warning "get-attr-text": "text where `get_attr` takes a list";
+    UNKNOWN_CONDITION = Error "unknown-condition": "no such condition";
+    CONDITION_CYCLE = Error "condition-cycle": "conditions need each other";
+    INVALID_DELETION_POLICY = Error "invalid-deletion-policy": "no such deletion policy, or not for this type";
+    GROUPED_TWICE = Error "grouped-twice": "a parameter stands in two groups";
+}

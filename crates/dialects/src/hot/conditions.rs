@@ -1,0 +1,289 @@
+//! Conditions: booleans that depend on parameters only (reference, sections 5.5, 5.6 and 6).
+//!
+//! A named condition becomes a named intermediate value. `and`, `or` and `not` become choices, so that what comes after the
+//! point of decision is never looked at.
+
+use ::blueprint::{Choice, Expr, ExprKind, Head, IndexMap, Local, Name, Type, Value};
+use diag::{Diagnostic, Severity, Span};
+use expr::codes::ARGUMENT_TYPE;
+use syntax::{Content, Node};
+
+use super::codes::{CONDITION_CYCLE, FUNCTION_NOT_HERE, UNKNOWN_CONDITION};
+use super::lowering::{Lowering, call, reference};
+use super::read::{Pair, place};
+use super::version::Version::*;
+use crate::codes::INVALID_CONDITION;
+
+/// What may be called in a condition, and from which version on.
+const CALLABLE: &[(&str, super::version::Version)] = &[
+    ("get_param", V2013_05_23),
+    ("equals", V2016_10_14),
+    ("not", V2016_10_14),
+    ("and", V2016_10_14),
+    ("or", V2016_10_14),
+    ("yaql", V2017_09_01),
+    ("contains", V2017_09_01),
+];
+
+impl Lowering<'_> {
+    /// The section `conditions`.
+    pub(super) fn conditions(&mut self, pairs: Vec<Pair<'_>>) -> IndexMap<Name, Local> {
+        let mut locals = IndexMap::default();
+        for pair in pairs {
+            self.path = format!("conditions.{}", pair.key.item);
+            let value = self.definition(&pair);
+            let local = Local { span: pair.key.span, ty: Type::Any, value, secret: false, description: None };
+            locals.insert(pair.key.item, local);
+        }
+        self.circles(&mut locals);
+        locals
+    }
+
+    /// What is defined under a name: a boolean or a call.
+    fn definition(&mut self, pair: &Pair<'_>) -> Expr {
+        let node = pair.value;
+        let span = place(node);
+        if self.kind_of(node) == "a boolean" && node.as_scalar().is_some() {
+            return Expr::literal(self.reader.value(node), span);
+        }
+        if let Some(entry) = self.only_entry(node)
+            && self.function_in_condition(&entry.key.item).is_some()
+        {
+            return self.condition(node);
+        }
+        let shown = self.reader.value(node);
+        let name = &pair.key.item;
+        let diagnostic = INVALID_CONDITION
+            .new(format!("the condition `{name}` must be a boolean or a call"))
+            .label(span, format!("this is {}", self.kind_of(node)))
+            .words(format!("The definition of condition \"{name}\" is invalid: {}", super::native::shown(&shown)));
+        self.fail(diagnostic, span)
+    }
+
+    fn only_entry<'t>(&mut self, node: &'t Node) -> Option<Pair<'t>> {
+        let mut pairs = self.reader.pairs(node)?;
+        if pairs.len() == 1 { pairs.pop() } else { None }
+    }
+
+    /// Whether a name is a function where conditions stand; false for one that exists but not here.
+    pub(super) fn function_in_condition(&self, name: &str) -> Option<bool> {
+        let here = CALLABLE.iter().any(|(known, since)| *known == name && self.version >= *since);
+        if here {
+            return Some(true);
+        }
+        super::calls::is_function(self.version, name).then_some(false)
+    }
+
+    /// A condition where one is needed: a name, a boolean, null which is true, or a call.
+    pub(super) fn condition(&mut self, node: &Node) -> Expr {
+        let span = place(node);
+        if let Some(name) = self.text(node) {
+            return self.condition_named(name, span);
+        }
+        if self.is_null(node) {
+            return Expr::literal(Value::Bool(true), span);
+        }
+        match &node.content {
+            Content::Missing => Expr::error(span),
+            Content::Map(_) => match self.only_entry(node) {
+                Some(pair) => match self.function_in_condition(&pair.key.item) {
+                    Some(true) => self.condition_call(&pair, span),
+                    Some(false) => {
+                        let diagnostic = FUNCTION_NOT_HERE
+                            .new(format!("`{}` cannot be called in a condition", pair.key.item))
+                            .label(pair.key.span, "conditions depend on parameters only")
+                            .words(format!("The function \"{}\" is invalid in this context", pair.key.item));
+                        self.fail(diagnostic, span)
+                    }
+                    None => self.no_condition(node, span),
+                },
+                None => self.no_condition(node, span),
+            },
+            Content::Scalar(_) if self.kind_of(node) == "a boolean" => Expr::literal(self.reader.value(node), span),
+            Content::Scalar(_) | Content::List(_) => self.no_condition(node, span),
+        }
+    }
+
+    fn no_condition(&mut self, node: &Node, span: Span) -> Expr {
+        let shown = self.reader.value(node);
+        let diagnostic = UNKNOWN_CONDITION
+            .new("this names no condition")
+            .label(span, format!("this is {}", self.kind_of(node)))
+            .help("write the name of a condition, a boolean, or a call such as `equals`")
+            .words(format!("Invalid condition \"{}\"", super::native::shown(&shown)));
+        self.fail(diagnostic, span)
+    }
+
+    fn condition_named(&mut self, name: &str, span: Span) -> Expr {
+        if self.conditions.contains_key(name) {
+            return reference(Head::Local(name.into()), span, &[]);
+        }
+        let diagnostic = self.unknown_condition(name, span);
+        self.fail(diagnostic, span)
+    }
+
+    fn unknown_condition(&self, name: &str, span: Span) -> Diagnostic {
+        UNKNOWN_CONDITION
+            .new(format!("there is no condition `{name}`"))
+            .label(span, "not declared")
+            .help_nearest(name, self.conditions.keys().map(AsRef::as_ref))
+            .words(format!("Invalid condition \"{name}\""))
+    }
+
+    pub(super) fn condition_call(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        match pair.key.item.as_ref() {
+            "not" => {
+                if self.is_null(pair.value) {
+                    let words = "Argument to \"not\" must be a condition";
+                    let diagnostic = ARGUMENT_TYPE
+                        .new("`not` takes a condition")
+                        .label(place(pair.value), "nothing is written")
+                        .words(words);
+                    return self.fail(diagnostic, span);
+                }
+                let condition = self.condition(pair.value);
+                choice(condition, truth(false, span), truth(true, span), span)
+            }
+            word @ ("and" | "or") => {
+                let Some(items) = pair.value.as_list().filter(|items| items.len() >= 2) else {
+                    let words = format!("Arguments to \"{word}\" must be of the form: [condition_1, {word}_2, ...]");
+                    let diagnostic = ARGUMENT_TYPE
+                        .new(format!("`{word}` takes a list of at least two conditions"))
+                        .label(place(pair.value), format!("this is {}", self.kind_of(pair.value)))
+                        .words(words.replace(&format!("{word}_2"), "condition_2"));
+                    return self.fail(diagnostic, span);
+                };
+                let word = word.to_owned();
+                let mut parts: Vec<Expr> = Vec::with_capacity(items.len());
+                for (at, item) in items.iter().enumerate() {
+                    let part = if at == 0 { self.condition(item) } else { self.later_condition(item) };
+                    parts.push(part);
+                }
+                let mut whole = parts.pop().unwrap_or_else(|| truth(true, span));
+                while let Some(part) = parts.pop() {
+                    whole = if word == "and" {
+                        choice(part, whole, truth(false, span), span)
+                    } else {
+                        choice(part, truth(true, span), whole, span)
+                    };
+                }
+                whole
+            }
+            "equals" => {
+                let argument = self.arguments_of_condition(pair.value);
+                self.condition_function(pair, argument, span)
+            }
+            "get_param" => {
+                let value = self.get_param(pair, span);
+                call("(condition)", pair.key.span, vec![value, self.condition_name(span)], span)
+            }
+            _ => {
+                let argument = self.arguments_of_condition(pair.value);
+                let called = self.condition_function(pair, argument, span);
+                call("(condition)", pair.key.span, vec![called, self.condition_name(span)], span)
+            }
+        }
+    }
+
+    /// The name under which a definition stands, for messages.
+    fn condition_name(&self, span: Span) -> Expr {
+        let name = self.path.strip_prefix("conditions.").unwrap_or("");
+        Expr::literal(Value::text(name), span)
+    }
+
+    /// A condition that is looked at only where those before it have not decided: an unknown name there is worth a warning.
+    fn later_condition(&mut self, node: &Node) -> Expr {
+        let span = place(node);
+        match self.text(node) {
+            Some(name) if !self.conditions.contains_key(name) => {
+                let diagnostic = self.unknown_condition(name, span);
+                let words = format!("Invalid condition \"{name}\"");
+                let refused = super::calls::refusing(&diagnostic, Some(&words));
+                self.report(diagnostic.graded(Severity::Warning));
+                refused
+            }
+            _ => self.condition(node),
+        }
+    }
+
+    /// The argument of a function in a condition: only what conditions may call is a call in it.
+    fn arguments_of_condition(&mut self, node: &Node) -> Expr {
+        let before = std::mem::replace(&mut self.in_condition, true);
+        let argument = self.expr(node);
+        self.in_condition = before;
+        argument
+    }
+
+    fn condition_function(&mut self, pair: &Pair<'_>, argument: Expr, span: Span) -> Expr {
+        self.form(pair, argument, span)
+    }
+
+    /// Takes conditions that need each other out of the way.
+    fn circles(&mut self, locals: &mut IndexMap<Name, Local>) {
+        // 0: not seen, 1: on the way, 2: done.
+        let mut state = vec![0_u8; locals.len()];
+        let needs: Vec<Vec<usize>> = locals
+            .values()
+            .map(|local| {
+                let mut needs = Vec::new();
+                local.value.references(&mut |reference| {
+                    if let Head::Local(name) = &reference.head {
+                        needs.extend(locals.get_index_of(name));
+                    }
+                });
+                needs
+            })
+            .collect();
+        for start in 0..locals.len() {
+            let mut way: Vec<(usize, usize)> = Vec::new();
+            if state[start] == 0 {
+                state[start] = 1;
+                way.push((start, 0));
+            }
+            while let Some((at, next)) = way.last_mut() {
+                let Some(need) = needs[*at].get(*next).copied() else {
+                    state[*at] = 2;
+                    way.pop();
+                    continue;
+                };
+                *next += 1;
+                match state[need] {
+                    0 => {
+                        state[need] = 1;
+                        way.push((need, 0));
+                    }
+                    1 => {
+                        let first = way.iter().position(|(at, _)| *at == need).unwrap_or(0);
+                        let round: Vec<usize> = way[first..].iter().map(|(at, _)| *at).collect();
+                        self.circle(&round, locals);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn circle(&mut self, round: &[usize], locals: &mut IndexMap<Name, Local>) {
+        let names: Vec<Name> =
+            round.iter().filter_map(|at| locals.get_index(*at)).map(|(name, _)| name.clone()).collect();
+        let Some(first) = names.first() else { return };
+        let mut diagnostic = CONDITION_CYCLE
+            .new(format!("conditions need each other: `{}`", names.join("` -> `")))
+            .words(format!("Circular definition for condition \"{first}\""));
+        for at in round {
+            if let Some((name, local)) = locals.get_index_mut(*at) {
+                diagnostic = diagnostic.label(local.span, format!("`{name}` is one of them"));
+                local.value = Expr::error(local.value.span);
+            }
+        }
+        self.report(diagnostic.help("take away one of these names"));
+    }
+}
+
+fn truth(value: bool, span: Span) -> Expr {
+    Expr::literal(Value::Bool(value), span)
+}
+
+fn choice(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
+    Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
+}

@@ -1,0 +1,343 @@
+//! A template as a whole (reference, sections 1 and 3).
+
+use ::blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
+use diag::{Diagnostics, Span, Spanned};
+use syntax::Content;
+
+use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
+use super::lowering::{Lowering, Made};
+use super::read::{Pair, Reader, place};
+use super::resources::made_of;
+use super::version::Version::{self, *};
+use super::{NAME, VERSION_KEYS, shape};
+use crate::codes::{
+    MISSING_FIELD, MISSING_VERSION, NAME_COLLISION, NEWER_THAN_VERSION, UNKNOWN_VARIABLE, UNSUPPORTED_VERSION,
+    WRONG_SHAPE,
+};
+use crate::{Document, Lowered};
+
+/// The meaning of a template, and everything that is wrong with it.
+pub(super) fn lower(document: &Document<'_>) -> Lowered {
+    let mut blueprint = Blueprint { dialect: NAME, ..Blueprint::default() };
+    let mut reader = Reader { found: Diagnostics::new() };
+    let whole = Span::new(document.file, 0, 0);
+    let Some(root) = &document.tree.root else {
+        let missing = MISSING_VERSION
+            .new("the document is empty")
+            .label(whole, "not even a version")
+            .help("begin with `heat_template_version: 2018-08-31`")
+            .words("ValueError: Template format version not found.");
+        reader.found.push(missing);
+        return Lowered { blueprint, diagnostics: reader.found };
+    };
+    let Some(pairs) = reader.pairs(root) else {
+        if !matches!(root.content, Content::Missing) {
+            let words = "ValueError: The template is not a JSON object or YAML mapping.";
+            let wrong = WRONG_SHAPE
+                .new("a template is a map")
+                .label(place(root), "neither a version nor sections")
+                .words(words);
+            reader.found.push(wrong);
+        }
+        return Lowered { blueprint, diagnostics: reader.found };
+    };
+    blueprint.span = pairs.first().map(|pair| pair.key.span);
+    let Some((version, text)) = version(&pairs, &mut reader, place(root)) else {
+        return Lowered { blueprint, diagnostics: reader.found };
+    };
+    blueprint.version = text;
+    let mut lowering = Lowering {
+        file: document.file,
+        version,
+        around: document.around,
+        reader,
+        parameters: IndexMap::default(),
+        conditions: IndexMap::default(),
+        resources: IndexMap::default(),
+        in_output: false,
+        in_condition: false,
+        path: String::new(),
+    };
+    lowering.template(pairs, &mut blueprint);
+    let mut diagnostics = lowering.reader.found;
+    diagnostics.sort();
+    Lowered { blueprint, diagnostics }
+}
+
+/// The version that a template says; none where that is in error, which is reported.
+fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Version, Name)> {
+    let written: Vec<&Pair<'_>> = pairs.iter().filter(|pair| VERSION_KEYS.contains(&pair.key.item.as_ref())).collect();
+    let [pair] = written.as_slice() else {
+        let diagnostic = match written.as_slice() {
+            [] => MISSING_VERSION
+                .new("the template does not say its version")
+                .label(root.head(), "no version in this document")
+                .help("add `heat_template_version: 2018-08-31`")
+                .words("ValueError: Template format version not found."),
+            several => {
+                let keys: Vec<&str> = several.iter().map(|pair| pair.key.item.as_ref()).collect();
+                several.iter().skip(1).fold(
+                    AMBIGUOUS_VERSION
+                        .new("the template says its version twice")
+                        .label(several[0].key.span, "here")
+                        .help("keep `heat_template_version`")
+                        .words(format!("InvalidTemplateVersion: Ambiguous versions ({})", keys.join(", "))),
+                    |diagnostic, pair| diagnostic.label(pair.key.span, "and here"),
+                )
+            }
+        };
+        reader.found.push(diagnostic);
+        return None;
+    };
+    let span = place(pair.value);
+    let value = reader.value(pair.value);
+    let Some(text) = value.as_text() else {
+        reader.found.push(
+            MISSING_VERSION
+                .new("the version must be text")
+                .label(span, "not a date in text")
+                .help("write a date with hyphens: `2018-08-31`")
+                .words("Template version was not provided"),
+        );
+        return None;
+    };
+    let key = pair.key.item.as_ref();
+    if key != VERSION_KEYS[0] {
+        reader.found.push(
+            UNSUPPORTED_VERSION
+                .new(format!("`{key}` begins a template of CloudFormation, which is another language"))
+                .label(pair.key.span, "only Heat's own templates are read")
+                .help("rewrite the template with `heat_template_version`"),
+        );
+        return None;
+    }
+    match Version::of(text) {
+        Some(version) => Some((version, text.into())),
+        None => {
+            let all: Vec<&str> = Version::all().collect();
+            reader.found.push(
+                UNSUPPORTED_VERSION
+                    .new(format!("there is no version `{text}` of Heat's templates"))
+                    .label(span, "not a known version")
+                    .help(format!("use one of: {}", all.join(", ")))
+                    .words(format!(
+                        "InvalidTemplateVersion: The template version is invalid: \"{key}: {text}\". \"{key}\" should \
+                         be one of: {}",
+                        all.join(", ")
+                    )),
+            );
+            None
+        }
+    }
+}
+
+impl Lowering<'_> {
+    fn template(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
+        let mut sections: Vec<Option<Vec<Pair<'_>>>> = vec![None, None, None, None];
+        let mut groups = None;
+        for pair in &pairs {
+            let key = pair.key.item.as_ref();
+            let at = match key {
+                "parameters" => 0,
+                "conditions" => 1,
+                "resources" => 2,
+                "outputs" => 3,
+                "parameter_groups" => {
+                    groups = Some(pair.value);
+                    continue;
+                }
+                "description" => {
+                    blueprint.metadata = None;
+                    continue;
+                }
+                _ if VERSION_KEYS.contains(&key) => continue,
+                _ => {
+                    self.unknown_section(pair);
+                    continue;
+                }
+            };
+            if key == "conditions" && self.version < V2016_10_14 {
+                let diagnostic = NEWER_THAN_VERSION
+                    .new("the section `conditions` came with version 2016-10-14")
+                    .label(pair.key.span, format!("the template says {}", self.version.date()))
+                    .graded(diag::Severity::Error)
+                    .words(format!("The template section is invalid: {key}"));
+                self.report(diagnostic);
+                continue;
+            }
+            if self.is_null(pair.value) && key != "conditions" {
+                continue;
+            }
+            match self.reader.pairs(pair.value) {
+                Some(entries) => sections[at] = Some(entries),
+                None => {
+                    let words = format!("The \"{key}\" section must be a map");
+                    self.wrong_shape(&format!("the section `{key}`"), "a map", pair.value, words);
+                }
+            }
+        }
+        self.keyword_names(&pairs);
+        let mut sections = sections.into_iter().map(Option::unwrap_or_default);
+        let (parameters, conditions, resources, outputs) = (
+            sections.next().unwrap_or_default(),
+            sections.next().unwrap_or_default(),
+            sections.next().unwrap_or_default(),
+            sections.next().unwrap_or_default(),
+        );
+        self.parameters = parameters.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
+        self.conditions = conditions.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
+        self.resources = resources
+            .iter()
+            .map(|pair| {
+                let made = pair.value.entry("type").and_then(|entry| entry.value.text()).map(made_of);
+                (pair.key.item.clone(), made.unwrap_or(Made::Resource { attributes: true }))
+            })
+            .collect();
+        for pair in &resources {
+            if let Some(first) = self.parameters.get(&pair.key.item) {
+                let diagnostic = NAME_COLLISION
+                    .new(format!("`{}` is both a parameter and a resource", pair.key.item))
+                    .label(pair.key.span, "a resource of that name")
+                    .label(*first, "the parameter")
+                    .words(format!("Duplicate names {{'{}'}}", pair.key.item));
+                self.report(diagnostic);
+            }
+        }
+        for pair in parameters {
+            if let Some(input) = self.input(&pair) {
+                blueprint.inputs.insert(pair.key.item, input);
+            }
+        }
+        if let Some(groups) = groups {
+            self.groups(groups);
+        }
+        blueprint.locals = self.conditions(conditions);
+        self.resources(resources, blueprint);
+        self.outputs(outputs, blueprint);
+    }
+
+    fn unknown_section(&mut self, pair: &Pair<'_>) {
+        let key = pair.key.item.as_ref();
+        let diagnostic = UNKNOWN_SECTION
+            .new(format!("a template has no section `{key}`"))
+            .label(pair.key.span, "not a section")
+            .help_nearest(key, shape::TEMPLATE.keys.iter().map(|key| key.name))
+            .words(format!("The template section is invalid: {key}"));
+        self.report(diagnostic);
+    }
+
+    /// Names that YAML 1.1 has turned into something else (D3).
+    fn keyword_names(&mut self, pairs: &[Pair<'_>]) {
+        for pair in pairs {
+            let Some(entries) = pair.value.as_map() else { continue };
+            if !matches!(pair.key.item.as_ref(), "parameters" | "conditions" | "resources" | "outputs") {
+                continue;
+            }
+            for entry in entries {
+                let Some(text) = entry.key.text() else { continue };
+                let span = place(&entry.key);
+                let plain = entry.key.as_scalar().is_some_and(|scalar| !scalar.style.is_text());
+                let named = self.reader.value(&entry.key);
+                if plain
+                    && matches!(named, Value::Bool(_) | Value::Null)
+                    && let Some(name) = super::scalar::key_text(&named)
+                    && *name != *text
+                {
+                    let diagnostic = YAML_KEYWORD_NAME
+                        .new(format!("the name `{text}` is read as `{name}`"))
+                        .label(span, "a keyword of YAML 1.1")
+                        .help("quote it");
+                    self.report(diagnostic);
+                }
+            }
+        }
+    }
+
+    /// One parameter.
+    fn input(&mut self, pair: &Pair<'_>) -> Option<Input> {
+        let rules = self.reader.value(pair.value);
+        let name = &pair.key.item;
+        if rules.as_map().is_none() {
+            let words = format!("InvalidSchemaError: Invalid parameter ({name}), expected a mapping");
+            self.wrong_shape("a parameter", "a map", pair.value, words);
+            return None;
+        }
+        if rules.get("type").is_none() {
+            let diagnostic = MISSING_FIELD
+                .new(format!("the parameter `{name}` has no type"))
+                .label(pair.key.span, "`type` must stand in this")
+                .words(format!("InvalidSchemaError: Missing parameter type for parameter: {name}"));
+            self.report(diagnostic);
+        }
+        let default = rules.get("default").filter(|value| !value.is_null()).cloned();
+        let default_span = pair.value.get("default").map_or(pair.key.span, place);
+        let secret = matches!(rules.get("hidden"), Some(Value::Bool(true)))
+            || rules.get("hidden").and_then(Value::as_text).is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        Some(Input {
+            span: pair.key.span,
+            ty: Type::Any,
+            custom_type: None,
+            default: default.map(|value| Spanned::new(value, default_span)),
+            allowed: Vec::new(),
+            secret,
+            description: rules.get("description").and_then(super::scalar::key_text),
+            rules,
+        })
+    }
+
+    /// `parameter_groups`: they are for display, but their names must be right.
+    fn groups(&mut self, node: &syntax::Node) {
+        if self.is_null(node) {
+            return;
+        }
+        let Some(items) = node.as_list() else {
+            let words = "The parameter_groups should be a list.".to_owned();
+            return self.wrong_shape("`parameter_groups`", "a list", node, words);
+        };
+        let mut grouped: IndexMap<Name, Span> = IndexMap::default();
+        for group in items {
+            let Some(keys) = self.reader.pairs(group) else {
+                let words = "The parameter_groups should be a list of maps.".to_owned();
+                self.wrong_shape("a parameter group", "a map", group, words);
+                continue;
+            };
+            let Some(names) = keys.iter().find(|pair| pair.key.item.as_ref() == "parameters") else {
+                let diagnostic = MISSING_FIELD
+                    .new("the group has no parameters")
+                    .label(place(group).head(), "`parameters` must stand in this")
+                    .words("The parameters must be provided for each parameter group.");
+                self.report(diagnostic);
+                continue;
+            };
+            let Some(names) = names.value.as_list() else {
+                let words = "The parameters of parameter group should be a list.".to_owned();
+                self.wrong_shape("`parameters` of a group", "a list", names.value, words);
+                continue;
+            };
+            for node in names {
+                let span = place(node);
+                let value = self.reader.value(node);
+                let Some(name) = super::scalar::key_text(&value) else {
+                    self.wrong_shape("a grouped parameter", "a name", node, String::new());
+                    continue;
+                };
+                if let Some(first) = grouped.get(&name) {
+                    let diagnostic = GROUPED_TWICE
+                        .new(format!("the parameter `{name}` is grouped twice"))
+                        .label(span, "again here")
+                        .label(*first, "first here")
+                        .words(format!("The {name} parameter must be assigned to one parameter group only."));
+                    self.report(diagnostic);
+                } else if !self.parameters.contains_key(&name) {
+                    let diagnostic = UNKNOWN_VARIABLE
+                        .new(format!("there is no parameter `{name}`"))
+                        .label(span, "not declared")
+                        .help_nearest(&name, self.parameters.keys().map(AsRef::as_ref))
+                        .words(format!("The grouped parameter {name} does not reference a valid parameter."));
+                    self.report(diagnostic);
+                }
+                grouped.entry(name).or_insert(span);
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What the lowering of every section is made of: the names of the template, and what is wrong so far.
+
+use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, IndexMap, Name, Ref, Value};
+use diag::{Diagnostic, FileId, Span, Spanned};
+use syntax::Node;
+
+use super::read::{Reader, place};
+use super::version::Version;
+use crate::Surroundings;
+use crate::codes::WRONG_SHAPE;
+
+/// What a name of the section `resources` is lowered to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// A thing.
+    Resource {
+        /// Its type has attributes apart from its properties, as Heat's types do.
+        attributes: bool,
+    },
+    /// Another document.
+    Child,
+}
+
+/// A template on its way to a blueprint.
+pub(super) struct Lowering<'a> {
+    pub(super) file: FileId,
+    pub(super) version: Version,
+    pub(super) around: &'a Surroundings,
+    pub(super) reader: Reader,
+    /// Names of parameters.
+    pub(super) parameters: IndexMap<Name, Span>,
+    /// Names of conditions.
+    pub(super) conditions: IndexMap<Name, Span>,
+    /// Names of resources.
+    pub(super) resources: IndexMap<Name, Made>,
+    /// Inside of an output, where a missing name fails only that.
+    pub(super) in_output: bool,
+    /// Inside of a condition, where few functions are called.
+    pub(super) in_condition: bool,
+    /// The Heat path of what is being read, for its words: `resources.a.properties`.
+    pub(super) path: String,
+}
+
+/// The facts about the instance that pseudo parameters are made from, as references name them.
+pub(super) const INSTANCE: &str = "instance";
+/// The children above a document, as a list of names.
+pub(super) const UNIT: &str = "unit";
+
+impl Lowering<'_> {
+    /// Reports something.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.reader.found.push(diagnostic);
+    }
+
+    /// Reports something and stands for it.
+    pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
+        self.report(diagnostic);
+        Expr::error(span)
+    }
+
+    /// Reports a value of the wrong kind.
+    pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: String) {
+        self.report(
+            WRONG_SHAPE
+                .new(format!("{what} must be {wanted}"))
+                .label(place(node), format!("this is {}", self.kind_of(node)))
+                .words(words),
+        );
+    }
+
+    /// What kind of value a node is, for messages.
+    pub(super) fn kind_of(&self, node: &Node) -> &'static str {
+        match &node.content {
+            syntax::Content::Map(_) => "a map",
+            syntax::Content::List(_) => "a list",
+            syntax::Content::Missing => "nothing",
+            syntax::Content::Scalar(scalar) => {
+                let tag = node.tag.as_ref().map(|tag| &*tag.item);
+                match super::scalar::typed(scalar, tag) {
+                    Some(Value::Null) | None => "nothing",
+                    Some(Value::Bool(_)) => "a boolean",
+                    Some(Value::Text(_)) => "text",
+                    Some(_) => "a number",
+                }
+            }
+        }
+    }
+
+    /// Whether a node is null.
+    pub(super) fn is_null(&self, node: &Node) -> bool {
+        node.as_scalar().is_some() && self.kind_of(node) == "nothing"
+    }
+
+    /// The text of a node that is text.
+    pub(super) fn text<'t>(&self, node: &'t Node) -> Option<&'t str> {
+        (self.kind_of(node) == "text").then(|| node.text()).flatten()
+    }
+
+    /// A call of one of the dialect's functions on one argument.
+    pub(super) fn call(&self, function: &str, name_span: Span, argument: Expr, span: Span) -> Expr {
+        let version = Expr::literal(Value::Int(self.version.number()), span);
+        call(function, name_span, vec![argument, version], span)
+    }
+}
+
+/// A call.
+pub(super) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
+    let arguments = arguments.into_iter().map(|value| Argument { name: None, value }).collect();
+    Expr::new(ExprKind::Call(Box::new(Call { function: function.into(), name_span, arguments })), span)
+}
+
+/// A reference with a path of names.
+pub(super) fn reference(head: Head, span: Span, path: &[&str]) -> Expr {
+    let path =
+        path.iter().map(|name| Accessor { kind: AccessorKind::Name(Name::from(*name)), span }).collect::<Vec<_>>();
+    Expr::new(ExprKind::Ref(Box::new(Ref { head, head_span: span, path })), span)
+}
+
+/// A name with its place.
+pub(super) fn named(text: &str, span: Span) -> Spanned<Name> {
+    Spanned::new(Name::from(text), span)
+}

@@ -1,0 +1,74 @@
+//! The dialect `hot`: OpenStack Heat's Orchestration Templates, versions 2013-05-23 to 2021-04-16.
+//!
+//! ```text
+//! Tree ──> version ──> names ──> sections ──> Blueprint
+//!          features    of all    calls read by the version
+//! ```
+//!
+//! A template means what Heat takes it to mean (reference `hot`): values are read as YAML 1.1 does, a map with one key that
+//! names a function of the version is a call, and calls follow Python where that shows. What Heat says of a mistake goes
+//! along as the words of the diagnostic.
+//!
+//! Not here: what types of resources there are; evaluating anything but what [`conventions`] are asked for.
+
+mod calls;
+mod codes;
+mod conditions;
+mod conventions;
+mod document;
+mod lowering;
+mod native;
+mod outputs;
+mod read;
+mod resources;
+mod scalar;
+mod shape;
+pub mod version;
+
+use ::blueprint::Wanted;
+use expr::FunctionTable;
+
+pub use codes::CODES;
+pub use native::insert_functions;
+
+use crate::{Conventions, Dialect, Document, Lowered, Shape};
+
+/// OpenStack Heat's Orchestration Templates.
+pub struct HotDialect;
+
+/// The name of the dialect.
+pub const NAME: &str = "hot";
+
+/// The keys of which a template has exactly one.
+const VERSION_KEYS: [&str; 3] = ["heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion"];
+
+impl Dialect for HotDialect {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn recognise(&self, document: &Document<'_>) -> u8 {
+        if document.around.dialect == Some(NAME) {
+            return 50;
+        }
+        let root = document.tree.root.as_ref();
+        let has = |key: &str| root.is_some_and(|root| root.entry(key).is_some());
+        if VERSION_KEYS.iter().any(|key| has(key)) { 100 } else { 0 }
+    }
+
+    fn shape(&self) -> &'static Shape {
+        &shape::SHAPE
+    }
+
+    fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
+        Vec::new()
+    }
+
+    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable) -> Lowered {
+        document::lower(document)
+    }
+
+    fn conventions(&self) -> Option<&'static dyn Conventions> {
+        Some(&conventions::HotConventions)
+    }
+}

@@ -1,0 +1,304 @@
+//! The functions of the dialect as the evaluator calls them.
+//!
+//! Names in parentheses are no functions of a template: the lowering makes calls of them.
+
+use std::sync::Arc;
+
+use ::blueprint::{Expr, ExprKind, Map, Name, Type, Value};
+use expr::codes::{ARGUMENT_TYPE, UNKNOWN_FIELD};
+use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
+
+use super::codes::UNKNOWN_CONDITION;
+use super::version::Version;
+use crate::codes::{INVALID_CONDITION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
+
+/// Adds the functions of the dialect to a table of all.
+pub fn insert_functions(table: &mut FunctionTable) {
+    let mut own = FunctionTable::new().keeping_null();
+    if let Some(file) = table.get("file") {
+        let _ = own.insert(file.clone());
+    }
+    for (name, run) in INTERNAL {
+        let native = Arc::new(Internal { name, run: *run });
+        let _ = own.insert(definition(name, "Made by the lowering of templates.", native));
+    }
+    table.insert_dialect(super::NAME, own);
+}
+
+fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
+    let rest = Parameter { name: "argument".into(), ty: Type::Any, optional: true, callback: None, guards: false };
+    FunctionDef {
+        name: name.into(),
+        parameters: Vec::new(),
+        rest: Some(rest),
+        least: 0,
+        returns: Returns::Type(Type::Any),
+        gives: None,
+        takes_index: false,
+        named: false,
+        spreads_none: false,
+        purity: Purity::Pure,
+        later: false,
+        docs: docs.into(),
+        examples: Vec::new(),
+        native: Some(native),
+    }
+}
+
+/// Whether the argument of a function has the right form, as far as that is written out.
+pub(super) fn form(_function: &str, argument: &Expr, _version: Version) -> Result<(), Refusal> {
+    let _ = sketch(argument);
+    Ok(())
+}
+
+/// The value of an expression as far as it is written out; everything else is unknown.
+pub(super) fn sketch(expr: &Expr) -> Value {
+    match &expr.kind {
+        ExprKind::Literal(value) => value.clone(),
+        ExprKind::List(items) => Value::list(items.iter().map(sketch)),
+        ExprKind::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.item.clone(), sketch(value)))),
+        _ => Value::unknown(None, None),
+    }
+}
+
+/// A value as Heat's messages show it.
+pub(super) fn shown(value: &Value) -> String {
+    python::text(value)
+}
+
+/// A function that only the lowering makes calls of.
+#[derive(Debug)]
+struct Internal {
+    name: &'static str,
+    run: fn(&[Value]) -> Result<Value, Refusal>,
+}
+
+impl Native for Internal {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        (self.run)(arguments)
+    }
+
+    fn opens(&self, arguments: &[Value]) -> bool {
+        // Walking a path looks at nothing but what lies on it.
+        let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)");
+        walks && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
+    }
+}
+
+type Run = fn(&[Value]) -> Result<Value, Refusal>;
+
+const INTERNAL: &[(&str, Run)] = &[
+    ("get_param", get_param),
+    ("get_attr", get_attr),
+    ("(select path)", get_attr),
+    ("(parameter)", parameter),
+    ("(attribute)", |_| Ok(Value::unknown(None, None))),
+    ("(resource)", |_| Ok(Value::unknown(None, None))),
+    ("(file text)", file_text),
+    ("(facade)", facade),
+    ("(refuse)", refuse),
+    ("(condition)", condition),
+    ("(stack name)", stack_name),
+    ("(stack id)", stack_id),
+];
+
+fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<Box<str>>) -> Refusal {
+    Refusal { code, message: message.into(), path: Vec::new(), help: None, words: Some(words.into()) }
+}
+
+/// What lies behind a step: `Err` where there is nothing.
+fn step_into(value: &Value, step: &Value, by_number: bool) -> Result<Value, ()> {
+    let (bare, secret) = value.exposed();
+    let next = match bare {
+        Value::Unknown(_) => return Ok(value.clone()),
+        Value::List(items) | Value::Set(items) => {
+            let at = position(step, by_number).ok_or(())?;
+            let at = if at < 0 { at + items.len() as i64 } else { at };
+            usize::try_from(at).ok().and_then(|at| items.get(at)).cloned().ok_or(())?
+        }
+        Value::Map(entries) => {
+            let key = step.as_text().ok_or(())?;
+            entries.get(key).cloned().ok_or(())?
+        }
+        Value::Text(text) if by_number => {
+            let at = position(step, by_number).ok_or(())?;
+            let count = text.chars().count() as i64;
+            let at = if at < 0 { at + count } else { at };
+            let letter = usize::try_from(at).ok().and_then(|at| text.chars().nth(at)).ok_or(())?;
+            Value::text(letter.to_string())
+        }
+        _ => return Err(()),
+    };
+    Ok(next.tainted(secret))
+}
+
+fn position(step: &Value, by_number: bool) -> Option<i64> {
+    match step {
+        Value::Int(at) => Some(*at),
+        Value::Bool(at) => Some(i64::from(*at)),
+        Value::Text(text) if by_number => text.trim().parse().ok(),
+        Value::Float(at) if by_number && at.is_finite() => Some(at.trunc() as i64),
+        _ => None,
+    }
+}
+
+/// Walks a path into a parameter: what is not there is "".
+fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
+    let Some((value, path)) = arguments.split_first() else { return Ok(Value::text("")) };
+    let mut at = value.clone();
+    for step in path {
+        match step_into(&at, step, true) {
+            Ok(next) => at = next,
+            Err(()) => return Ok(Value::text("")),
+        }
+    }
+    Ok(at)
+}
+
+/// Walks a path into an attribute: what is not there is null.
+fn get_attr(arguments: &[Value]) -> Result<Value, Refusal> {
+    let Some((value, path)) = arguments.split_first() else { return Ok(Value::Null) };
+    let mut at = value.clone();
+    for step in path {
+        match step_into(&at, step, false) {
+            Ok(next) => at = next,
+            Err(()) => return Ok(Value::Null),
+        }
+    }
+    Ok(at)
+}
+
+/// One of all parameters, by a computed name.
+fn parameter(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [all, name] = arguments else { return Ok(Value::Null) };
+    let (name, path) = match name {
+        Value::List(items) => match items.split_first() {
+            Some((first, rest)) => (first.clone(), rest.to_vec()),
+            None => {
+                let words = "Function \"get_param\" must have arguments";
+                return Err(refusal(&ARGUMENT_TYPE, "the name of a parameter is missing", words));
+            }
+        },
+        name => (name.clone(), Vec::new()),
+    };
+    let Some(name) = name.as_text() else {
+        let words = "Parameter name in \"get_param\" must be string";
+        return Err(refusal(&ARGUMENT_TYPE, "the name of a parameter must be text", words));
+    };
+    match all.get(name) {
+        Some(value) => {
+            let arguments: Vec<Value> = std::iter::once(value.clone()).chain(path).collect();
+            get_param(&arguments)
+        }
+        None => {
+            let words = format!("The Parameter ({name}) was not provided.");
+            Err(refusal(&UNKNOWN_VARIABLE, format!("there is no parameter `{name}`"), words))
+        }
+    }
+}
+
+fn file_text(arguments: &[Value]) -> Result<Value, Refusal> {
+    match arguments.first() {
+        Some(Value::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Value::text(text)),
+            Err(_) => Err(refusal(&expr::codes::NOT_UTF8, "the file is not UTF-8 text", "")),
+        },
+        Some(value) => Ok(value.clone()),
+        None => Ok(Value::Null),
+    }
+}
+
+/// A part of the resource above; null there where the resource says nothing of it.
+fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [facade, part] = arguments else { return Ok(Value::Null) };
+    if facade.is_null() {
+        let words = "resource_facade is only available in a nested template";
+        return Err(refusal(&ARGUMENT_TYPE, "`resource_facade` is not inside a nested template", words));
+    }
+    let part = match part.as_text().unwrap_or_default() {
+        "Metadata" => "metadata",
+        "DeletionPolicy" => "deletion_policy",
+        "UpdatePolicy" => "update_policy",
+        part => part,
+    };
+    Ok(facade.get(part).cloned().unwrap_or_default())
+}
+
+/// A mistake that counts only where it is reached.
+fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
+    let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
+    let known = [&UNKNOWN_VARIABLE, &UNKNOWN_RESOURCE, &UNKNOWN_CONDITION, &UNKNOWN_FIELD];
+    let code = known.into_iter().find(|code| code.name == text(0)).unwrap_or(&ARGUMENT_TYPE);
+    let words = arguments.get(2).and_then(Value::as_text).map(Into::into);
+    let path = vec![Step::Index(0)];
+    Err(Refusal { code, message: text(1).to_owned(), path, help: None, words })
+}
+
+/// A condition's value, which must be a boolean.
+fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
+    let value = arguments.first().cloned().unwrap_or_default();
+    if let Value::Bool(_) = value {
+        return Ok(value);
+    }
+    let name = arguments.get(1).and_then(Value::as_text).unwrap_or_default();
+    let words = format!("The definition of condition \"{name}\" is invalid: {}", shown(&value));
+    let mut refusal = refusal(&INVALID_CONDITION, format!("a condition must be a boolean, this is {value}"), words);
+    refusal.path = vec![Step::Index(0)];
+    refusal.help = Some("compare it: `equals: [.., true]`".to_owned());
+    Err(refusal)
+}
+
+/// The name of the stack that a document stands for: of the instance, or after each child its name and 12 characters.
+fn stack_name(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [instance, unit] = arguments else { return Ok(Value::Null) };
+    Ok(Value::text(stack_name_of(instance.as_text().unwrap_or_default(), &names(unit))))
+}
+
+fn names(unit: &Value) -> Vec<Name> {
+    unit.as_list().unwrap_or_default().iter().filter_map(Value::as_text).map(Name::from).collect()
+}
+
+fn stack_name_of(instance: &str, unit: &[Name]) -> String {
+    let mut name = instance.to_owned();
+    for at in 0..unit.len() {
+        let digest = digest(instance, &unit[..=at]);
+        name.push_str(&format!("-{}-{}", unit[at], letters(&digest)));
+    }
+    name
+}
+
+/// An identifier made from the instance and the children above a document, so that it is the same in every run.
+fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [instance, unit] = arguments else { return Ok(Value::Null) };
+    let (instance, unit) = (instance.as_text().unwrap_or_default(), names(unit));
+    let mut bytes = [0_u8; 16];
+    bytes.copy_from_slice(&digest(instance, &unit)[..16]);
+    let id = uuid::Builder::from_custom_bytes(bytes).into_uuid();
+    if unit.is_empty() {
+        return Ok(Value::text(id.to_string()));
+    }
+    let name = stack_name_of(instance, &unit);
+    Ok(Value::text(format!("arn:openstack:heat::test_tenant_id:stacks/{name}/{id}")))
+}
+
+fn digest(instance: &str, unit: &[Name]) -> [u8; 32] {
+    use sha2::Digest as _;
+    let mut digest = sha2::Sha256::new();
+    digest.update(instance.as_bytes());
+    for name in unit {
+        digest.update([0]);
+        digest.update(name.as_bytes());
+    }
+    digest.finalize().into()
+}
+
+/// Twelve characters of a-z0-9.
+fn letters(digest: &[u8; 32]) -> String {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    digest[16..28].iter().map(|byte| char::from(LETTERS[usize::from(*byte) % 36])).collect()
+}
+
+/// An empty map, for what has no entries.
+pub(super) fn empty_map() -> Value {
+    Value::Map(Arc::new(Map::default()))
+}

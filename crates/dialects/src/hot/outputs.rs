@@ -1,0 +1,74 @@
+//! The section `outputs` (reference, section 3).
+
+use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Type, Value};
+use diag::Severity;
+
+use super::lowering::Lowering;
+use super::read::{Pair, place};
+use super::shape;
+use super::version::Version::*;
+use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
+
+impl Lowering<'_> {
+    /// Every output. One that comes to nothing fails only itself.
+    pub(super) fn outputs(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
+        for pair in pairs {
+            let Some(keys) = self.reader.pairs(pair.value) else {
+                let words = "Outputs must contain Output. Found a [<class 'NoneType'>] instead".to_owned();
+                self.wrong_shape("an output", "a map", pair.value, words);
+                continue;
+            };
+            for key in &keys {
+                let name = key.key.item.as_ref();
+                if shape::OUTPUT.key(name).is_none() {
+                    let diagnostic = UNKNOWN_KEY
+                        .new(format!("an output has no key `{name}`"))
+                        .label(key.key.span, "this has no effect")
+                        .help_nearest(name, shape::OUTPUT.keys.iter().map(|key| key.name))
+                        .graded(Severity::Warning);
+                    self.report(diagnostic);
+                }
+            }
+            let get = |wanted: &str| keys.iter().find(|key| key.key.item.as_ref() == wanted);
+            let Some(value) = get("value") else {
+                let diagnostic = MISSING_FIELD
+                    .new(format!("the output `{}` has no value", pair.key.item))
+                    .label(pair.key.span, "`value` must stand in this")
+                    .words("Each output definition must contain a value key.");
+                self.report(diagnostic);
+                continue;
+            };
+            let description = get("description").map(|key| {
+                let text = self.reader.value(key.value);
+                let text = super::scalar::key_text(&text).unwrap_or_else(|| "".into());
+                Expr::literal(Value::Text(text), place(key.value))
+            });
+            self.path = format!("outputs.{}", pair.key.item);
+            self.in_output = true;
+            let field = self.expr(value.value);
+            self.in_output = false;
+            let field = match get("condition") {
+                None => field,
+                Some(key) if self.version < V2016_10_14 => {
+                    let diagnostic = NEWER_THAN_VERSION
+                        .new("the condition of an output came with version 2016-10-14")
+                        .label(key.key.span, "it is ignored: the output is shown")
+                        .graded(Severity::Warning);
+                    self.report(diagnostic);
+                    field
+                }
+                Some(key) => match self.condition_of(key) {
+                    None => field,
+                    Some(condition) => {
+                        let span = field.span;
+                        let otherwise = Expr::literal(Value::Null, span);
+                        Expr::new(ExprKind::Choice(Box::new(Choice { condition, then: field, otherwise })), span)
+                    }
+                },
+            };
+            let export =
+                Export { span: pair.key.span, ty: Type::Any, field, may_fail: true, hidden: false, description };
+            blueprint.exports.insert(pair.key.item, export);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Nodes as Heat sees them: merge keys resolved, keys made text, the last of equal keys, scalars with their values.
+
+use ::blueprint::{Name, Value};
+use diag::{Diagnostics, Severity, Span, Spanned};
+use syntax::{Content, Node};
+
+use super::scalar;
+use crate::codes::DUPLICATE_KEY;
+
+/// Reads nodes and keeps what is wrong with them.
+pub(super) struct Reader {
+    pub(super) found: Diagnostics,
+}
+
+/// An entry of a map: its key as text, and its value.
+pub(super) struct Pair<'t> {
+    pub(super) key: Spanned<Name>,
+    pub(super) value: &'t Node,
+}
+
+/// Where a value stands: of an alias, the alias.
+pub(super) fn place(node: &Node) -> Span {
+    node.alias.unwrap_or(node.span)
+}
+
+impl Reader {
+    /// The entries of a map, in order: what is merged into it first, then its own; of equal keys the last counts.
+    pub(super) fn pairs<'t>(&mut self, node: &'t Node) -> Option<Vec<Pair<'t>>> {
+        let entries = node.as_map()?;
+        let mut pairs: Vec<Pair<'t>> = Vec::with_capacity(entries.len());
+        for entry in entries.iter().filter(|entry| is_merge(&entry.key)) {
+            // Of several maps the first wins, so it is put last.
+            let merged: Vec<&'t Node> = match &entry.value.content {
+                Content::List(items) => items.iter().rev().collect(),
+                _ => vec![&entry.value],
+            };
+            for map in merged {
+                match self.pairs(map) {
+                    Some(more) => pairs.extend(more),
+                    None => self.found.push(
+                        syntax::INVALID_SYNTAX
+                            .new("`<<` merges maps")
+                            .label(place(map), "not a map")
+                            .words("while constructing a mapping: expected a mapping or list of mappings for merging"),
+                    ),
+                }
+            }
+        }
+        let merged = pairs.len();
+        for entry in entries.iter().filter(|entry| !is_merge(&entry.key)) {
+            match self.key(&entry.key) {
+                Some(key) => {
+                    let key = Spanned::new(key, place(&entry.key));
+                    pairs.push(Pair { key, value: &entry.value });
+                }
+                None => self.found.push(
+                    syntax::INVALID_SYNTAX
+                        .new("a key must be text, a number, a boolean or null")
+                        .label(place(&entry.key), "a list or a map")
+                        .help("write a single value as the key"),
+                ),
+            }
+        }
+        if pairs.len() > 1 {
+            self.drop_repeated(&mut pairs, merged);
+        }
+        Some(pairs)
+    }
+
+    /// Keeps the last of equal keys, at the place of the first; those that are written twice are reported.
+    fn drop_repeated(&mut self, pairs: &mut Vec<Pair<'_>>, merged: usize) {
+        let mut last: ::blueprint::IndexMap<Name, usize> = ::blueprint::IndexMap::default();
+        for (at, pair) in pairs.iter().enumerate() {
+            if let Some(earlier) = last.insert(pair.key.item.clone(), at)
+                && earlier >= merged
+            {
+                self.found.push(
+                    DUPLICATE_KEY
+                        .new(format!("`{}` is written twice", pair.key.item))
+                        .label(pairs[earlier].key.span, "the later one counts")
+                        .graded(Severity::Warning),
+                );
+            }
+        }
+        if last.len() < pairs.len() {
+            let mut slots: Vec<Option<Pair<'_>>> = std::mem::take(pairs).into_iter().map(Some).collect();
+            pairs.extend(last.values().filter_map(|at| slots[*at].take()));
+        }
+    }
+
+    fn key(&mut self, node: &Node) -> Option<Name> {
+        let scalar = node.as_scalar()?;
+        let tag = node.tag.as_ref().map(|tag| &*tag.item);
+        scalar::typed(scalar, tag).and_then(|value| scalar::key_text(&value))
+    }
+
+    /// The value of a node as data.
+    pub(super) fn value(&mut self, node: &Node) -> Value {
+        let tag = node.tag.as_ref().map(|tag| &*tag.item);
+        match &node.content {
+            Content::Missing => Value::Null,
+            Content::Scalar(scalar) => match scalar::typed(scalar, tag) {
+                Some(value) => value,
+                None => {
+                    self.unreadable(node);
+                    Value::Null
+                }
+            },
+            Content::List(items) => match tag {
+                Some("!!omap" | "!!pairs") => {
+                    let mut pairs = Vec::new();
+                    for item in items {
+                        for pair in self.pairs(item).unwrap_or_default() {
+                            pairs.push(Value::list([Value::Text(pair.key.item), self.value(pair.value)]));
+                        }
+                    }
+                    Value::list(pairs)
+                }
+                Some("!!seq") | None => Value::list(items.iter().map(|item| self.value(item)).collect::<Vec<_>>()),
+                Some(_) => {
+                    self.unreadable(node);
+                    Value::Null
+                }
+            },
+            Content::Map(_) => {
+                let pairs = self.pairs(node).unwrap_or_default();
+                match tag {
+                    Some("!!set") => Value::list(pairs.into_iter().map(|pair| Value::Text(pair.key.item))),
+                    Some("!!map") | None => {
+                        let entries: Vec<(Name, Value)> =
+                            pairs.into_iter().map(|pair| (pair.key.item, self.value(pair.value))).collect();
+                        Value::map(entries)
+                    }
+                    Some(_) => {
+                        self.unreadable(node);
+                        Value::Null
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a collection has a tag that makes other data of it.
+    pub(super) fn is_remade(node: &Node) -> bool {
+        node.tag.as_ref().is_some_and(|tag| !matches!(&*tag.item, "!!map" | "!!seq" | "!"))
+    }
+
+    /// A tag that nobody knows, or a text that is not of its kind.
+    fn unreadable(&mut self, node: &Node) {
+        let diagnostic = match &node.tag {
+            Some(tag) => syntax::INVALID_SYNTAX
+                .new(format!("nothing can be made of the tag `{}` here", tag.item))
+                .label(tag.span, "not a tag of YAML 1.1, or not of this kind")
+                .words(format!("could not determine a constructor for the tag '{}'", tag.item)),
+            None => syntax::INVALID_SYNTAX
+                .new("a lone `=` means nothing")
+                .label(place(node), "YAML 1.1 reserves this")
+                .help("quote it: `\"=\"`")
+                .words("could not determine a constructor for the tag 'tag:yaml.org,2002:value'"),
+        };
+        self.found.push(diagnostic);
+    }
+}
+
+fn is_merge(key: &Node) -> bool {
+    let plain = key.as_scalar().is_some_and(|scalar| scalar.style == syntax::Style::Plain && &*scalar.text == "<<");
+    plain && key.tag.is_none()
+}

@@ -1,0 +1,288 @@
+//! The section `resources` (reference, section 9).
+
+use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, ReplaceOrder, Resource, ResourceMetadata, Value};
+use diag::{Severity, Span, Spanned};
+use syntax::{Content, Node};
+
+use super::codes::INVALID_DELETION_POLICY;
+use super::lowering::{Lowering, Made, named};
+use super::read::{Pair, place};
+use super::shape;
+use super::version::Version::*;
+use crate::codes::{INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY, UNKNOWN_RESOURCE};
+
+/// Keys that came with conditions.
+const LATER: [&str; 2] = ["external_id", "condition"];
+
+/// What a type of that name is made into.
+pub(super) fn made_of(type_name: &str) -> Made {
+    if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
+        return Made::Child;
+    }
+    Made::Resource { attributes: type_name.contains("::") }
+}
+
+/// The definition of a resource with its keys looked up.
+struct Definition<'t> {
+    name: Spanned<Name>,
+    pairs: Vec<Pair<'t>>,
+}
+
+impl<'t> Definition<'t> {
+    fn get(&self, key: &str) -> Option<&Pair<'t>> {
+        self.pairs.iter().find(|pair| pair.key.item.as_ref() == key)
+    }
+}
+
+impl Lowering<'_> {
+    /// Every resource.
+    pub(super) fn resources(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
+        for pair in pairs {
+            let name = pair.key.clone();
+            if name.item.contains('/') {
+                let diagnostic = INVALID_NAME
+                    .new(format!("the name `{}` holds a `/`", name.item))
+                    .label(name.span, "`/` stands between a child and what is in it")
+                    .words("Resource name may not contain \"/\"");
+                self.report(diagnostic);
+            }
+            let Some(pairs) = self.reader.pairs(pair.value) else {
+                let words = "Resources must contain Resource. Found a [<class 'NoneType'>] instead".to_owned();
+                self.wrong_shape("a resource", "a map", pair.value, words);
+                continue;
+            };
+            let definition = Definition { name, pairs };
+            self.definition_of(definition, blueprint);
+        }
+    }
+
+    fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
+        let name = definition.name.clone();
+        for pair in &definition.pairs {
+            let key = pair.key.item.as_ref();
+            if shape::RESOURCE.key(key).is_none() {
+                let diagnostic = UNKNOWN_KEY
+                    .new(format!("a resource has no key `{key}`"))
+                    .label(pair.key.span, "not a key of a resource")
+                    .help_nearest(key, shape::RESOURCE.keys.iter().map(|key| key.name))
+                    .words(format!("\"{key}\" is not a valid keyword inside a resource definition"));
+                self.report(diagnostic);
+            } else if LATER.contains(&key) && self.version < V2016_10_14 {
+                let diagnostic = NEWER_THAN_VERSION
+                    .new(format!("`{key}` of a resource came with version 2016-10-14"))
+                    .label(pair.key.span, format!("the template says {}", self.version.date()))
+                    .graded(Severity::Error)
+                    .words(format!("Invalid keyword(s) inside a resource definition: {key}"));
+                self.report(diagnostic);
+            }
+        }
+        let Some(type_name) = self.type_of(&definition) else { return };
+        self.path = format!("{}.Properties", name.item);
+        let spec = match definition.get("properties") {
+            Some(pair) => match &pair.value.content {
+                Content::Map(_) | Content::Missing => self.expr(pair.value),
+                _ => {
+                    let words = format!("Resource {} properties type must be map", name.item);
+                    self.wrong_shape("`properties`", "a map", pair.value, words);
+                    Expr::error(place(pair.value))
+                }
+            },
+            None => Expr::new(ExprKind::Map(Vec::new()), type_name.span),
+        };
+        let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
+        self.path = format!("{}.Metadata", name.item);
+        let metadata = definition.get("metadata").and_then(|pair| match &pair.value.content {
+            Content::Map(_) => Some(self.expr(pair.value)),
+            _ => {
+                let words = format!("Resource {} metadata type must be map", name.item);
+                self.wrong_shape("`metadata`", "a map", pair.value, words);
+                None
+            }
+        });
+        let depends_on = self.depends_on(&definition);
+        let lifecycle = self.lifecycle(&definition);
+        if let Some(pair) = definition.get("update_policy") {
+            match &pair.value.content {
+                Content::Map(_) => {
+                    // Its calls have the right form, or that is said; the type's own rules are looked at with the type.
+                    self.expr(pair.value);
+                }
+                _ => {
+                    let words = format!("Resource {} update_policy type must be map", name.item);
+                    self.wrong_shape("`update_policy`", "a map", pair.value, words);
+                }
+            }
+        }
+        let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
+            Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
+            None => {
+                let words = format!("Resource {} description type must be string", name.item);
+                self.wrong_shape("`description`", "text", pair.value, words);
+                None
+            }
+        });
+        let condition = definition.get("condition").and_then(|pair| self.condition_of(pair));
+        match self.resources.get(&name.item) {
+            Some(Made::Child) => {
+                let inputs = match spec.kind {
+                    ExprKind::Map(entries) => entries,
+                    _ => Vec::new(),
+                };
+                let child = Child {
+                    span: name.span,
+                    path: Expr::literal(Value::Text(type_name.item.clone()), type_name.span),
+                    inputs,
+                    source: None,
+                    condition,
+                    depends_on,
+                    expansion: None,
+                    description: description.map(|description| *description),
+                };
+                blueprint.children.insert(name.item, child);
+            }
+            _ => {
+                let metadata = ResourceMetadata { custom: metadata, ..ResourceMetadata::default() };
+                let resource = Resource {
+                    condition: condition.map(Box::new),
+                    depends_on,
+                    metadata: metadata.into(),
+                    lifecycle: lifecycle.into(),
+                    description,
+                    ..Resource::new(name.span, type_name, spec_key, spec)
+                };
+                blueprint.resources.insert(name.item, resource);
+            }
+        }
+    }
+
+    fn type_of(&mut self, definition: &Definition<'_>) -> Option<Spanned<Name>> {
+        let name = &definition.name;
+        let missing = |at: Span| {
+            MISSING_FIELD
+                .new(format!("the resource `{}` has no type", name.item))
+                .label(at, "`type` must stand in this")
+                .words("Each resource must contain a type key.")
+        };
+        let Some(pair) = definition.get("type") else {
+            self.report(missing(name.span));
+            return None;
+        };
+        match self.text(pair.value) {
+            Some("") => {
+                self.report(missing(place(pair.value)));
+                None
+            }
+            Some(text) => Some(named(text, place(pair.value))),
+            None => {
+                let words = format!("Resource {} type type must be string", name.item);
+                self.wrong_shape("`type`", "text", pair.value, words);
+                None
+            }
+        }
+    }
+
+    /// `depends_on`: a name or a list of names.
+    fn depends_on(&mut self, definition: &Definition<'_>) -> Vec<Spanned<Name>> {
+        let Some(pair) = definition.get("depends_on") else { return Vec::new() };
+        let own = definition.name.item.clone();
+        let words = format!("Resource {own} depends_on type must be list or string");
+        let items: Vec<&Node> = match &pair.value.content {
+            Content::List(items) => items.iter().collect(),
+            _ => vec![pair.value],
+        };
+        let mut names: Vec<Spanned<Name>> = Vec::with_capacity(items.len());
+        for item in items {
+            let span = place(item);
+            let Some(text) = self.text(item) else {
+                self.wrong_shape("`depends_on`", "a name or a list of names", item, words.clone());
+                continue;
+            };
+            if *text == *own {
+                self.report(
+                    SELF_REFERENCE
+                        .new(format!("the resource `{own}` waits for itself"))
+                        .label(span, "this is the resource being defined")
+                        .help("take the name away")
+                        .words(format!("Circular Dependency Found: {{{own}: [{own}]}}")),
+                );
+            } else if !self.resources.contains_key(text) {
+                let diagnostic = UNKNOWN_RESOURCE
+                    .new(format!("there is no resource `{text}`"))
+                    .label(span, "not declared")
+                    .help_nearest(text, self.resources.keys().map(AsRef::as_ref))
+                    .words(format!(
+                        "InvalidTemplateReference: The specified reference \"{text}\" (in {own}) is incorrect."
+                    ));
+                self.report(diagnostic);
+            } else if !names.iter().any(|name| name.item.as_ref() == text) {
+                names.push(named(text, span));
+            }
+        }
+        names
+    }
+
+    /// What is said of the life of a thing: replaced by a new one first, and always when it failed.
+    fn lifecycle(&mut self, definition: &Definition<'_>) -> Lifecycle {
+        let mut lifecycle = Lifecycle {
+            replace_order: Some(ReplaceOrder::CreateFirst),
+            replace_if_failed: true,
+            ..Lifecycle::default()
+        };
+        if let Some(pair) = definition.get("deletion_policy") {
+            let own = &definition.name.item;
+            match self.text(pair.value) {
+                Some("Delete") => {}
+                Some("Retain") => lifecycle.retain = true,
+                Some("delete") if self.version >= V2016_10_14 => {}
+                Some("retain") if self.version >= V2016_10_14 => lifecycle.retain = true,
+                Some("Snapshot") => {}
+                Some("snapshot") if self.version >= V2016_10_14 => {}
+                Some(text) => {
+                    let diagnostic = INVALID_DELETION_POLICY
+                        .new(format!("there is no deletion policy `{text}`"))
+                        .label(place(pair.value), "not one of them")
+                        .help("write `Delete`, `Retain` or `Snapshot`")
+                        .words(format!("Invalid deletion policy \"{text}\""));
+                    self.report(diagnostic);
+                }
+                None if self.is_call(pair.value) => {
+                    self.path = format!("{own}.DeletionPolicy");
+                    self.expr(pair.value);
+                }
+                None => {
+                    let words = format!("Resource {own} deletion_policy type must be string");
+                    self.wrong_shape("`deletion_policy`", "text", pair.value, words);
+                }
+            }
+        }
+        if let Some(pair) = definition.get("external_id") {
+            match self.text(pair.value) {
+                Some(text) => lifecycle.external = Some(text.into()),
+                None => {
+                    let words = format!("Resource {} external_id type must be string", definition.name.item);
+                    self.wrong_shape("`external_id`", "text", pair.value, words);
+                }
+            }
+        }
+        lifecycle
+    }
+
+    /// The condition of a resource or of an output.
+    pub(super) fn condition_of(&mut self, pair: &Pair<'_>) -> Option<Expr> {
+        let node = pair.value;
+        let scalar_or_map =
+            self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
+        if !scalar_or_map {
+            let shown = self.reader.value(node);
+            let diagnostic = crate::codes::INVALID_CONDITION
+                .new("a condition is a name, a boolean or a call")
+                .label(place(node), format!("this is {}", self.kind_of(node)))
+                .words(format!("Invalid condition \"{}\"", super::native::shown(&shown)));
+            self.report(diagnostic);
+            return None;
+        }
+        let condition = self.condition(node);
+        // What is always so needs no condition.
+        if matches!(condition.as_literal(), Some(Value::Bool(true))) { None } else { Some(condition) }
+    }
+}

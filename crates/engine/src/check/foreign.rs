@@ -1,0 +1,241 @@
+//! Checks of documents whose dialect has conventions of its own: what each expression comes to as far as everything is known,
+//! and whether that fits.
+//!
+//! What is not known before anything exists is Unknown here, and fits everywhere. So the same code that makes values at
+//! stage says at check what is wrong with those that are written out.
+//!
+//! Not here: names that lead nowhere in the document itself, which the dialect reports.
+
+use blueprint::{AccessorKind, Expr, Head, Name, Ref, Resource, Type, Value};
+use diag::{Diagnostic, Diagnostics, Severity};
+use dialects::{Conventions, SpecAt};
+use expr::{Ask, AskFailure, Read, Scope, Stop};
+
+use super::{Checker, codes};
+use crate::Graph;
+
+impl Checker<'_> {
+    /// Checks everything but names, types of resources and order, which are checked for all dialects alike.
+    pub(super) fn by_conventions(&mut self, conventions: &dyn Conventions, graph: &Graph) {
+        let blueprint = self.blueprint;
+        self.input_types = vec![Type::Any; blueprint.inputs.len()];
+        self.custom_types = vec![None; blueprint.inputs.len()];
+        self.local_types = vec![Type::Any; blueprint.locals.len()];
+        let mut known = Known { checker_inputs: self.inputs, blueprint, locals: Vec::new(), functions: self.functions };
+        known.locals = vec![Value::unknown(None, None); blueprint.locals.len()];
+        for node in graph.order() {
+            let crate::Node::Local(at) = node else { continue };
+            let Some((_, local)) = blueprint.locals.get_index(at as usize) else { continue };
+            if let Some(value) = known.value(&local.value, &mut self.found) {
+                known.locals[at as usize] = value;
+            }
+        }
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            // What is not there is looked at too, but can be no mistake.
+            let condition = resource.condition.as_deref();
+            let there = condition.is_none_or(|it| {
+                !matches!(known.value(it, &mut Diagnostics::new()), Some(Value::Bool(false) | Value::Null))
+            });
+            let mut mine = Diagnostics::new();
+            self.spec_by_conventions(conventions, at, name, resource, &known, &mut mine);
+            if there {
+                self.found.append(mine);
+            } else {
+                self.found.extend(mine.iter().map(|one| one.clone().graded(Severity::Note)));
+            }
+        }
+        for child in blueprint.children.values() {
+            for (_, value) in &child.inputs {
+                let _ = known.value(value, &mut self.found);
+            }
+        }
+        self.children_by_conventions();
+    }
+
+    fn spec_by_conventions(
+        &self,
+        conventions: &dyn Conventions,
+        at: usize,
+        name: &Name,
+        resource: &Resource,
+        known: &Known<'_>,
+        found: &mut Diagnostics,
+    ) {
+        resource.spec.references(&mut |reference| {
+            if matches!(&reference.head, Head::Resource { name: read, .. } if read == name) {
+                found.push(
+                    codes::SELF_REFERENCE
+                        .new(format!("`{name}` reads itself"))
+                        .label(reference.head_span, "this is the resource being defined")
+                        .help("take the reference away"),
+                );
+            }
+        });
+        self.attributes(&resource.spec, found);
+        let metadata = resource.metadata.custom.as_ref();
+        if let Some(metadata) = metadata {
+            self.attributes(metadata, found);
+            let _ = known.value(metadata, found);
+        }
+        let Some(value) = known.value(&resource.spec, found) else { return };
+        if let Some(schema) = self.resources[at].schema() {
+            let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name };
+            conventions.spec(&value, at, schema, found);
+        }
+    }
+
+    /// Fields that an expression reads of resources, and exports that it reads of children, exist.
+    fn attributes(&self, expr: &Expr, found: &mut Diagnostics) {
+        expr.references(&mut |reference| found.extend(self.attribute(reference)));
+    }
+
+    fn attribute(&self, reference: &Ref) -> Option<Diagnostic> {
+        match &reference.head {
+            Head::Resource { name, .. } => {
+                let at = self.blueprint.resources.get_index_of(name)?;
+                let mut schema = self.resources[at].schema()?.clone();
+                for accessor in reference.path.iter().skip(1) {
+                    let AccessorKind::Name(field) = &accessor.kind else { return None };
+                    match schema.fields.get(field).map(|field| &field.kind) {
+                        Some(blueprint::Kind::Object(inner)) => schema = inner.clone(),
+                        Some(_) => return None,
+                        None => {
+                            let known = schema.fields.keys().map(|name| name.as_ref());
+                            return Some(
+                                expr::codes::UNKNOWN_FIELD
+                                    .new(format!("`{name}` has no attribute `{field}`"))
+                                    .label(accessor.span, "the type has no such attribute")
+                                    .help_nearest(field, known)
+                                    .words(format!(
+                                        "InvalidTemplateAttribute: The Referenced Attribute ({name} {field}) is incorrect."
+                                    )),
+                            );
+                        }
+                    }
+                }
+                None
+            }
+            Head::Child(name) => {
+                let at = self.blueprint.children.get_index_of(name)?;
+                let included = self.child(at)?;
+                let accessor = reference.path.first()?;
+                let AccessorKind::Name(export) = &accessor.kind else { return None };
+                if included.checked.blueprint.exports.contains_key(export) {
+                    return None;
+                }
+                let exports = &included.checked.blueprint.exports;
+                let shown = exports.iter().filter(|(_, export)| !export.hidden).map(|(name, _)| name.as_ref());
+                Some(
+                    expr::codes::UNKNOWN_FIELD
+                        .new(format!("`{name}` has no attribute `{export}`"))
+                        .label(accessor.span, "its document has no such output")
+                        .help_nearest(export, shown)
+                        .words(format!(
+                            "InvalidTemplateAttribute: The Referenced Attribute ({name} {export}) is incorrect."
+                        )),
+                )
+            }
+            _ => None,
+        }
+    }
+
+    /// Inputs of children are declared, and none is missing.
+    fn children_by_conventions(&mut self) {
+        for (at, (name, child)) in self.blueprint.children.iter().enumerate() {
+            let Some(included) = self.child(at) else { continue };
+            let (checked, failed) = (included.checked.clone(), included.failed);
+            if failed {
+                self.found.push(super::child_failed(name, child));
+            }
+            let inputs = &checked.blueprint.inputs;
+            for (given, value) in &child.inputs {
+                if !inputs.contains_key(&given.item) {
+                    let diagnostic = codes::UNKNOWN_SPEC_FIELD
+                        .new(format!("the document of `{name}` has no parameter `{}`", given.item))
+                        .label(given.span, "not declared there")
+                        .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()))
+                        .words(format!(
+                            "StackValidationFailed: Property error: resources.{name}.properties: Unknown Property {}",
+                            given.item
+                        ));
+                    self.found.push(diagnostic);
+                }
+                let mut found = Diagnostics::new();
+                self.attributes(value, &mut found);
+                self.found.append(found);
+            }
+            for (input, declared) in inputs {
+                let is_given = child.inputs.iter().any(|(given, _)| given.item == *input);
+                if !is_given && declared.default.is_none() {
+                    self.found.push(
+                        codes::MISSING_SPEC_FIELD
+                            .new(format!("the document of `{name}` needs its parameter `{input}`"))
+                            .label(child.span, format!("`{input}` is not given and has no default"))
+                            .words(format!(
+                                "StackValidationFailed: Property error: resources.{name}.properties: Property {input} \
+                                 not assigned"
+                            )),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// What is known of a document before anything exists.
+struct Known<'k> {
+    /// Inputs by position, where they are known.
+    checker_inputs: Option<&'k [Value]>,
+    blueprint: &'k blueprint::Blueprint,
+    /// Named intermediate values by position.
+    locals: Vec<Value>,
+    functions: &'k expr::FunctionTable,
+}
+
+impl Known<'_> {
+    /// What an expression comes to; none where it is in error, which goes to `found`, or asks something of the world.
+    fn value(&self, expr: &Expr, found: &mut Diagnostics) -> Option<Value> {
+        let mut frame = KnownFrame { known: self };
+        let mut mine = Diagnostics::new();
+        let outcome = expr::evaluate(expr, self.functions.of(self.blueprint.dialect), &mut frame, &mut mine);
+        found.append(mine);
+        match outcome {
+            Ok(value) => Some(value),
+            Err(Stop::Failed(diagnostic)) => {
+                found.push(*diagnostic);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+struct KnownFrame<'f, 'k> {
+    known: &'f Known<'k>,
+}
+
+impl Scope for KnownFrame<'_, '_> {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        let blueprint = self.known.blueprint;
+        let value = match &reference.head {
+            Head::Input(name) => {
+                let at = blueprint.inputs.get_index_of(name);
+                at.and_then(|at| self.known.checker_inputs?.get(at).cloned())
+            }
+            Head::Local(name) => blueprint.locals.get_index_of(name).map(|at| self.known.locals[at].clone()),
+            _ => None,
+        };
+        match value {
+            Some(value) => Ok(Read { value, used: 0 }),
+            None => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
+        }
+    }
+
+    fn answer(&mut self, _: &Ask) -> Option<Result<Value, AskFailure>> {
+        Some(Ok(Value::unknown(None, None)))
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Ok(Value::unknown(None, None))
+    }
+}
