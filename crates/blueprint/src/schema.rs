@@ -9,6 +9,8 @@ use crate::{IndexMap, Name, Type, Value};
 pub struct Schema {
     /// Field by name, in the order of the catalogue.
     pub fields: IndexMap<Name, Field>,
+    /// Other fields may stand beside them and hold anything.
+    pub open: bool,
 }
 
 /// One field: its kind, and everything that checks, diffs and plans need to know about it.
@@ -32,6 +34,10 @@ pub struct Field {
     pub unique: bool,
     /// A change of it, or of anything in it, replaces the thing.
     pub must_recreate: bool,
+    /// A change of it is refused: neither can the thing be changed nor may it be replaced for it.
+    pub immutable: bool,
+    /// How far it is meant to be used.
+    pub standing: Standing,
     /// A computed field that an update may change.
     pub changes_on_update: bool,
     /// Not compared with the world.
@@ -65,12 +71,55 @@ pub struct Constraint {
     pub min_length: Option<u64>,
     /// Greatest number of characters.
     pub max_length: Option<u64>,
-    /// Least number of items.
+    /// Least number of items, or of entries of a map.
     pub min_items: Option<u64>,
-    /// Greatest number of items.
+    /// Greatest number of items, or of entries of a map.
     pub max_items: Option<u64>,
     /// A regular expression that must be found in the text.
     pub pattern: Option<Name>,
+    /// The pattern must match the whole text, not only be found in it.
+    pub whole: bool,
+    /// Step and offset: the number less the offset is a multiple of the step, which is not 0.
+    pub modulo: Option<(i64, i64)>,
+    /// Rules that only whoever manages the thing can check, by name: `neutron.network`.
+    pub custom: Vec<Name>,
+}
+
+/// How far something is meant to be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// As it is.
+    #[default]
+    Supported,
+    /// Still works; something else has taken its place.
+    Deprecated,
+    /// Still works where it is written already, and is shown to nobody.
+    Hidden,
+    /// Nobody answers for it.
+    Unsupported,
+    /// May be written and does nothing.
+    NotImplemented,
+}
+
+impl Standing {
+    /// Every standing with its word in catalogues.
+    pub const ALL: [(Standing, &str); 5] = [
+        (Standing::Supported, "supported"),
+        (Standing::Deprecated, "deprecated"),
+        (Standing::Hidden, "hidden"),
+        (Standing::Unsupported, "unsupported"),
+        (Standing::NotImplemented, "not-implemented"),
+    ];
+
+    /// Its word in catalogues.
+    pub fn word(self) -> &'static str {
+        Standing::ALL.iter().find(|(standing, _)| *standing == self).map_or("", |(_, word)| word)
+    }
+
+    /// The standing of that word.
+    pub fn of_word(word: &str) -> Option<Standing> {
+        Standing::ALL.iter().find(|(_, known)| *known == word).map(|(standing, _)| *standing)
+    }
 }
 
 /// What a field holds.
@@ -109,6 +158,8 @@ impl Field {
             sensitive: false,
             unique: false,
             must_recreate: false,
+            immutable: false,
+            standing: Standing::Supported,
             changes_on_update: false,
             ignore_drift: false,
             track_drift: false,

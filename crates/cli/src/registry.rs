@@ -33,14 +33,15 @@ const PROVIDERS: &[(&str, Make)] = &[
     ("http", || Arc::new(providers::http::provider())),
     ("time", || Arc::new(providers::time::provider())),
     ("std", || Arc::new(providers::std::provider())),
+    ("OS::Heat", || Arc::new(providers::heat::provider())),
 ];
 
 /// Catalogues that nobody manages things of yet: documents are checked and planned with them, and rehearsed with `--simulate`.
-const OFFLINE: &[(&str, MakeCatalog)] = &[("aws", providers::aws::catalog)];
+const OFFLINE: &[(&[&str], MakeCatalog)] = &[(&["aws"], providers::aws::catalog)];
 
 /// All namespaces that somebody here knows.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
-    let offline = OFFLINE.iter().map(|(namespace, _)| *namespace);
+    let offline = OFFLINE.iter().flat_map(|(namespaces, _)| *namespaces).copied();
     PROVIDERS.iter().map(|(namespace, _)| *namespace).chain(offline).chain([SIMULATED])
 }
 
@@ -84,8 +85,8 @@ impl Offer {
                 real.push((provider.catalog().clone(), Some(provider)));
             }
         }
-        for (namespace, catalog) in OFFLINE {
-            if wanted(namespace) {
+        for (namespaces, catalog) in OFFLINE {
+            if namespaces.iter().any(|namespace| wanted(namespace)) {
                 real.push((catalog(), None));
             }
         }
@@ -132,7 +133,7 @@ impl Offer {
     pub(crate) fn knows(&self, namespace: &str) -> bool {
         namespace == SIMULATED
             || is_managed(namespace)
-            || OFFLINE.iter().any(|(known, _)| *known == namespace)
+            || OFFLINE.iter().any(|(known, _)| known.contains(&namespace))
             || self.simulated && self.extends(namespace)
     }
 
@@ -201,9 +202,9 @@ pub(crate) fn contradictions(more: &[Arc<Catalog>]) -> Vec<String> {
     provider::combine(provider::overlay(own(), more)).2
 }
 
-/// Whether a text may name a type of this namespace: its name with a `/` after it occurs.
+/// Whether a text may name a type of this namespace: its name with a `/` or `::` after it occurs.
 pub(crate) fn mentions(text: &str, namespace: &str) -> bool {
-    text.match_indices(namespace).any(|(at, _)| text[at + namespace.len()..].starts_with('/'))
+    text.match_indices(namespace).any(|(at, _)| text[at + namespace.len()..].starts_with(['/', ':']))
 }
 
 /// Opens the place of state. Reading creates nothing.

@@ -286,7 +286,7 @@ impl<'t, 'd> Fields<'t, 'd> {
         let written = || schema.fields.iter().filter(|(_, field)| field.is_settable());
         let properties: Map<String, Json> = written().map(|(name, one)| (name.to_string(), self.field(one))).collect();
         let required: Vec<&str> = written().filter(|(_, one)| one.required).map(|(name, _)| name.as_ref()).collect();
-        let mut object = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        let mut object = json!({"type": "object", "properties": properties, "additionalProperties": schema.open});
         if !required.is_empty() {
             object["required"] = json!(required);
         }

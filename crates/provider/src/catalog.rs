@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Expr, Field, IndexMap, Name, ReplaceOrder, Schema, Type, Value};
+use blueprint::{Expr, Field, IndexMap, Name, ReplaceOrder, Schema, Standing, Type, Value};
 use expr::FunctionDef;
 
 use crate::lazy::plain_name;
@@ -68,6 +68,35 @@ pub struct ResourceType {
     pub capabilities: Capabilities,
     /// The version of its records.
     pub schema_version: u32,
+    /// What may be read of a thing, for dialects that tell attributes from fields.
+    pub attributes: Attributes,
+    /// What a document may say of how updates are carried out; none if nothing.
+    pub update_policy: Option<Arc<Schema>>,
+    /// The service that it talks to, where one is known.
+    pub service: Option<Name>,
+    /// How far it is meant to be used.
+    pub standing: Standing,
+}
+
+/// What may be read of a thing, for dialects that tell attributes from fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Attributes {
+    /// Every field, under its own name.
+    #[default]
+    Fields,
+    /// These alone, each with the field that holds it.
+    Listed(IndexMap<Name, Name>),
+    /// Any name; what no field holds is null.
+    Anything,
+}
+
+/// What an attribute of a type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute<'a> {
+    /// A field holds it.
+    Field(&'a str),
+    /// It is there and always null.
+    Nothing,
 }
 
 /// What the engine may or must ask about a type; what is not said here is not asked.
@@ -83,11 +112,23 @@ pub struct Capabilities {
     pub imports: bool,
     /// Whether a create was made can always be told afterwards, by its token.
     pub finds: bool,
+    /// A snapshot of a thing can be taken before it is deleted.
+    pub snapshots: bool,
+    /// Only described: nobody here can manage such a thing, even where the namespace has a provider.
+    pub described_only: bool,
 }
 
 impl Default for Capabilities {
     fn default() -> Capabilities {
-        Capabilities { checks: false, plans: false, reads: true, imports: true, finds: false }
+        Capabilities {
+            checks: false,
+            plans: false,
+            reads: true,
+            imports: true,
+            finds: false,
+            snapshots: false,
+            described_only: false,
+        }
     }
 }
 
@@ -382,9 +423,17 @@ impl Catalogs {
         (Catalogs { by_namespace, link_kinds }, twice)
     }
 
-    /// The namespace of a type name: what stands before the first `/`.
+    /// The namespace of a type name: what stands before the first `/`; where there is none, before the last `::`, as in
+    /// `OS::Heat::Value`. A name with neither is itself one of a namespace.
     pub fn namespace_of(type_name: &str) -> &str {
-        type_name.split_once('/').map_or(type_name, |(namespace, _)| namespace)
+        let parts = type_name.split_once('/').or_else(|| type_name.rsplit_once("::"));
+        parts.map_or(type_name, |(namespace, _)| namespace)
+    }
+
+    /// What a type is called within its group: what stands behind the last `/` or `::`.
+    pub fn last_name_of(type_name: &str) -> &str {
+        let last = type_name.rsplit('/').next().unwrap_or(type_name);
+        last.rsplit("::").next().unwrap_or(last)
     }
 
     /// The catalogue that offers a namespace.
@@ -489,8 +538,104 @@ impl ResourceType {
         self.schema.fields.get(name)
     }
 
+    /// What an attribute of that name is; none if there is no such attribute.
+    pub fn attribute<'a>(&'a self, name: &str) -> Option<Attribute<'a>> {
+        let own = || self.schema.fields.get_key_value(name).map(|(name, _)| Attribute::Field(name));
+        match &self.attributes {
+            Attributes::Fields => own(),
+            Attributes::Listed(listed) => listed.get(name).map(|field| Attribute::Field(field)),
+            Attributes::Anything => own().or(Some(Attribute::Nothing)),
+        }
+    }
+
+    /// The attributes that have a name, each with the field that holds it.
+    pub fn attribute_names(&self) -> impl Iterator<Item = (&Name, &Name)> {
+        let listed = match &self.attributes {
+            Attributes::Listed(listed) => Some(listed),
+            Attributes::Fields | Attributes::Anything => None,
+        };
+        let fields = (self.attributes == Attributes::Fields).then_some(&self.schema.fields);
+        listed.into_iter().flatten().chain(fields.into_iter().flat_map(|fields| fields.keys().map(|name| (name, name))))
+    }
+
     /// Fields of the spec whose values no two things may share.
     pub fn unique_fields(&self) -> impl Iterator<Item = &Name> {
         self.schema.fields.iter().filter(|(_, field)| field.unique).map(|(name, _)| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_catalog;
+
+    #[test]
+    fn a_namespace_ends_at_the_first_slash_or_the_last_pair_of_colons() {
+        for (name, namespace, last) in [
+            ("local/file", "local", "file"),
+            ("aws/ec2/vpc", "aws", "vpc"),
+            ("OS::Heat::Value", "OS::Heat", "Value"),
+            ("OS::Neutron::LBaaS::Pool", "OS::Neutron::LBaaS", "Pool"),
+            ("AWS::EC2::Instance", "AWS::EC2", "Instance"),
+            ("OS::Nova", "OS", "Nova"),
+            ("a::b/c::d", "a::b", "d"),
+            ("alone", "alone", "alone"),
+            ("", "", ""),
+        ] {
+            assert_eq!((Catalogs::namespace_of(name), Catalogs::last_name_of(name)), (namespace, last), "{name}");
+        }
+    }
+
+    fn shelf(more: &str) -> Result<Arc<ResourceType>, String> {
+        let text = format!(
+            r#"{{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"], "resourceTypes": {{"OS::Shop::Shelf": {{
+                "fields": {{"width": {{"kind": "integer"}}, "id": {{"kind": "string", "computed": true}}}}, {more}}}}}}}"#
+        );
+        let catalog = read_catalog(&text).map_err(|error| error.to_string())?;
+        Ok(catalog.resource_type("OS::Shop::Shelf").expect("it was just read"))
+    }
+
+    #[test]
+    fn types_are_found_by_names_with_colons() {
+        let text = r#"{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"],
+            "resourceTypes": {"OS::Shop::Shelf": {}, "OS::Shop::Far::Shelf": {}}}"#;
+        let (catalogs, twice) = Catalogs::new([Arc::new(read_catalog(text).unwrap())]);
+        assert!(twice.is_empty());
+        assert!(matches!(catalogs.resource_type("OS::Shop::Far::Shelf"), TypeRef::Known(_)));
+        assert!(matches!(catalogs.resource_type("OS::Shop::Till"), TypeRef::UnknownType));
+        assert!(matches!(catalogs.resource_type("OS::Shoe::Shelf"), TypeRef::UnknownNamespace));
+        for (namespace, name) in [("OS::Shop", "OS::Shop"), ("OS::Shop", "OS::Shop::"), ("OS::Shop", "OS::Shop::A::B")]
+        {
+            let text = format!(r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{name}": {{}}}}}}"#);
+            assert!(read_catalog(&text).is_err(), "{name}");
+        }
+        assert!(read_catalog(r#"{"format": 1, "namespace": "OS::"}"#).is_err());
+    }
+
+    #[test]
+    fn attributes_are_fields_unless_they_are_listed() {
+        let fields = shelf(r#""docs": """#).unwrap();
+        assert_eq!(fields.attribute("width"), Some(Attribute::Field("width")));
+        assert_eq!(fields.attribute_names().count(), 2);
+        let listed = shelf(r#""attributes": {"ref": "id"}"#).unwrap();
+        assert_eq!((listed.attribute("ref"), listed.attribute("width")), (Some(Attribute::Field("id")), None));
+        assert_eq!(listed.attribute_names().map(|(name, _)| name.as_ref()).collect::<Vec<_>>(), ["ref"]);
+        let any = shelf(r#""attributes": "any""#).unwrap();
+        assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Field("id")), Some(Attribute::Nothing)));
+        assert!(shelf(r#""attributes": {"ref": "ids"}"#).unwrap_err().contains("there is no field `ids`"));
+        assert!(shelf(r#""attributes": "all""#).is_err());
+    }
+
+    #[test]
+    fn what_else_is_said_of_a_type_is_kept() {
+        let ty = shelf(
+            r#""standing": "deprecated", "service": "shop", "updatePolicy": {"batch": {"kind": "integer"}},
+            "capabilities": {"snapshots": true, "describedOnly": true}"#,
+        )
+        .unwrap();
+        assert_eq!((ty.standing, ty.service.as_deref()), (Standing::Deprecated, Some("shop")));
+        assert!(ty.update_policy.as_ref().is_some_and(|policy| policy.fields.contains_key("batch")));
+        assert!(ty.capabilities.snapshots && ty.capabilities.described_only);
+        assert!(shelf(r#""standing": "odd""#).unwrap_err().contains("`odd` is no standing"));
     }
 }

@@ -19,8 +19,8 @@ use expr::{FunctionDef, FunctionTable, Parameter, Purity, Returns};
 pub use self::pace::read_limits;
 use self::reader::{Object, Place};
 use crate::{
-    AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, OptionOf,
-    Rejection, ResourceType, Setting, TransformDef, TypeSource,
+    AbstractType, Annotation, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField,
+    OptionOf, Rejection, ResourceType, Setting, TransformDef, TypeSource,
 };
 
 /// A catalogue cannot be used.
@@ -136,7 +136,7 @@ fn namespaces(object: &Object<'_>) -> Result<Vec<Name>, CatalogError> {
         _ => object.texts("namespace")?,
     };
     for (at, name) in namespaces.iter().enumerate() {
-        if name.is_empty() || name.contains(['/', ' ']) {
+        if name.contains(['/', ' ']) || name.split("::").any(str::is_empty) {
             return Err(object.error("namespace", format!("`{name}` is no namespace")));
         }
         if namespaces[..at].contains(name) {
@@ -155,8 +155,11 @@ fn in_namespace(name: &Name, catalog: &Catalog, place: &Place<'_>) -> Result<(),
     if !catalog.namespaces.iter().any(|own| own.as_ref() == namespace) {
         return Err(place.error(format!("`{name}` lies outside the namespace of the catalogue")));
     }
-    if name.split('/').count() < 2 || name.split('/').any(str::is_empty) {
-        return Err(place.error(format!("`{name}` is no name of a type, such as `{namespace}/file`")));
+    let rest = name.strip_prefix(namespace).unwrap_or_default();
+    let rest = rest.strip_prefix('/').or_else(|| rest.strip_prefix("::")).unwrap_or_default();
+    if rest.split('/').any(str::is_empty) {
+        let between = if namespace.contains("::") { "::" } else { "/" };
+        return Err(place.error(format!("`{name}` is no name of a type, such as `{namespace}{between}file`")));
     }
     Ok(())
 }
@@ -174,6 +177,11 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
                 "docs",
                 "example",
                 "fields",
+                "open",
+                "attributes",
+                "updatePolicy",
+                "service",
+                "standing",
                 "idField",
                 "replaceOrder",
                 "needsStable",
@@ -190,6 +198,8 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
         {
             return Err(object.error("idField", format!("there is no field `{field}`")));
         }
+        let attributes = attributes(&object, &schema)?;
+        let update_policy = object.has("updatePolicy").then(|| fields::schema(&object, "updatePolicy")).transpose()?;
         let replace_order = match object.text("replaceOrder")?.as_deref() {
             None | Some("delete-first") => ReplaceOrder::DeleteFirst,
             Some("create-first") => ReplaceOrder::CreateFirst,
@@ -209,6 +219,10 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
             annotations: annotations(&object)?,
             capabilities: capabilities(&object)?,
             schema_version: object.small_count("schemaVersion")?.unwrap_or(0),
+            attributes,
+            update_policy,
+            service: object.text("service")?,
+            standing: fields::standing(&object)?,
         };
         catalog.resource_types.insert(name.clone(), Arc::new(resource_type));
     }
@@ -222,6 +236,27 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
         }
     }
     Ok(())
+}
+
+/// `attributes`: a map of names to fields, or the word `any`; every field if it is not written.
+fn attributes(object: &Object<'_>, schema: &Schema) -> Result<Attributes, CatalogError> {
+    match object.get("attributes") {
+        None => return Ok(Attributes::Fields),
+        Some(Value::Text(word)) if word.as_ref() == "any" => return Ok(Attributes::Anything),
+        Some(Value::Text(_)) => return Err(object.error("attributes", "must be an object, or the word `any`")),
+        Some(_) => {}
+    }
+    let all = object.place.key("attributes");
+    let mut attributes = IndexMap::default();
+    for (name, field) in object.entries("attributes")? {
+        let place = all.key(name);
+        let field = reader::text(field, &place)?;
+        if !schema.fields.contains_key(&field) {
+            return Err(place.error(format!("there is no field `{field}`")));
+        }
+        attributes.insert(name.clone(), field);
+    }
+    Ok(Attributes::Listed(attributes))
 }
 
 /// Whether a type should be in this catalogue, by its namespace, and is not.
@@ -250,7 +285,8 @@ fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, Ca
 fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
     let Some(value) = object.get("capabilities") else { return Ok(Capabilities::default()) };
     let place = object.place.key("capabilities");
-    let object = Object::new(value, &place, &["checks", "plans", "reads", "imports", "finds"])?;
+    let object =
+        Object::new(value, &place, &["checks", "plans", "reads", "imports", "finds", "snapshots", "describedOnly"])?;
     let usual = Capabilities::default();
     let capabilities = Capabilities {
         checks: object.flag_or("checks", usual.checks)?,
@@ -258,6 +294,8 @@ fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
         reads: object.flag_or("reads", usual.reads)?,
         imports: object.flag_or("imports", usual.imports)?,
         finds: object.flag_or("finds", usual.finds)?,
+        snapshots: object.flag_or("snapshots", usual.snapshots)?,
+        described_only: object.flag_or("describedOnly", usual.described_only)?,
     };
     if capabilities.imports && !capabilities.reads && object.has("imports") {
         return Err(object.error("imports", "what cannot be read cannot be imported"));

@@ -23,8 +23,8 @@ use blueprint::{Address, Kind, Map, Name, Schema, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, ApplyRequest, Call, Catalog, Catalogs, CheckRequest, Direction, ErrorKind, Fit, Operation, PlanRequest,
-    Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
+    Applied, ApplyRequest, Call, Catalog, Catalogs, CheckRequest, Checked, Direction, ErrorKind, Fit, Operation,
+    PlanRequest, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
 };
 
 pub use transforms::transforms;
@@ -303,12 +303,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let request = CheckRequest { type_name: &self.case.type_name, spec: sent };
         match self.heard(provider.check(&call, request).await) {
             Ok(checked) => {
-                for (path, message) in checked.rejected.iter().chain(&checked.warnings) {
-                    self.say(message.clone());
-                    if checked.rejected.iter().any(|rejected| rejected.0 == *path) {
-                        self.fail(format!("check refuses the spec of the case at `{path}`: {message}"));
-                    }
+                let Checked { rejected, mismatched, outside, warnings } = checked;
+                for (path, message) in rejected.into_iter().chain(mismatched).chain(outside) {
+                    self.fail(format!("check refuses the spec of the case at `{path}`: {message}"));
+                    self.say(message);
                 }
+                warnings.into_iter().for_each(|(_, message)| self.say(message));
             }
             Err(error) => self.fail(format!("check failed: {error}")),
         }

@@ -55,6 +55,10 @@ pub struct CheckRequest<'a> {
 pub struct Checked {
     /// Field path (dots, `[n]`; empty for the spec as a whole) and why it is refused.
     pub rejected: Vec<(String, String)>,
+    /// Field path and why its value is of the wrong kind, where that depends on other fields.
+    pub mismatched: Vec<(String, String)>,
+    /// Field path and why its value is outside the limits that other fields set it.
+    pub outside: Vec<(String, String)>,
     /// Field path and what is worth knowing.
     pub warnings: Vec<(String, String)>,
 }

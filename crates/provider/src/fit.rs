@@ -33,7 +33,8 @@ pub enum Direction {
 /// Compares values with fields. Keeps compiled patterns, so one of it serves many calls.
 #[derive(Debug, Default)]
 pub struct Fit {
-    patterns: Mutex<HashMap<Name, Option<Regex>>>,
+    /// By pattern, and whether it must match all of a text.
+    patterns: Mutex<HashMap<(Name, bool), Option<Regex>>>,
 }
 
 impl Fit {
@@ -63,7 +64,14 @@ impl Fit {
                 path.push('.');
             }
             path.push_str(name);
-            let Some(field) = schema.fields.get(name) else { return Some("there is no such field".into()) };
+            let Some(field) = schema.fields.get(name) else {
+                let problem = if schema.open { plain(value, path) } else { Some("there is no such field".into()) };
+                if problem.is_some() {
+                    return problem;
+                }
+                path.truncate(before);
+                continue;
+            };
             if direction == Direction::Sent && !field.is_settable() {
                 return Some("is filled in by the provider".into());
             }
@@ -73,7 +81,7 @@ impl Fit {
             path.truncate(before);
         }
         // Every key has been found in the schema: with as many keys as fields nothing can be missing.
-        if map.len() < schema.fields.len() {
+        if schema.open || map.len() < schema.fields.len() {
             for (name, field) in &schema.fields {
                 let needed = match direction {
                     Direction::Sent => field.required,
@@ -107,7 +115,7 @@ impl Fit {
                 if limits.max_length.is_some_and(|most| length() > most) {
                     return Some("is too long".into());
                 }
-                if limits.pattern.as_ref().is_some_and(|pattern| !self.matches(pattern, text)) {
+                if limits.pattern.as_ref().is_some_and(|pattern| !self.matches(pattern, limits.whole, text)) {
                     return Some("does not match its pattern".into());
                 }
             }
@@ -132,6 +140,12 @@ impl Fit {
                 }
             }
             (Kind::Map(field), Value::Map(entries)) => {
+                if limits.min_items.is_some_and(|least| (entries.len() as u64) < least) {
+                    return Some("has too few entries".into());
+                }
+                if limits.max_items.is_some_and(|most| entries.len() as u64 > most) {
+                    return Some("has too many entries".into());
+                }
                 for (key, value) in entries.iter() {
                     let before = path.len();
                     path.push('.');
@@ -161,9 +175,13 @@ impl Fit {
         allowed(value, field)
     }
 
-    fn matches(&self, pattern: &Name, text: &str) -> bool {
+    fn matches(&self, pattern: &Name, whole: bool, text: &str) -> bool {
         let Ok(mut patterns) = self.patterns.lock() else { return true };
-        let regex = patterns.entry(pattern.clone()).or_insert_with(|| Regex::new(pattern).ok());
+        let compiled = || match whole {
+            true => Regex::new(&format!(r"\A(?:{pattern})\z")).ok(),
+            false => Regex::new(pattern).ok(),
+        };
+        let regex = patterns.entry((pattern.clone(), whole)).or_insert_with(compiled);
         regex.as_ref().is_none_or(|regex| regex.is_match(text))
     }
 }
@@ -206,6 +224,11 @@ fn limited(number: f64, field: &Field) -> Option<String> {
     if field.constraint.max.is_some_and(|most| number > most) {
         return Some("is too large".into());
     }
+    if let Some((step, offset)) = field.constraint.modulo
+        && (number - offset as f64) % step as f64 != 0.0
+    {
+        return Some("is no such multiple".into());
+    }
     None
 }
 
@@ -218,5 +241,45 @@ fn found(value: &Value) -> String {
         word @ ("integer" | "array" | "object" | "asset") => format!("an {word}"),
         word @ "none" => word.into(),
         word => format!("a {word}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_catalog;
+
+    /// What is wrong with a spec of a type with these fields.
+    fn problem(fields: &str, spec: &str) -> Option<String> {
+        let text = format!(r#"{{"format": 1, "namespace": "x", "resourceTypes": {{"x/a": {{{fields}}}}}}}"#);
+        let catalog = read_catalog(&text).unwrap();
+        let value: Value = serde_json::from_str(spec).unwrap();
+        let schema = &catalog.resource_types["x/a"].schema;
+        Fit::new().fields(&value, schema, Direction::Sent).map(|misfit| format!("{}: {}", misfit.path, misfit.message))
+    }
+
+    #[test]
+    fn an_open_schema_takes_any_plain_field_beside_its_own() {
+        let open = r#""open": true, "fields": {"a": {"kind": "integer", "required": true}}"#;
+        assert_eq!(problem(open, r#"{"a": 1, "b": {"c": [null]}}"#), None);
+        assert_eq!(problem(open, r#"{"a": "1", "b": 2}"#).unwrap(), "a: must be an integer, found a string");
+        assert_eq!(problem(open, r#"{"b": 2}"#).unwrap(), ": `a` is missing");
+        assert_eq!(problem(r#""fields": {}"#, r#"{"b": 2}"#).unwrap(), "b: there is no such field");
+    }
+
+    #[test]
+    fn limits_of_numbers_texts_and_maps_hold() {
+        let odd = r#""fields": {"n": {"kind": "integer", "modulo": [2, 1]}}"#;
+        assert_eq!((problem(odd, r#"{"n": 7}"#), problem(odd, r#"{"n": -3}"#)), (None, None));
+        assert!(problem(odd, r#"{"n": 4}"#).is_some());
+        let part = r#""fields": {"t": {"kind": "string", "pattern": "a|ab"}}"#;
+        let whole = r#""fields": {"t": {"kind": "string", "pattern": "a|b", "whole": true}}"#;
+        assert_eq!(problem(part, r#"{"t": "xax"}"#), None);
+        assert_eq!(problem(whole, r#"{"t": "b"}"#), None);
+        assert!(problem(whole, r#"{"t": "ab"}"#).is_some() && problem(whole, r#"{"t": "a\n"}"#).is_some());
+        let map = r#""fields": {"m": {"kind": "map", "minItems": 1, "maxItems": 2}}"#;
+        assert_eq!(problem(map, r#"{"m": {"a": 1}}"#), None);
+        assert_eq!(problem(map, r#"{"m": {}}"#).unwrap(), "m: has too few entries");
+        assert_eq!(problem(map, r#"{"m": {"a": 1, "b": 1, "c": 1}}"#).unwrap(), "m: has too many entries");
     }
 }

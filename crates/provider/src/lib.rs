@@ -20,9 +20,9 @@ mod scrub;
 pub mod transform;
 
 pub use catalog::{
-    AbstractType, Annotation, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField, FilterType,
-    LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection, ResourceType, Setting,
-    Side, TransformDef, TypeRef,
+    AbstractType, Annotation, Attribute, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType,
+    FilterField, FilterType, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection,
+    ResourceType, Setting, Side, TransformDef, TypeRef,
 };
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
 pub use catalogs::combine;

@@ -70,6 +70,14 @@ fn contradictions_are_refused_at_their_place() {
         (r#"{"kind": "string", "trackDrift": true}"#, ".trackDrift"),
         (r#"{"kind": "string", "items": {"kind": "any"}}"#, ".items"),
         (r#"{"kind": "object"}"#, ""),
+        (r#"{"kind": "string", "open": true}"#, ".open"),
+        (r#"{"kind": "string", "whole": true}"#, ".whole"),
+        (r#"{"kind": "string", "modulo": [2, 1]}"#, ".modulo"),
+        (r#"{"kind": "integer", "modulo": [0, 1]}"#, ".modulo"),
+        (r#"{"kind": "integer", "modulo": [2]}"#, ".modulo"),
+        (r#"{"kind": "integer", "mustRecreate": true, "immutable": true}"#, ".immutable"),
+        (r#"{"kind": "string", "standing": "old"}"#, ".standing"),
+        (r#"{"kind": "string", "minItems": 1}"#, ".minItems"),
     ] {
         let found = field(text);
         assert!(found.contains(&at(place)), "{text}: {found}");

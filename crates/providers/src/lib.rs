@@ -4,6 +4,7 @@
 
 pub mod aws;
 pub mod fake;
+pub mod heat;
 pub mod http;
 pub mod local;
 pub mod random;

@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
 
 /// Whether a type is that one, or of that namespace or group: whole segments count.
 fn begins(name: &str, begin: &str) -> bool {
-    name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("::"))
 }
 
 /// A line for each definition: indented throughout, a schema with many types would be blanks for the greater part.

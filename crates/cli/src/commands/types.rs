@@ -22,11 +22,16 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
     let catalogs = &registry.catalogs;
     match arguments.name.as_deref() {
         None => list(catalogs.iter().map(AsRef::as_ref), "", report),
-        Some(name) if !name.contains('/') => match (catalogs.of(name), catalogs.transform(name)) {
-            (Some(catalog), _) => list(std::iter::once(catalog.as_ref()), name, report),
-            (None, Some(transform)) => transform_text(transform, report),
-            (None, None) => return Err(unknown(name, catalogs.namespaces().chain(catalogs.transform_names()))),
-        },
+        Some(name) if !name.contains('/') && (!name.contains("::") || catalogs.of(name).is_some()) => {
+            match (catalogs.of(name), catalogs.transform(name)) {
+                (Some(catalog), _) => list(std::iter::once(catalog.as_ref()), name, report),
+                (None, Some(transform)) => transform_text(transform, report),
+                (None, None) if !below_all(catalogs, name).is_empty() => {
+                    list(below_all(catalogs, name).into_iter(), name, report);
+                }
+                (None, None) => return Err(unknown(name, catalogs.namespaces().chain(catalogs.transform_names()))),
+            }
+        }
         Some(name) => match group(catalogs, name) {
             Some(catalog) => list(std::iter::once(catalog), name, report),
             None => one(name, &registry, report)?,
@@ -41,14 +46,25 @@ fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
     let is_type = catalog.resource_type(name).is_some()
         || catalog.data_source_type(name).is_some()
         || catalog.variable_type(name).is_some();
-    let below = below(name);
-    let mut names = catalog.resource_type_names().chain(catalog.data_source_type_names());
-    (!is_type && names.any(|one| plain_name(one).starts_with(&below))).then_some(catalog.as_ref())
+    (!is_type && has_below(catalog, name)).then_some(catalog.as_ref())
 }
 
-/// How names below a name begin, spelt loosely.
-fn below(name: &str) -> String {
-    format!("{}/", plain_name(name.trim_end_matches('/')))
+/// The catalogues whose namespaces begin with a name, as `OS::Nova` does with `OS`.
+fn below_all<'c>(catalogs: &'c Catalogs, name: &str) -> Vec<&'c Catalog> {
+    catalogs.iter().filter(|catalog| has_below(catalog, name)).map(AsRef::as_ref).collect()
+}
+
+fn has_below(catalog: &Catalog, name: &str) -> bool {
+    let below = plain_name(name);
+    let mut names = catalog.resource_type_names().chain(catalog.data_source_type_names());
+    names.any(|one| is_below(one, &below))
+}
+
+/// Whether a type's name lies below a name in plain form: whole segments count.
+fn is_below(one: &str, plain: &str) -> bool {
+    let one = plain_name(one);
+    let rest = one.strip_prefix(plain.trim_end_matches(['/', ':']));
+    rest.is_some_and(|rest| rest.starts_with('/') || rest.starts_with("::"))
 }
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError {
@@ -66,8 +82,8 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
     let paint = report.terminal.out;
     let mut text = String::new();
     let mut all = Vec::new();
-    let below = below(name);
-    let is_listed = |one: &str| name.is_empty() || plain_name(one).starts_with(&below);
+    let below = plain_name(name);
+    let is_listed = |one: &str| name.is_empty() || is_below(one, &below);
     for catalog in catalogs {
         let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
         // Types that would have to be read first say nothing but their names.
@@ -89,8 +105,13 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
         let entries: Vec<(&str, &str, &Name)> =
             resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
-        let about = wrap::hanging(&catalog.docs, namespace.chars().count() + 1, wrap::columns());
-        text.push_str(&format!("{} {about}\n", paint.bold(namespace)));
+        let head = if catalog.namespaces.len() > 1 && !name.is_empty() { name } else { namespace };
+        let about = wrap::hanging(&catalog.docs, head.chars().count() + 1, wrap::columns());
+        text.push_str(&format!("{} {about}\n", paint.bold(head)));
+        if name.is_empty() && catalog.source.is_some() && catalog.namespaces.len() > 1 {
+            text.push_str(&format!("{}\n", counted(catalog, paint)));
+            continue;
+        }
         if name.is_empty() && catalog.source.is_some() {
             text.push_str(&format!(
                 "  {} types of resources: `cyan types {namespace}` lists them\n\n",
@@ -116,6 +137,18 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
     if !report.is_json() {
         report.terminal.data(&text);
     }
+}
+
+/// The namespaces of a catalogue and how many types of resources each has.
+fn counted(catalog: &Catalog, paint: Paint) -> String {
+    let mut counts: IndexMap<&str, usize> = catalog.namespaces.iter().map(|name| (name.as_ref(), 0)).collect();
+    for name in catalog.resource_type_names() {
+        *counts.entry(Catalogs::namespace_of(name)).or_default() += 1;
+    }
+    let types = |count: usize| if count == 1 { "1 type".to_owned() } else { format!("{count} types") };
+    let rows: Vec<Vec<String>> =
+        counts.into_iter().map(|(name, count)| vec![format!("  {name}"), types(count)]).collect();
+    table(&["", ""], &rows, paint).split_once('\n').map_or_else(String::new, |(_, rows)| rows.to_owned())
 }
 
 fn first_sentence(docs: &str) -> String {

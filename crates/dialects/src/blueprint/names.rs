@@ -19,14 +19,16 @@ fn is_plain(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(is_name_byte)
 }
 
-/// Whether a text has the form of a type's name: 2 or 3 segments.
+/// Whether a text has the form of a type's name: 2 or 3 segments with `/` between them, or at least 2 with `::`, as in the names
+/// of other orchestrators' types.
 pub(super) fn is_type_name(name: &str) -> bool {
+    let (between, most) = if name.contains('/') { ("/", 3) } else { ("::", usize::MAX) };
     let mut segments = 0;
-    let well_formed = name.split('/').all(|segment| {
+    let well_formed = name.split(between).all(|segment| {
         segments += 1;
         !segment.is_empty() && segment.bytes().all(is_name_byte)
     });
-    well_formed && (2..=3).contains(&segments)
+    well_formed && (2..=most).contains(&segments)
 }
 
 impl Lowering<'_> {

@@ -145,6 +145,10 @@ impl Conforming<'_> {
 
     fn put(&mut self, out: &mut Map, schema: &Schema, key: &Name, value: &Value, at: At<'_>) {
         let Some(field) = schema.fields.get(key) else {
+            if schema.open {
+                out.insert(key.clone(), value.clone());
+                return;
+            }
             self.found.push(unknown_field(key, schema, at.span));
             out.insert(key.clone(), value.clone());
             return;

@@ -13,15 +13,19 @@ use super::codes;
 #[derive(Default)]
 pub(super) struct Patterns {
     compiled: IndexMap<Name, Option<Regex>>,
+    /// Those that must match the whole text.
+    whole: IndexMap<Name, Option<Regex>>,
 }
 
 impl Patterns {
-    /// Whether a pattern is found in a text; one that does not compile is the catalogue's mistake and matches all.
-    fn matches(&mut self, pattern: &Name, text: &str) -> bool {
-        if !self.compiled.contains_key(pattern) {
-            self.compiled.insert(pattern.clone(), Regex::new(pattern).ok());
+    /// Whether a pattern is found in a text, or matches all of it; one that does not compile is the catalogue's mistake and fits all.
+    fn matches(&mut self, pattern: &Name, whole: bool, text: &str) -> bool {
+        let compiled = if whole { &mut self.whole } else { &mut self.compiled };
+        if !compiled.contains_key(pattern) {
+            let regex = if whole { Regex::new(&format!(r"\A(?:{pattern})\z")) } else { Regex::new(pattern) };
+            compiled.insert(pattern.clone(), regex.ok());
         }
-        self.compiled.get(pattern).and_then(Option::as_ref).is_none_or(|regex| regex.is_match(text))
+        compiled.get(pattern).and_then(Option::as_ref).is_none_or(|regex| regex.is_match(text))
     }
 
     /// Why a value of the right kind is outside the field's list or limits. Secret values are not shown.
@@ -54,7 +58,11 @@ impl Patterns {
                 match (below, above) {
                     (Some(min), _) => Some(format!("must be at least {}", number(min))),
                     (_, Some(max)) => Some(format!("must be at most {}", number(max))),
-                    _ => None,
+                    _ => {
+                        let (step, offset) = limits.modulo.filter(|modulo| !is_multiple(value, *modulo))?;
+                        let more = if offset == 0 { String::new() } else { format!(" and {offset} more") };
+                        Some(format!("must be a multiple of {step}{more}"))
+                    }
                 }
             }
             Value::Text(text) => {
@@ -65,12 +73,21 @@ impl Patterns {
                 if let Some(most) = limits.max_length.filter(|most| count() > *most) {
                     return Some(format!("must have at most {most} character{}, not {}", plural(most), count()));
                 }
-                let pattern = limits.pattern.as_ref().filter(|pattern| !self.matches(pattern, text))?;
+                let pattern = limits.pattern.as_ref().filter(|pattern| !self.matches(pattern, limits.whole, text))?;
                 Some(format!("must match `{pattern}`"))
             }
             Value::List(items) | Value::Set(items) => items_problem(items.len(), items.len(), field),
+            Value::Map(entries) => items_problem(entries.len(), entries.len(), field),
             _ => None,
         }
+    }
+}
+
+/// Whether a number less an offset is a multiple of a step; with a step of 0 anything is.
+fn is_multiple(value: &Value, (step, offset): (i64, i64)) -> bool {
+    match value {
+        Value::Int(number) if step != 0 => (i128::from(*number) - i128::from(offset)) % i128::from(step) == 0,
+        _ => true,
     }
 }
 

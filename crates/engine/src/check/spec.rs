@@ -49,6 +49,10 @@ impl Checker<'_> {
     fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: Place<'_>) {
         for (key, value) in entries {
             let Some(field) = schema.fields.get(&key.item) else {
+                if schema.open {
+                    self.free(value, place);
+                    continue;
+                }
                 self.found.push(unknown_field(&key.item, schema, key.span));
                 self.examine(value, place);
                 continue;
@@ -223,7 +227,7 @@ fn fits(value: &Expr, field: &Field) -> bool {
                 schema
                     .fields
                     .get(&key.item)
-                    .is_some_and(|field| field.is_settable() && (is_null(value) || fits(value, field)))
+                    .map_or(schema.open, |field| field.is_settable() && (is_null(value) || fits(value, field)))
             });
             let mut required = schema.fields.iter().filter(|(_, field)| field.required && field.default.is_none());
             known && required.all(|(name, _)| entries.iter().any(|(key, value)| key.item == *name && is_given(value)))

@@ -567,6 +567,7 @@ mod tests {
             fields: [("name".into(), Field::of(Kind::String)), ("key".into(), Field::of(Kind::String))]
                 .into_iter()
                 .collect(),
+            open: false,
         };
         let items = Kind::Array(Arc::new(Field::of(Kind::Object(Arc::new(item)))));
         Field { keyed_by: Some("name".into()), ..Field::of(items) }
@@ -588,8 +589,8 @@ mod tests {
     #[test]
     fn what_the_schema_calls_sensitive_is_hidden_whatever_it_was_before() {
         let secret = Field { sensitive: true, ..Field::of(Kind::String) };
-        let schema =
-            Schema { fields: [("key".into(), secret), ("name".into(), Field::of(Kind::String))].into_iter().collect() };
+        let fields = [("key".into(), secret), ("name".into(), Field::of(Kind::String))].into_iter().collect();
+        let schema = Schema { fields, open: false };
         let marked = mark_fields(&schema, &read(r#"{"name":"n","key":"hidden"}"#), &Value::Null);
         assert_eq!(marked.to_string(), r#"{"name": "n", "key": (secret)}"#);
     }
@@ -597,7 +598,7 @@ mod tests {
     #[test]
     fn a_union_with_a_sensitive_branch_is_hidden() {
         let secret = Field { sensitive: true, ..Field::of(Kind::String) };
-        let object = Schema { fields: [("token".into(), secret)].into_iter().collect() };
+        let object = Schema { fields: [("token".into(), secret)].into_iter().collect(), open: false };
         let union =
             Field::of(Kind::Union(Arc::new(vec![Field::of(Kind::String), Field::of(Kind::Object(Arc::new(object)))])));
         assert_eq!(mark_like(&read(r#"{"token":"hidden"}"#), None, Some(&union)).to_string(), "(secret)");

@@ -54,7 +54,8 @@ impl Secrets {
 
     /// What was found out about a spec, in clean words.
     pub(super) fn checked(&self, mut checked: Checked) -> Checked {
-        for (_, words) in checked.rejected.iter_mut().chain(&mut checked.warnings) {
+        let Checked { rejected, mismatched, outside, warnings } = &mut checked;
+        for (_, words) in rejected.iter_mut().chain(mismatched).chain(outside).chain(warnings) {
             *words = self.clean(words);
         }
         checked

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Type, Value};
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Standing, Type, Value};
 use regex::Regex;
 
 use super::CatalogError;
@@ -23,6 +23,8 @@ const KEYS: &[&str] = &[
     "sensitive",
     "unique",
     "mustRecreate",
+    "immutable",
+    "standing",
     "changesOnUpdate",
     "ignoreDrift",
     "trackDrift",
@@ -37,6 +39,10 @@ const KEYS: &[&str] = &[
     "minItems",
     "maxItems",
     "pattern",
+    "whole",
+    "modulo",
+    "custom",
+    "open",
     "value",
     "docs",
     "about",
@@ -49,7 +55,7 @@ pub(super) fn schema(object: &Object<'_>, key: &str) -> Result<Arc<Schema>, Cata
     for (name, value) in object.entries(key)? {
         fields.insert(name.clone(), field(value, &place.key(name))?);
     }
-    Ok(Arc::new(Schema { fields }))
+    Ok(Arc::new(Schema { fields, open: object.flag("open")? }))
 }
 
 /// One field.
@@ -64,6 +70,9 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         min_items: object.count("minItems")?,
         max_items: object.count("maxItems")?,
         pattern: object.text("pattern")?,
+        whole: object.flag("whole")?,
+        modulo: modulo(&object)?,
+        custom: object.texts("custom")?,
     };
     let field = Field {
         kind,
@@ -76,6 +85,8 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         sensitive: object.flag("sensitive")?,
         unique: object.flag("unique")?,
         must_recreate: object.flag("mustRecreate")?,
+        immutable: object.flag("immutable")?,
+        standing: standing(&object)?,
         changes_on_update: object.flag("changesOnUpdate")?,
         ignore_drift: object.flag("ignoreDrift")?,
         track_drift: object.flag("trackDrift")?,
@@ -84,11 +95,30 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         keyed_by: object.text("keyedBy")?,
         allowed: object.items("allowed")?.to_vec(),
         constraint,
-        value: object.get("value").cloned(),
+        // A written null is what a simulation answers then.
+        value: object.has("value").then(|| object.get("value").cloned().unwrap_or_default()),
         docs: object.docs()?,
     };
     contradictions(&object, &field)?;
     Ok(field)
+}
+
+/// `modulo`, if written: a step other than 0 and an offset.
+fn modulo(object: &Object<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
+    match object.items("modulo")? {
+        [] if !object.has("modulo") => Ok(None),
+        [Value::Int(step), Value::Int(offset)] if *step != 0 => Ok(Some((*step, *offset))),
+        _ => Err(object.error("modulo", "must be a list of a step other than 0 and an offset")),
+    }
+}
+
+/// `standing`, if written.
+pub(super) fn standing(object: &Object<'_>) -> Result<Standing, CatalogError> {
+    let Some(word) = object.text("standing")? else { return Ok(Standing::Supported) };
+    Standing::of_word(&word).ok_or_else(|| {
+        let words: Vec<&str> = Standing::ALL.iter().map(|(_, word)| *word).collect();
+        object.error("standing", format!("`{word}` is no standing: one of {}", words.join(", ")))
+    })
 }
 
 fn kind(object: &Object<'_>) -> Result<Kind, CatalogError> {
@@ -129,7 +159,8 @@ fn kind(object: &Object<'_>) -> Result<Kind, CatalogError> {
             ));
         }
     };
-    for (key, of) in [("items", "array"), ("values", "map"), ("fields", "object"), ("of", "union")] {
+    for (key, of) in [("items", "array"), ("values", "map"), ("fields", "object"), ("open", "object"), ("of", "union")]
+    {
         if object.has(key) && word.as_ref() != of {
             return Err(object.error(key, format!("only a field of kind {of} has `{key}`")));
         }
@@ -143,9 +174,17 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
         _ => Ok(()),
     };
     let array = matches!(field.kind, Kind::Array(_));
-    of_kind(&["set", "keyedBy", "minItems", "maxItems"], array, "array")?;
+    of_kind(&["set", "keyedBy"], array, "array")?;
+    of_kind(&["minItems", "maxItems"], array || matches!(field.kind, Kind::Map(_)), "array or map")?;
     of_kind(&["min", "max"], matches!(field.kind, Kind::Integer | Kind::Float), "integer or float")?;
+    of_kind(&["modulo"], matches!(field.kind, Kind::Integer), "integer")?;
     of_kind(&["minLength", "maxLength", "pattern"], matches!(field.kind, Kind::String), "string")?;
+    if field.constraint.whole && field.constraint.pattern.is_none() {
+        return Err(object.error("whole", "only says something about a `pattern`"));
+    }
+    if field.immutable && field.must_recreate {
+        return Err(object.error("immutable", "a change is either refused or makes the thing anew"));
+    }
     if field.computed && field.required {
         return Err(object.error("required", "a computed field cannot be required"));
     }
@@ -157,7 +196,7 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
             return Err(object.error(key, "only stands on a computed field"));
         }
     }
-    for key in ["mustRecreate", "unique", "links", "default"] {
+    for key in ["mustRecreate", "immutable", "unique", "links", "default"] {
         if object.has(key) && !field.is_settable() {
             return Err(object.error(key, "only stands on a field that a document can set"));
         }

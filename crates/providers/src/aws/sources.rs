@@ -36,7 +36,7 @@ pub(super) fn data_source_type(ty: &ResourceType) -> DataSourceType {
         filters,
         exclusive: Vec::new(),
         required: Vec::new(),
-        schema: Arc::new(Schema { fields }),
+        schema: Arc::new(Schema { fields, open: false }),
         annotations: Vec::new(),
         rows: Vec::new(),
         acts: false,

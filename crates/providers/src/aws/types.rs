@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Value};
-use provider::{Capabilities, CustomType, DataSourceType, ResourceType, TypeSource};
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Standing, Value};
+use provider::{Attributes, Capabilities, CustomType, DataSourceType, ResourceType, TypeSource};
 
 use super::format::{Block, Entry, Malformed, Packed, PackedType, Shape, ShapeKind, ability, flag, mark};
 use super::{options, services, sources};
@@ -109,6 +109,10 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
         annotations: Vec::new(),
         capabilities: Capabilities { reads, imports: reads, ..Capabilities::default() },
         schema_version: 0,
+        attributes: Attributes::Fields,
+        update_policy: None,
+        service: None,
+        standing: Standing::Supported,
     })
 }
 
@@ -155,7 +159,7 @@ impl<'b> Making<'b> {
                     flagged(&mut field, member.flags);
                     fields.insert(member.name.as_ref().into(), field);
                 }
-                Kind::Object(Arc::new(Schema { fields }))
+                Kind::Object(Arc::new(Schema { fields, open: false }))
             }
             ShapeKind::Union(branches) => {
                 let branches: Result<Vec<Field>, Malformed> =
@@ -177,6 +181,7 @@ impl<'b> Making<'b> {
                 min_items: items.0,
                 max_items: items.1,
                 pattern: pattern.map(|pattern| self.name(pattern)),
+                ..Constraint::default()
             },
             ..Field::of(kind)
         };

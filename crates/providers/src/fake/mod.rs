@@ -341,7 +341,7 @@ impl Provider for FakeProvider {
             let resource_type = self.resource_type(request.type_name)?;
             let rejected =
                 rejected(&resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
-            Ok(Checked { rejected: rejected.collect(), warnings: Vec::new() })
+            Ok(Checked { rejected: rejected.collect(), ..Checked::default() })
         })
     }
 

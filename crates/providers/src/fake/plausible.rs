@@ -9,11 +9,12 @@
 //! Not here: values that the catalogue does declare (`values.rs`). No provider has code here: what an ARN, a URL or a time
 //! looks like is a matter of form, told by names.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use blueprint::{Field, IndexMap, Kind, Map, Name, ObjectType, Schema, Type, Value};
-use provider::{Direction, Fit};
+use provider::{Catalogs, Direction, Fit};
 use sha2::{Digest, Sha256};
 
 use super::pattern;
@@ -78,7 +79,7 @@ pub(super) struct Subject<'a> {
 
 /// What the document calls a thing: its field `name`, or `functionName` of a function, or the first field that is a name.
 pub(super) fn own_name<'a>(type_name: &str, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
-    let last = type_name.rsplit('/').next().unwrap_or(type_name).replace(['-', '_'], "").to_ascii_lowercase();
+    let last = Catalogs::last_name_of(type_name).replace(['-', '_'], "").to_ascii_lowercase();
     let text = |name: &str| sent.get(name).and_then(Value::as_text).filter(|text| !text.is_empty());
     let names =
         schema.fields.iter().filter(|(name, field)| name.to_ascii_lowercase().ends_with("name") && !field.sensitive);
@@ -236,7 +237,7 @@ impl Subject<'_> {
 
     /// The last segment of its type.
     fn kind(&self) -> &str {
-        self.type_name.rsplit('/').next().unwrap_or(self.type_name)
+        Catalogs::last_name_of(self.type_name)
     }
 
     /// Whether these words say what kind of thing it is.
@@ -259,7 +260,10 @@ impl Subject<'_> {
     }
 
     fn host(&self, path: &str) -> String {
-        let service = self.type_name.split('/').nth(1).unwrap_or(self.type_name);
+        let service: Cow<'_, str> = match self.type_name.split('/').nth(1) {
+            Some(service) => service.into(),
+            None => Cow::Owned(Catalogs::last_name_of(Catalogs::namespace_of(self.type_name)).to_ascii_lowercase()),
+        };
         let mark = if path.contains(['.', '-']) { self.mark(path) } else { self.hash.to_owned() };
         format!("{}-{mark}.{service}.example", self.kind()).replace('_', "-")
     }
@@ -396,7 +400,7 @@ fn field_of(ty: &Type) -> Field {
 
 fn schema_of(object: &ObjectType) -> Schema {
     let fields: IndexMap<Name, Field> = object.fields.iter().map(|(name, ty)| (name.clone(), field_of(ty))).collect();
-    Schema { fields }
+    Schema { fields, open: false }
 }
 
 #[cfg(test)]

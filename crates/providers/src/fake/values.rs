@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use blueprint::{Field, Kind, Map, Name, Schema, Value};
-use provider::Fit;
+use provider::{Catalogs, Fit};
 use sha2::{Digest, Sha256};
 
 use super::plausible::Subject;
@@ -135,7 +135,7 @@ pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) ->
     {
         return id;
     }
-    format!("{}-{}", facts.type_name.rsplit('/').next().unwrap_or(facts.type_name), facts.hash).into()
+    format!("{}-{}", Catalogs::last_name_of(facts.type_name), facts.hash).into()
 }
 
 /// The hash with which a thing of that id would have been made, so that what somebody else made looks alike.

@@ -63,6 +63,16 @@ pub(super) async fn ask_providers(
                             .label(span_of(&path), why),
                     );
                 }
+                let codes = [
+                    (&expr::codes::TYPE_MISMATCH, "is of the wrong kind", said.mismatched),
+                    (&crate::check::codes::VALUE_CONSTRAINT, "is outside its limits", said.outside),
+                ];
+                for (code, what, said) in codes {
+                    found.extend(said.into_iter().map(|(path, why)| {
+                        let whose = if path.is_empty() { decision.address.to_string() } else { path.clone() };
+                        code.new(format!("`{whose}` {what}")).label(span_of(&path), why)
+                    }));
+                }
                 for (path, why) in said.warnings {
                     let mut warning = crate::check::codes::REJECTED_BY_PROVIDER
                         .new(format!("the provider has a remark about `{}`", decision.address))

@@ -1,0 +1,164 @@
+//! The provider of the namespace `OS::Heat`: the types of OpenStack Heat that need no cloud, carried out for real.
+//!
+//! What it makes lives in the state alone: `read` answers what was recorded, and a deletion has nothing to do but to wait where it is
+//! told to. Names and ids come from the token of a call, so a call that is repeated makes the same thing; secrets are drawn.
+//!
+//! Not here: types that are children of a document (groups, stacks), which a dialect takes apart; conversions of properties, which are
+//! the dialect's too.
+
+mod delay;
+mod names;
+mod random;
+mod test_resource;
+mod value;
+mod wait;
+
+use std::sync::{Arc, LazyLock};
+
+use blueprint::{Map, Name, Value};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, PlanRequest, Planned,
+    Provider, ProviderError, ReadRequest, Seen, read_catalog,
+};
+
+use self::random::Source;
+
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    Arc::new(read_catalog(include_str!("catalog.json")).expect("the catalogue of `OS::Heat` is part of the program"))
+});
+
+/// The provider of namespace `OS::Heat`.
+pub struct HeatProvider {
+    source: Source,
+}
+
+/// The provider, drawing secrets from the operating system.
+pub fn provider() -> HeatProvider {
+    HeatProvider { source: Source::System }
+}
+
+/// The provider, drawing from a seed, for tests: the same call draws the same again.
+pub fn provider_with(seed: u64) -> HeatProvider {
+    HeatProvider { source: Source::Seed(seed) }
+}
+
+impl Provider for HeatProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &CATALOG
+    }
+
+    fn check<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        let mut found = Checked::default();
+        let spec = request.spec;
+        match request.type_name {
+            "OS::Heat::Value" => value::check(spec, &mut found),
+            "OS::Heat::RandomString" => random::check(&spec.revealed(), &mut found),
+            "OS::Heat::Delay" => delay::check(spec, &mut found),
+            _ => {}
+        }
+        Box::pin(async { Ok(found) })
+    }
+
+    /// A thing lives in its record alone; one that was never recorded is not there.
+    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let (fields, private) = (request.outputs.clone(), request.private.clone());
+            Ok(Seen::There { id: id.into(), fields, private, expired: None })
+        })
+    }
+
+    fn plan<'a>(&'a self, _call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        let planned = match request.type_name {
+            "OS::Heat::None" => Planned { only_recorded: all_fields(&request), ..Planned::default() },
+            "OS::Heat::TestResource" => test_resource::plan(&request),
+            _ => Planned::default(),
+        };
+        Box::pin(async { Ok(planned) })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            if call.cancel.is_cancelled() {
+                return Err(ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was done"));
+            }
+            let made = self.act(call, &request).await?;
+            if request.operation == Operation::Delete {
+                return Ok(applied("".into(), Value::Null));
+            }
+            let id = request.id.filter(|id| !id.is_empty()).map(Name::from);
+            let mut fields = request.desired.as_map().cloned().unwrap_or_default();
+            fields.extend(made);
+            let uuid = matches!(request.type_name, "OS::Heat::None" | "OS::Heat::RandomString");
+            let id = id.unwrap_or_else(|| match uuid {
+                true => names::uuid(call, "id").to_string().into(),
+                false => names::physical_name(call),
+            });
+            if request.type_name != "OS::Heat::RandomString" {
+                fields.insert("id".into(), Value::Text(id.clone()));
+            }
+            if request.type_name != "OS::Heat::None" {
+                fields.insert("show".into(), Value::Null);
+            }
+            Ok(applied(id, Value::Map(Arc::new(fields))))
+        })
+    }
+}
+
+impl HeatProvider {
+    /// Does what a type does; what comes back are the fields that it fills in.
+    async fn act(&self, call: &Call, request: &ApplyRequest<'_>) -> Result<Map, ProviderError> {
+        let deletes = request.operation == Operation::Delete;
+        match request.type_name {
+            "OS::Heat::None" | "OS::Heat::Value" => Ok(Map::default()),
+            "OS::Heat::TestResource" => test_resource::act(call, request).await.map(test_resource::fields),
+            "OS::Heat::Delay" => {
+                let (spec, action) = match request.operation {
+                    Operation::Create => (request.desired, "CREATE"),
+                    // An update waits in no action.
+                    Operation::Update => return Ok(Map::default()),
+                    Operation::Delete => (request.prior_inputs, "DELETE"),
+                };
+                delay::act(call, spec, action, self.source).await.map(|()| Map::default())
+            }
+            "OS::Heat::RandomString" if deletes => Ok(Map::default()),
+            "OS::Heat::RandomString" => {
+                let kept = request.prior.get("value").cloned().filter(|_| request.operation == Operation::Update);
+                let value = match kept {
+                    Some(value) => value,
+                    None => random::text(&request.desired.revealed(), &mut self.source.draw(call)?)?.into(),
+                };
+                Ok([("value".into(), value)].into_iter().collect())
+            }
+            other => Err(ProviderError::new(
+                ErrorKind::Document,
+                format!("`{other}` needs a service of OpenStack, and nobody here talks to one"),
+            )),
+        }
+    }
+}
+
+/// Every field that is written now or was before.
+fn all_fields(request: &PlanRequest<'_>) -> Vec<String> {
+    let of = |value: &Value| value.as_map().map(|map| map.keys().map(|name| name.to_string()).collect::<Vec<_>>());
+    let mut fields = of(request.desired).unwrap_or_default();
+    fields.extend(of(request.prior_inputs).unwrap_or_default());
+    fields
+}
+
+/// A number, written as an integer or as a float.
+fn number(value: &Value) -> Option<f64> {
+    match value.bare() {
+        Value::Int(value) => Some(*value as f64),
+        Value::Float(value) => Some(*value),
+        _ => None,
+    }
+}
+
+fn applied(id: Name, fields: Value) -> Applied {
+    Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() }
+}

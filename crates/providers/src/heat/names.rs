@@ -1,0 +1,92 @@
+//! Names and ids of things, made from the token of the call that makes them: the same call makes the same ones again.
+//!
+//! A physical name is the instance, the resource and twelve characters. A thing in a child names the child's own instance there, which
+//! is called after its parent in the same way.
+
+use blueprint::{Key, Name};
+use data_encoding::{Encoding, Specification};
+use provider::Call;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+use uuid::{Builder, Uuid};
+
+/// The greatest number of characters of a physical name.
+const LONGEST: usize = 255;
+
+/// Small letters and digits that are not mistaken for each other.
+static LETTERS: LazyLock<Encoding> = LazyLock::new(|| {
+    let mut letters = Specification::new();
+    letters.symbols.push_str("abcdefghijklmnopqrstuvwxyz234567");
+    letters.encoding().expect("thirty-two different characters are an encoding")
+});
+
+/// The physical name of the thing that a call makes.
+pub(super) fn physical_name(call: &Call) -> Name {
+    let mut instance = call.instance.to_string();
+    for child in &call.address.path {
+        let mark = twelve(&["child", &instance, child]);
+        instance = format!("{instance}-{child}-{mark}");
+    }
+    let resource = match &call.address.key {
+        None => call.address.name.to_string(),
+        Some(Key::Index(index)) => format!("{}-{index}", call.address.name),
+        Some(Key::Name(key)) => format!("{}-{key}", call.address.name),
+    };
+    let mark = twelve(&["thing", &call.token]);
+    shortened(&format!("{instance}-{resource}-{mark}")).into()
+}
+
+/// The first two characters, a hyphen, and as much of the end as there is room for.
+fn shortened(name: &str) -> String {
+    let length = name.chars().count();
+    if length <= LONGEST {
+        return name.to_owned();
+    }
+    let end = name.chars().skip(length - (LONGEST - 3));
+    name.chars().take(2).chain(['-']).chain(end).collect()
+}
+
+/// A UUID for the thing that a call makes; `what` tells it from others of the same call.
+pub(super) fn uuid(call: &Call, what: &str) -> Uuid {
+    let digest = digest(&["uuid", what, &call.token]);
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    Builder::from_random_bytes(bytes).into_uuid()
+}
+
+fn twelve(parts: &[&str]) -> String {
+    let mut text = LETTERS.encode(&digest(parts)[..10]);
+    text.truncate(12);
+    text
+}
+
+/// A digest of parts, which cannot be mistaken for that of others.
+fn digest(parts: &[&str]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_ends() {
+        let name = format!("ab{}-abcdefghijkl", "x".repeat(300));
+        let short = shortened(&name);
+        assert_eq!(short.chars().count(), 255);
+        assert!(short.starts_with("ab-x") && short.ends_with("x-abcdefghijkl"), "{short}");
+        assert_eq!(shortened(&"é".repeat(255)), "é".repeat(255));
+    }
+
+    #[test]
+    fn marks_have_twelve_small_letters_and_digits() {
+        let mark = twelve(&["thing", "a"]);
+        assert!(mark.len() == 12 && mark.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+        assert_ne!(digest(&["a", "bc"]), digest(&["ab", "c"]));
+    }
+}

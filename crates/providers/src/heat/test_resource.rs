@@ -1,0 +1,56 @@
+//! `OS::Heat::TestResource`: holds a text, and waits, fails or is made anew as it is told.
+
+use blueprint::{Map, Value};
+use provider::{ApplyRequest, Call, ErrorKind, Operation, PlanRequest, Planned, ProviderError};
+
+use super::number;
+use super::wait::wait;
+
+/// A change of `value` makes the thing anew where `update_replace` is true by now.
+pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
+    let mut planned = Planned::default();
+    let anew = request.desired.get("update_replace").and_then(Value::as_bool) == Some(true);
+    if anew && request.desired.get("value") != request.prior_inputs.get("value") {
+        planned.replaces.push("value".into());
+    }
+    planned
+}
+
+/// Creates, updates or deletes; what comes back is the output.
+pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value, ProviderError> {
+    let (spec, action) = match request.operation {
+        Operation::Create => (request.desired, "create"),
+        Operation::Update => (request.desired, "update"),
+        Operation::Delete => (request.prior_inputs, "delete"),
+    };
+    let value = spec.get("value").cloned().unwrap_or_default();
+    let before = || request.prior.get("output").cloned().unwrap_or_else(|| Value::from(""));
+    // An update that brings no new text has nothing to do.
+    let brings =
+        value.as_text().is_some_and(|text| !text.is_empty()) && Some(&value) != request.prior_inputs.get("value");
+    let (output, waits) = match request.operation {
+        Operation::Create => (if value.is_null() { Value::from("") } else { value }, true),
+        Operation::Update if brings => (value, true),
+        Operation::Update => (before(), false),
+        Operation::Delete => (Value::Null, true),
+    };
+    if waits {
+        wait(call, seconds(spec, action)).await?;
+    }
+    if request.operation != Operation::Delete && spec.get("fail").and_then(Value::as_bool) == Some(true) {
+        let name = &call.address.name;
+        return Err(ProviderError::new(ErrorKind::Permanent, format!("Test Resource failed {name}")));
+    }
+    Ok(output)
+}
+
+/// How long an action takes: its own time, else that of all.
+fn seconds(spec: &Value, action: &str) -> f64 {
+    let own = spec.get("action_wait_secs").and_then(|times| times.get(action)).and_then(number);
+    own.or_else(|| spec.get("wait_secs").and_then(number)).unwrap_or(0.0)
+}
+
+/// The fields that the provider fills in.
+pub(super) fn fields(output: Value) -> Map {
+    [("output".into(), output)].into_iter().collect()
+}

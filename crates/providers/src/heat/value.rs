@@ -1,0 +1,75 @@
+//! `OS::Heat::Value`: the value as it is written. Its `type` only checks (must not M14).
+
+use blueprint::Value;
+use provider::Checked;
+
+/// The value must be of the kind that `type` names; null is of every kind, and what is not known yet is checked later.
+pub(super) fn check(spec: &Value, found: &mut Checked) {
+    let (Some(wanted), Some(value)) = (spec.get("type").and_then(Value::as_text), spec.get("value")) else { return };
+    if let Some(why) = misfit(wanted, value.bare()) {
+        found.mismatched.push(("value".into(), why));
+    }
+}
+
+/// Why a value is not of a kind. A secret value is not shown.
+fn misfit(wanted: &str, value: &Value) -> Option<String> {
+    let shown = || match value {
+        Value::Text(text) => format!("{text:?}"),
+        other => other.to_string(),
+    };
+    match (wanted, value) {
+        (_, Value::Null | Value::Unknown(_)) => None,
+        ("string", Value::Text(_) | Value::Int(_) | Value::Bool(_)) => None,
+        ("string", _) => Some("Value must be a string".into()),
+        ("number", Value::Int(_) | Value::Float(_) | Value::Bool(_)) => None,
+        ("number", Value::Text(text)) if is_number(text) => None,
+        ("number", _) => Some("this is no number".into()),
+        ("boolean", Value::Bool(_)) => None,
+        ("boolean", Value::Text(text)) if ["true", "false"].contains(&text.to_lowercase().as_str()) => None,
+        ("boolean", _) => Some(format!("{} is not a valid boolean", shown())),
+        ("comma_delimited_list", Value::List(_) | Value::Set(_)) => None,
+        ("comma_delimited_list", _) => Some(format!("{} is not a list", shown())),
+        ("json", Value::Map(_)) => None,
+        ("json", _) => Some(format!("{} is not a map", shown())),
+        _ => None,
+    }
+}
+
+/// Whether Python reads a text as a number.
+fn is_number(text: &str) -> bool {
+    let text = text.trim();
+    let plain = text.replace('_', "");
+    let grouped = text.split('_').all(|group| !group.is_empty()) || !text.contains('_');
+    grouped && plain.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(wanted: &str, json: &str) -> bool {
+        misfit(wanted, &serde_json::from_str(json).unwrap()).is_none()
+    }
+
+    #[test]
+    fn the_type_checks_and_is_lenient_where_properties_are() {
+        for (wanted, good, bad) in [
+            ("string", &["\"a\"", "5", "true", "null"] as &[&str], &["1.5", "[]", "{}"] as &[&str]),
+            (
+                "number",
+                &["5", "1.5", "\"5\"", "\" 1e3 \"", "\"1_000\"", "true"],
+                &["\"abc\"", "\"\"", "[1]", "\"1__0\"", "\"0x10\""],
+            ),
+            ("boolean", &["true", "\"FALSE\""], &["\"yes\"", "1", "\"\""]),
+            ("comma_delimited_list", &["[]", "[1]"], &["\"a,b\"", "{}"]),
+            ("json", &["{}"], &["\"{}\"", "[]"]),
+        ] {
+            for value in good {
+                assert!(fits(wanted, value), "{wanted} {value}");
+            }
+            for value in bad {
+                assert!(!fits(wanted, value), "{wanted} {value}");
+            }
+        }
+    }
+}

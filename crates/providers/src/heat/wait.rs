@@ -1,0 +1,36 @@
+//! Waiting: for a number of seconds, until the call is cancelled, or until its time is over.
+
+use std::time::Duration;
+
+use provider::{Call, ErrorKind, ProviderError};
+
+/// Waits so many seconds; less than 0 is for ever. [`ErrorKind::Cancelled`] when nobody waits any more, [`ErrorKind::Transient`] when
+/// the time of the call is over first.
+pub(super) async fn wait(call: &Call, seconds: f64) -> Result<(), ProviderError> {
+    if seconds == 0.0 || seconds.is_nan() {
+        return Ok(());
+    }
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds > 0.0);
+    (call.progress)(&match time {
+        Some(time) => format!("waiting {}", blueprint::format_duration(time)),
+        None => "waiting without end".to_owned(),
+    });
+    let over = async {
+        match time {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    let deadline = async {
+        match call.deadline {
+            Some(deadline) => tokio::time::sleep(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = call.cancel.cancelled() => Err(ProviderError::new(ErrorKind::Cancelled, "cancelled while waiting")),
+        () = over => Ok(()),
+        () = deadline => Err(ProviderError::new(ErrorKind::Transient, "the time given is shorter than the wait")),
+    }
+}

@@ -1,0 +1,182 @@
+//! The provider `OS::Heat` under its contract, and what each type promises beyond it.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{Address, Value};
+use provider::conformance::{Case, Setup};
+use provider::{Applied, ApplyRequest, Call, ErrorKind, Operation, PlanRequest, Provider, ProviderError};
+use tokio_util::sync::CancellationToken;
+
+fn call(address: Address, token: &str) -> Call {
+    Call {
+        instance: "shop".into(),
+        address,
+        token: token.into(),
+        deadline: None,
+        cancel: CancellationToken::new(),
+        root: PathBuf::new(),
+        folder: PathBuf::new(),
+        settings: Value::Map(Arc::default()),
+        now: 1_672_671_845,
+        progress: Arc::new(|_| {}),
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+async fn act(
+    operation: Operation,
+    type_name: &str,
+    call: &Call,
+    before: Option<&Applied>,
+    (prior, desired): (&Value, &Value),
+) -> Result<Applied, ProviderError> {
+    let request = ApplyRequest {
+        operation,
+        type_name,
+        id: before.map(|before| before.id.as_ref()),
+        prior_inputs: prior,
+        prior: before.map_or(&Value::Null, |before| &before.fields),
+        desired,
+        private: &Value::Null,
+    };
+    providers::heat::provider_with(1).apply(call, request).await
+}
+
+async fn create(type_name: &str, call: &Call, spec: &str) -> Result<Applied, ProviderError> {
+    act(Operation::Create, type_name, call, None, (&Value::Null, &json(spec))).await
+}
+
+#[tokio::test]
+async fn every_type_keeps_the_contract() {
+    let cases = [
+        Case::new("OS::Heat::None", json(r#"{"any": 1}"#)).changed(json(r#"{"other": [2]}"#)).stateless(),
+        Case::new("OS::Heat::Value", json(r#"{"value": {"a": [1, null]}}"#))
+            .changed(json(r#"{"value": null}"#))
+            .stateless(),
+        Case::new("OS::Heat::RandomString", json("{}")).stateless(),
+        Case::new("OS::Heat::TestResource", json("{}")).changed(json(r#"{"value": "other"}"#)).stateless(),
+        Case::new("OS::Heat::Delay", json("{}")).changed(json(r#"{"min_wait": 7.0}"#)).stateless(),
+    ];
+    let setup = Setup::in_folder("");
+    let failures = provider::conformance::provider(|| Arc::new(providers::heat::provider()), &setup, &cases).await;
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_repeated_makes_the_same_thing() {
+    let here = || Address::root("a");
+    let made = create("OS::Heat::Value", &call(here(), "t1"), r#"{"value": 1}"#).await.unwrap();
+    let name = made.id.strip_prefix("shop-a-").unwrap();
+    assert!(name.len() == 12 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()), "{name}");
+    assert_eq!(made.fields.get("id").and_then(Value::as_text), Some(made.id.as_ref()));
+    let again = create("OS::Heat::Value", &call(here(), "t1"), r#"{"value": 1}"#).await.unwrap();
+    assert_eq!(made.id, again.id);
+    let other = create("OS::Heat::Value", &call(here(), "t2"), r#"{"value": 1}"#).await.unwrap();
+    assert_ne!(made.id, other.id);
+    let none = create("OS::Heat::None", &call(here(), "t1"), "{}").await.unwrap();
+    assert_eq!(none.id.len(), 36);
+}
+
+#[tokio::test]
+async fn the_name_of_a_thing_in_a_child_names_the_child_too() {
+    let address = |path: &[&str]| {
+        let path: Vec<blueprint::Name> = path.iter().map(|name| (*name).into()).collect();
+        Address::inside(&path, "a")
+    };
+    let one = create("OS::Heat::Value", &call(address(&["in"]), "t1"), r#"{"value": 1}"#).await.unwrap();
+    let two = create("OS::Heat::Value", &call(address(&["in"]), "t2"), r#"{"value": 1}"#).await.unwrap();
+    let parts = |made: &Applied| made.id.split('-').map(str::to_owned).collect::<Vec<_>>();
+    let (one, two) = (parts(&one), parts(&two));
+    assert_eq!((one.len(), &one[..2], &one[3]), (5, &["shop".to_owned(), "in".to_owned()][..], &"a".to_owned()));
+    assert_eq!(one[2], two[2], "both are in the same child");
+    assert_ne!(one[4], two[4]);
+}
+
+#[tokio::test]
+async fn a_random_text_is_drawn_once() {
+    let here = call(Address::root("r"), "t1");
+    let spec = r#"{"length": 12, "sequence": "digits"}"#;
+    let made = create("OS::Heat::RandomString", &here, spec).await.unwrap();
+    let text = made.fields.get("value").and_then(Value::as_text).unwrap();
+    assert!(text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
+    assert_ne!(made.id.as_ref(), text, "the id is no secret");
+    let refused = create("OS::Heat::RandomString", &here, r#"{"length": 0, "sequence": "digits"}"#).await.unwrap_err();
+    assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Document, Some("length")));
+}
+
+#[tokio::test]
+async fn a_test_resource_does_as_it_is_told() {
+    let test = "OS::Heat::TestResource";
+    let here = call(Address::root("t"), "t1");
+    let (first, empty) = (json(r#"{"value": "a"}"#), json(r#"{"value": ""}"#));
+    let made = act(Operation::Create, test, &here, None, (&Value::Null, &first)).await.unwrap();
+    assert_eq!(made.fields.get("output"), Some(&Value::from("a")));
+    let kept = act(Operation::Update, test, &here, Some(&made), (&first, &empty)).await.unwrap();
+    assert_eq!(kept.fields.get("output"), Some(&Value::from("a")), "an empty text brings nothing");
+    assert_eq!(kept.id, made.id);
+    let failing = json(r#"{"value": "a", "fail": true}"#);
+    for (operation, before) in [(Operation::Create, None), (Operation::Update, Some(&made))] {
+        let error = act(operation, test, &here, before, (&first, &failing)).await.unwrap_err();
+        assert_eq!(error.message, "Test Resource failed t");
+        assert!(error.partial.is_none() && !error.kind.is_retryable());
+    }
+    act(Operation::Delete, test, &here, Some(&made), (&failing, &Value::Null)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_test_resource_is_made_anew_where_it_says_so() {
+    let provider = providers::heat::provider();
+    let here = call(Address::root("t"), "t1");
+    let prior = json(r#"{"value": "a", "update_replace": false}"#);
+    for (desired, replaces) in [
+        (r#"{"value": "b", "update_replace": true}"#, &["value"] as &[&str]),
+        (r#"{"value": "a", "update_replace": true}"#, &[]),
+        (r#"{"value": "b", "update_replace": false}"#, &[]),
+    ] {
+        let desired = json(desired);
+        let request = PlanRequest {
+            type_name: "OS::Heat::TestResource",
+            prior_inputs: &prior,
+            prior: &Value::Null,
+            desired: &desired,
+        };
+        assert_eq!(provider.plan(&here, request).await.unwrap().replaces, replaces);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn waits_take_the_time_of_the_clock_and_can_be_cancelled() {
+    let test = "OS::Heat::TestResource";
+    let mut here = call(Address::root("t"), "t1");
+    let took = async |type_name: &str, spec: &str, here: &Call| {
+        let start = tokio::time::Instant::now();
+        let result = create(type_name, here, spec).await;
+        (start.elapsed().as_secs(), result.err().map(|error| error.kind))
+    };
+    assert_eq!(took(test, r#"{"wait_secs": 90.0}"#, &here).await, (90, None));
+    assert_eq!(
+        took(test, r#"{"wait_secs": 90.0, "action_wait_secs": {"create": 5, "delete": 7}}"#, &here).await,
+        (5, None)
+    );
+    assert_eq!(took("OS::Heat::Delay", r#"{"min_wait": 60, "actions": ["CREATE"]}"#, &here).await, (60, None));
+    assert_eq!(took("OS::Heat::Delay", r#"{"min_wait": 60, "actions": ["DELETE"]}"#, &here).await, (0, None));
+    let jitter = r#"{"min_wait": 10, "max_jitter": 10, "jitter_multiplier": 2.0, "actions": ["CREATE"]}"#;
+    let (seconds, error) = took("OS::Heat::Delay", jitter, &here).await;
+    assert!((10..30).contains(&seconds) && error.is_none(), "{seconds}");
+    here.deadline = Some(Duration::from_secs(3));
+    assert_eq!(took(test, r#"{"wait_secs": -1}"#, &here).await, (3, Some(ErrorKind::Transient)));
+    here.deadline = None;
+    let cancel = here.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        cancel.cancel();
+    });
+    assert_eq!(took(test, r#"{"wait_secs": -1}"#, &here).await, (2, Some(ErrorKind::Cancelled)));
+}
