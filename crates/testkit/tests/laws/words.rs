@@ -114,6 +114,7 @@ impl Provider for Echo {
             Ok(Checked {
                 rejected: vec![("title".to_owned(), text.clone()), (String::new(), text.clone())],
                 warnings: vec![("title".to_owned(), text)],
+                ..Checked::default()
             })
         })
     }
