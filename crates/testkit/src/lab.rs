@@ -60,6 +60,8 @@ pub struct Lab {
     late: Late,
     chance: Chance,
     more: Vec<Arc<Catalog>>,
+    /// Providers that are real.
+    real: Vec<Arc<dyn Provider>>,
 }
 
 /// A document that was read and checked.
@@ -111,7 +113,13 @@ impl Run {
 impl Lab {
     /// A laboratory with the simulated provider `test`, and further ones of these catalogues. Must be made inside a runtime.
     pub fn new(folder: PathBuf, more: Vec<Arc<Catalog>>) -> Lab {
+        Lab::with(folder, more, Vec::new())
+    }
+
+    /// The same with providers that are no simulation.
+    pub fn with(folder: PathBuf, more: Vec<Arc<Catalog>>, real: Vec<Arc<dyn Provider>>) -> Lab {
         let every = std::iter::once(fake::catalog()).chain(more.iter().cloned());
+        let every = every.chain(real.iter().map(|provider| provider.catalog().clone()));
         let (catalogs, mut functions, contradictions) = provider::combine(every);
         dialects::insert_functions(&mut functions);
         Lab {
@@ -132,6 +140,7 @@ impl Lab {
             late: Late::default(),
             chance: Chance::seeded(1),
             more,
+            real,
         }
     }
 
@@ -186,6 +195,11 @@ impl Lab {
             let provider: Arc<dyn Provider> = Arc::new(fake::provider(options));
             for namespace in &catalog.namespaces {
                 providers.entry(namespace.clone()).or_insert_with(|| provider.clone());
+            }
+        }
+        for provider in &self.real {
+            for namespace in &provider.catalog().namespaces {
+                providers.insert(namespace.clone(), provider.clone());
             }
         }
         let shell = Shell {

@@ -36,3 +36,24 @@ fn conformance() {
         assert!(below.is_empty(), "cases that passed before fail now: {below:?}");
     }
 }
+
+/// How many templates of Heat pass in the project's own copy of the pack. Only ever raised.
+const TEMPLATES: usize = 0;
+
+#[test]
+fn hot_conformance() {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/hot");
+    let named = std::env::var_os("CYAN_CONFORMANCE_HOT").map(PathBuf::from);
+    let pack = named.clone().unwrap_or(own);
+    let tally = match run(&pack, "hot") {
+        Ok(tally) => tally,
+        Err(broken) => panic!("the pack is broken: {broken}"),
+    };
+    for failure in &tally.failures {
+        println!("{}", failure.strip_prefix("hot ").unwrap_or(failure));
+    }
+    println!("hot conformance: {} of {}", tally.passed, tally.all);
+    if named.is_none() {
+        assert!(tally.passed >= TEMPLATES, "{} pass, {TEMPLATES} did before", tally.passed);
+    }
+}

@@ -308,7 +308,7 @@ impl Lowering<'_> {
     /// The id by which others see a resource.
     fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(Made::Resource { .. }) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
+            Some(Made::Resource) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
             Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["OS::stack_id"]),
             None => self.unknown_resource(name, name_span, span),
         }
@@ -406,12 +406,11 @@ impl Lowering<'_> {
             return Expr::literal(Value::Null, span);
         }
         let path: &[&str] = match made {
-            Made::Resource { attributes: true } => &["spec", OBSERVED, attribute],
-            Made::Resource { attributes: false } => &["spec", attribute],
+            Made::Resource => &["attributes", attribute],
             Made::Child => &[attribute],
         };
         let head = match made {
-            Made::Resource { .. } => Head::Resource { name: name.into(), bare: true },
+            Made::Resource => Head::Resource { name: name.into(), bare: true },
             Made::Child => Head::Child(name.into()),
         };
         let mut expr = reference(head, name_span, path);
@@ -425,9 +424,8 @@ impl Lowering<'_> {
 
     fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(Made::Resource { attributes }) => {
-                let path: &[&str] = if *attributes { &["spec", OBSERVED] } else { &["spec"] };
-                reference(Head::Resource { name: name.into(), bare: true }, name_span, path)
+            Some(Made::Resource) => {
+                reference(Head::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
             }
             Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["outputs"]),
             None => self.unknown_resource(name, name_span, span),
@@ -510,6 +508,3 @@ pub(super) fn is_function(version: Version, name: &str) -> bool {
     let condition = matches!(name, "equals" | "not" | "and" | "or") && version >= V2016_10_14;
     condition || matches!(named_in(version, name), Named::Function)
 }
-
-/// The field of a type under which its attributes stand.
-pub(super) const OBSERVED: &str = "observed";

@@ -190,7 +190,7 @@ impl Lowering<'_> {
             .iter()
             .map(|pair| {
                 let made = pair.value.entry("type").and_then(|entry| entry.value.text()).map(made_of);
-                (pair.key.item.clone(), made.unwrap_or(Made::Resource { attributes: true }))
+                (pair.key.item.clone(), made.unwrap_or(Made::Resource))
             })
             .collect();
         for pair in &resources {

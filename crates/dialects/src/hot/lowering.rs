@@ -13,10 +13,7 @@ use crate::codes::WRONG_SHAPE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Made {
     /// A thing.
-    Resource {
-        /// Its type has attributes apart from its properties, as Heat's types do.
-        attributes: bool,
-    },
+    Resource,
     /// Another document.
     Child,
 }

@@ -19,7 +19,7 @@ pub(super) fn made_of(type_name: &str) -> Made {
     if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
         return Made::Child;
     }
-    Made::Resource { attributes: type_name.contains("::") }
+    Made::Resource
 }
 
 /// The definition of a resource with its keys looked up.

@@ -11,6 +11,7 @@ use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Conventions, SpecAt};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 
+use super::providers::TypeOf;
 use super::{Checker, codes};
 use crate::Graph;
 
@@ -93,27 +94,21 @@ impl Checker<'_> {
         match &reference.head {
             Head::Resource { name, .. } => {
                 let at = self.blueprint.resources.get_index_of(name)?;
-                let mut schema = self.resources[at].schema()?.clone();
-                for accessor in reference.path.iter().skip(1) {
-                    let AccessorKind::Name(field) = &accessor.kind else { return None };
-                    match schema.fields.get(field).map(|field| &field.kind) {
-                        Some(blueprint::Kind::Object(inner)) => schema = inner.clone(),
-                        Some(_) => return None,
-                        None => {
-                            let known = schema.fields.keys().map(|name| name.as_ref());
-                            return Some(
-                                expr::codes::UNKNOWN_FIELD
-                                    .new(format!("`{name}` has no attribute `{field}`"))
-                                    .label(accessor.span, "the type has no such attribute")
-                                    .help_nearest(field, known)
-                                    .words(format!(
-                                        "InvalidTemplateAttribute: The Referenced Attribute ({name} {field}) is incorrect."
-                                    )),
-                            );
-                        }
-                    }
+                let TypeOf::Known(ty) = &self.resources[at] else { return None };
+                let accessor = reference.path.get(1)?;
+                let AccessorKind::Name(attribute) = &accessor.kind else { return None };
+                if ty.attribute(attribute).is_some() {
+                    return None;
                 }
-                None
+                Some(
+                    expr::codes::UNKNOWN_FIELD
+                        .new(format!("`{name}` has no attribute `{attribute}`"))
+                        .label(accessor.span, format!("`{}` has no such attribute", ty.name))
+                        .help_nearest(attribute, ty.attribute_names().map(|(name, _)| name.as_ref()))
+                        .words(format!(
+                            "InvalidTemplateAttribute: The Referenced Attribute ({name} {attribute}) is incorrect."
+                        )),
+                )
             }
             Head::Child(name) => {
                 let at = self.blueprint.children.get_index_of(name)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blueprint::{AccessorKind, Head, Map, Ref, Type, Value};
 use diag::{Diagnostic, Span};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
-use provider::ResourceType;
+use provider::{Attribute, ResourceType};
 use state::Remembered;
 
 use crate::documents::{Documents, Kind};
@@ -242,6 +242,22 @@ pub(super) fn read_member(
                 let all = all_fields(member, ty);
                 let value = if member.condition_open { open(member, ty.schema.ty(), all.has_secret()) } else { all };
                 Ok(Read { value, used: at + 1 })
+            }
+        },
+        Some("attributes") => match name(at + 1) {
+            Some(attribute) => {
+                let value = match ty.attribute(attribute) {
+                    Some(Attribute::Field(field)) => read_field(member, ty, field).unwrap_or_default(),
+                    Some(Attribute::Nothing) => Value::Null,
+                    None => return Err(Stop::Reported),
+                };
+                Ok(Read { value, used: at + 2 })
+            }
+            None => {
+                let shown = ty.attribute_names().filter(|(name, _)| name.as_ref() != "show");
+                let value = |field: &str| read_field(member, ty, field).unwrap_or_default();
+                let all: Map = shown.map(|(name, field)| (name.clone(), value(field))).collect();
+                Ok(Read { value: Value::Map(Arc::new(all)), used: at + 1 })
             }
         },
         Some("metadata") => match name(at + 1) {

@@ -1,8 +1,10 @@
 //! The runner of the conformance pack of the blueprint dialect (see its README).
 
 mod deploying;
+mod heat_values;
 mod modules;
 mod staging;
+mod templates;
 pub(crate) mod values;
 mod written;
 
@@ -42,6 +44,7 @@ pub fn run(pack: &Path, kind: &str) -> Result<Tally, String> {
         "stage" => staging::cases(pack)?,
         "deploy" => deploying::cases(pack)?,
         "modules" => modules::cases(pack)?,
+        "hot" => templates::cases(pack)?,
         other => return Err(format!("there is no kind `{other}`")),
     };
     let mut tally = Tally::default();

@@ -1,0 +1,135 @@
+//! What the elements of the root document come to: for those who show or compare more than steps.
+
+use blueprint::{Address, Name, Value};
+use diag::Diagnostics;
+
+use super::Staged;
+use crate::documents::Kind;
+use crate::resolve::{Members, Site, Slot};
+use crate::{EdgeKind, Node};
+
+/// What the root document comes to, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The value of each input, in document order.
+    pub inputs: Vec<(Name, Value)>,
+    /// Each named intermediate value; none for one in error.
+    pub locals: Vec<(Name, Option<Value>)>,
+    /// Each resource and child, in document order, resources first.
+    pub elements: Vec<ResolvedElement>,
+}
+
+/// What a resource or a child comes to.
+#[derive(Clone, Debug)]
+pub struct ResolvedElement {
+    /// Its name.
+    pub name: Name,
+    /// Its type as written; the path of a child.
+    pub type_name: Name,
+    /// Whether it is there: its condition does not say otherwise.
+    pub there: bool,
+    /// What its spec, or what is handed to the child, comes to as written; none if that is in error.
+    pub written: Option<Value>,
+    /// The same as it is given to the provider, or to the child.
+    pub given: Value,
+    /// Its metadata; null for none.
+    pub metadata: Value,
+    /// What becomes of the thing when it is no longer declared, in Heat's words.
+    pub deletion_policy: &'static str,
+    /// Names of the resources and children of the document that it needs directly, sorted.
+    pub needs: Vec<Name>,
+}
+
+impl Staged {
+    /// What the elements of the root document come to. None where nothing was staged but a destruction.
+    pub fn resolved(&mut self) -> Option<Resolved> {
+        let evaluation = self.evaluation.as_mut()?;
+        let documents = evaluation.documents.clone();
+        let root = documents.root();
+        let blueprint = root.blueprint();
+        let inputs = blueprint.inputs.keys().cloned().zip(evaluation.inputs.iter().cloned()).collect();
+        let locals = blueprint.locals.keys().enumerate().map(|(at, name)| {
+            let value = match &evaluation.locals[root.local(at) as usize] {
+                Slot::Value(value) | Slot::Partial(value) => Some(value.clone()),
+                _ => None,
+            };
+            (name.clone(), value)
+        });
+        let locals = locals.collect();
+        let graph = documents.graph().clone();
+        // What stands in a child is needed as the child.
+        let name_of = |node: Node| -> Option<Name> {
+            let unit = documents.unit_of(node);
+            if let Some(above) = documents.unit(unit).path.first() {
+                return Some(above.clone());
+            }
+            match node {
+                Node::Resource(number) => documents.resource(number).map(|(_, name, _)| name.clone()),
+                _ => None,
+            }
+        };
+        let needs = |nodes: Vec<Node>, own: &Name| -> Vec<Name> {
+            let mut names: Vec<Name> = Vec::new();
+            for node in nodes {
+                for edge in graph.edges(node).iter().filter(|edge| edge.kind != EdgeKind::Condition) {
+                    names.extend(name_of(edge.to).filter(|name| name != own));
+                }
+            }
+            names.sort();
+            names.dedup();
+            names
+        };
+        let mut elements = Vec::new();
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            let number = root.resource(at);
+            let address = Address::root(name.clone()).to_string();
+            let (there, given, metadata) = match &evaluation.resources[number as usize] {
+                Members::Single(member) => (true, member.spec.clone(), member.metadata.clone()),
+                Members::Absent => (false, Value::Null, Value::Null),
+                _ => (true, Value::Null, Value::Null),
+            };
+            let site = Site::of(0, &address);
+            let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
+            elements.push(ResolvedElement {
+                name: name.clone(),
+                type_name: resource.type_name.item.clone(),
+                there,
+                written: written.flatten(),
+                given,
+                metadata,
+                deletion_policy: if resource.lifecycle.retain { "Retain" } else { "Delete" },
+                needs: needs(vec![Node::Resource(number)], name),
+            });
+        }
+        for (at, (name, child)) in blueprint.children.iter().enumerate() {
+            let mut written = Vec::new();
+            for (input, expr) in &child.inputs {
+                if let Ok(value) = evaluation.present(Site::of(0, name), expr, &mut Diagnostics::new()) {
+                    written.push((input.item.clone(), value));
+                }
+            }
+            let (mut given, mut nodes) = (Vec::new(), Vec::new());
+            if let Some(unit) = root.child(at) {
+                let unit = documents.unit(unit);
+                for (position, input) in unit.blueprint().inputs.keys().enumerate() {
+                    let number = unit.number(Kind::Input, position);
+                    nodes.push(Node::Input(number));
+                    if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize] {
+                        given.push((input.clone(), value.clone()));
+                    }
+                }
+            }
+            elements.push(ResolvedElement {
+                name: name.clone(),
+                type_name: child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
+                there: root.child(at).is_some(),
+                written: Some(Value::map(written)),
+                given: Value::map(given),
+                metadata: Value::Null,
+                deletion_policy: "Delete",
+                needs: needs(nodes, name),
+            });
+        }
+        Some(Resolved { inputs, locals, elements })
+    }
+}

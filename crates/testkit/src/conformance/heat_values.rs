@@ -1,0 +1,164 @@
+//! Values as Heat's recorded answers write them, and when two are the same.
+
+use std::collections::BTreeMap;
+
+use blueprint::{Name, Value};
+use serde_json::{Map, Value as Json, json};
+
+/// A value as an answer writes it.
+pub(super) fn to_json(value: &Value) -> Json {
+    match value.bare() {
+        Value::Null | Value::Unknown(_) => Json::Null,
+        Value::Bool(value) => json!(value),
+        Value::Int(value) => json!(value),
+        Value::Float(value) if value.is_finite() => json!(value),
+        Value::Float(value) if value.is_nan() => json!({"__float__": "nan"}),
+        Value::Float(value) => json!({"__float__": if *value > 0.0 { "inf" } else { "-inf" }}),
+        Value::Decimal(text) => serde_json::from_str(text).unwrap_or_else(|_| json!(text.as_ref())),
+        Value::Text(text) => json!(text.as_ref()),
+        Value::List(items) | Value::Set(items) => Json::Array(items.iter().map(to_json).collect()),
+        Value::Map(entries) => {
+            let entries: Map<String, Json> =
+                entries.iter().map(|(key, value)| (key.to_string(), to_json(value))).collect();
+            Json::Object(entries)
+        }
+        other => json!(other.to_string()),
+    }
+}
+
+/// The value that a case gives.
+pub(super) fn from_json(value: &Json) -> Value {
+    match value {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(number), ..) => Value::Int(number),
+            (_, Some(number), _) => Value::Decimal(number.to_string().into()),
+            (.., number) => Value::Float(number.unwrap_or(0.0)),
+        },
+        Json::String(text) => Value::text(text.as_str()),
+        Json::Array(items) => Value::list(items.iter().map(from_json)),
+        Json::Object(entries) => {
+            if let (1, Some(Json::String(text))) = (entries.len(), entries.get("__float__")) {
+                return Value::Float(text.parse().unwrap_or(f64::NAN));
+            }
+            Value::map(entries.iter().map(|(key, value)| (Name::from(key.as_str()), from_json(value))))
+        }
+    }
+}
+
+/// What placeholders of an answer stand for, as far as they have been met.
+#[derive(Default)]
+pub(super) struct Pairs {
+    known: BTreeMap<String, String>,
+}
+
+/// Whether a value is what Heat answered; what differs, and where.
+pub(super) fn same(
+    ours: &Json,
+    heats: &Json,
+    path: &str,
+    loose_numbers: bool,
+    pairs: &mut Pairs,
+) -> Result<(), String> {
+    let differs = || Err(format!("{path}: {ours} where Heat has {heats}"));
+    match (ours, heats) {
+        (Json::Object(ours), Json::Object(theirs)) => {
+            for key in theirs.keys().filter(|key| !ours.contains_key(*key)) {
+                return Err(format!("{path}.{key}: missing, Heat has {}", theirs[key]));
+            }
+            for (key, mine) in ours {
+                let Some(wanted) = theirs.get(key) else {
+                    // Not every answer tells everything of a resource.
+                    if matches!(key.as_str(), "metadata" | "update_policy" | "external_id") {
+                        continue;
+                    }
+                    return Err(format!("{path}.{key}: {mine}, which Heat does not have"));
+                };
+                let loose = loose_numbers && path.contains("typed_properties") || key == "typed_properties";
+                same(mine, wanted, &format!("{path}.{key}"), loose_numbers || loose, pairs)?;
+            }
+            Ok(())
+        }
+        (Json::Array(mine), Json::Array(theirs)) => {
+            if mine.len() != theirs.len() {
+                return differs();
+            }
+            for (at, (mine, wanted)) in mine.iter().zip(theirs).enumerate() {
+                same(mine, wanted, &format!("{path}[{at}]"), loose_numbers, pairs)?;
+            }
+            Ok(())
+        }
+        (Json::Number(mine), Json::Number(wanted)) => {
+            let loose = path.contains("typed_properties") && mine.as_f64() == wanted.as_f64();
+            if mine == wanted || loose { Ok(()) } else { differs() }
+        }
+        (Json::String(mine), Json::String(wanted)) => {
+            if pairs.text(mine, wanted) {
+                Ok(())
+            } else {
+                differs()
+            }
+        }
+        (mine, wanted) if mine == wanted => Ok(()),
+        _ => differs(),
+    }
+}
+
+/// A UUID that stands for any.
+const MADE_UP: &str = "00000000-0000-4000-8000-00000000";
+const LETTERS: &str = "xxxxxxxxxxxx";
+
+impl Pairs {
+    /// Whether a text is what another one with placeholders stands for.
+    fn text(&mut self, mine: &str, wanted: &str) -> bool {
+        if mine == wanted {
+            return true;
+        }
+        if wanted.starts_with("<random ") {
+            return !mine.is_empty();
+        }
+        // Placeholders are met from left to right; what stands between them must be the same.
+        let (mut mine, mut wanted) = (mine, wanted);
+        loop {
+            let Some((at, length, kind)) = next_placeholder(wanted) else { return mine == wanted };
+            if !mine.is_char_boundary(at) || mine.get(..at) != wanted.get(..at) {
+                return false;
+            }
+            let (Some(found), Some(named)) = (mine.get(at..at + length), wanted.get(at..at + length)) else {
+                return false;
+            };
+            let fits = match kind {
+                Kind::Uuid => found.len() == 36 && found.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-'),
+                Kind::Letters => found.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()),
+            };
+            if !fits {
+                return false;
+            }
+            if !matches!(kind, Kind::Letters) || named != LETTERS {
+                let known = self.known.entry(named.to_owned()).or_insert_with(|| found.to_owned());
+                if known != found {
+                    return false;
+                }
+            }
+            mine = &mine[at + length..];
+            wanted = &wanted[at + length..];
+        }
+    }
+}
+
+enum Kind {
+    Uuid,
+    Letters,
+}
+
+/// The first placeholder in a text: where, how long it is, and of what kind.
+fn next_placeholder(text: &str) -> Option<(usize, usize, Kind)> {
+    let uuid = text.find(MADE_UP).map(|at| (at, 36, Kind::Uuid));
+    let letters = text.find(LETTERS).map(|at| (at, 12, Kind::Letters));
+    let member = text
+        .find("gen")
+        .filter(|at| text.get(at + 3..at + 12).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())));
+    let member = member.map(|at| (at, 12, Kind::Letters));
+    [uuid, letters, member].into_iter().flatten().min_by_key(|(at, ..)| *at)
+}

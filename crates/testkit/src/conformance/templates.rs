@@ -1,0 +1,395 @@
+//! Templates of Heat: what `cyan` makes of each is compared with what Heat made of it (see the pack's README).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::{Diagnostic, Diagnostics, Files};
+use engine::apply::OnFailure;
+use engine::{Given, Options, Resolved};
+use serde_json::{Map, Value as Json, json};
+use state::{Snapshot, StatusOp, StatusWord};
+
+use super::heat_values::{Pairs, same, to_json};
+use super::{Case, in_runtime, read, read_json};
+use crate::lab::{Lab, Stage, settings};
+
+/// The cases of a pack, and what counts besides.
+pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
+    let folder = pack.join("cases");
+    let rules = read_json(&folder.join("MATCH.json"))?;
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|name| name.strip_suffix(".expected.json").map(str::to_owned))
+        .collect();
+    names.sort();
+    let mut cases = Vec::new();
+    for name in names {
+        let case = Template {
+            expected: read_json(&folder.join(format!("{name}.expected.json")))?,
+            rule: rules.get(&name).cloned().unwrap_or(Json::Null),
+            params: match folder.join(format!("{name}.params.json")) {
+                path if path.is_file() => read_json(&path)?,
+                _ => json!({}),
+            },
+            folder: folder.clone(),
+            name: name.clone(),
+        };
+        cases.push(Case { id: name, run: Box::new(move || case.run()) });
+    }
+    Ok(cases)
+}
+
+struct Template {
+    name: String,
+    folder: PathBuf,
+    params: Json,
+    expected: Json,
+    rule: Json,
+}
+
+/// What one step came to.
+#[derive(Default)]
+struct Answer {
+    ok: bool,
+    /// Where it failed.
+    phase: &'static str,
+    diagnostics: Vec<Diagnostic>,
+    files: Files,
+    resolved: Option<Resolved>,
+    snapshot: Snapshot,
+    /// What Heat calls action and status of the stack.
+    action: &'static str,
+    status: &'static str,
+}
+
+impl Template {
+    fn run(self) -> Result<(), String> {
+        in_runtime(async move { self.compare().await })?
+    }
+
+    async fn compare(&self) -> Result<(), String> {
+        let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+        self.lay_out(place.path())?;
+        let mut lab = Lab::with(place.path().to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+        lab.around.dialect = Some("hot");
+        let name = self.params["stack_name"].as_str().unwrap_or("oracle");
+        lab.name = state::InstanceName::from_free_text(name);
+        let template = format!("{}.yaml", self.name);
+        let text = read(&self.folder.join(&template))?;
+        let steps = self.params.get("update").is_some() || self.params.get("delete").is_some();
+        let expected = if steps { &self.expected["create"] } else { &self.expected };
+        let mode = self.params["mode"].as_str().unwrap_or("create");
+        let rollback = self.params["disable_rollback"] == json!(false);
+        let created = match mode {
+            "create" => step(&lab, &template, &text, self.given(&self.params), rollback, "create").await,
+            _ => looked(&lab, &template, &text, self.given(&self.params)).await,
+        };
+        let mut pairs = Pairs::default();
+        self.judge("", &created, expected, &mut pairs)?;
+        if let Some(update) = self.params.get("update") {
+            let before = lab.snapshot().await;
+            let template = update["template"].as_str().unwrap_or(&template).to_owned();
+            let text = read(&self.folder.join(&template))?;
+            let rollback = update["disable_rollback"] == json!(false);
+            let given = self.given_again(update);
+            let updated = step(&lab, &template, &text, given, rollback, "update").await;
+            self.judge("update.", &updated, &self.expected["update"], &mut pairs)?;
+            if let Some(changes) = self.expected["update"].get("changes") {
+                let ours = changes_between(&before, &lab.snapshot().await);
+                if ours != *changes {
+                    return Err(format!("update.changes: {ours} where Heat has {changes}"));
+                }
+            }
+        }
+        if self.params["delete"] == json!(true) {
+            let stage = lab.stage_destroy(Options::default()).await;
+            let Some(staged) = stage.staged else { return Err("delete: nothing was staged".into()) };
+            let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+            let gone = run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Gone));
+            if gone != (self.expected["delete"]["ok"] != json!(false)) {
+                return Err("delete: ended otherwise".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the files of the case where the template is.
+    fn lay_out(&self, place: &Path) -> Result<(), String> {
+        let Some(files) = self.params["files"].as_object() else { return Ok(()) };
+        for (name, content) in files {
+            let content = content.as_str().unwrap_or_default();
+            let text = match content.strip_prefix('@') {
+                Some(beside) => read(&self.folder.join(beside))?,
+                None => content.to_owned(),
+            };
+            let path = place.join(name);
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+            }
+            std::fs::write(&path, text).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn given(&self, params: &Json) -> Given {
+        let mut given = Given::default();
+        for (name, value) in params["parameters"].as_object().into_iter().flatten() {
+            given.typed.insert(name.as_str().into(), super::heat_values::from_json(value));
+        }
+        given
+    }
+
+    /// What is given for the update: what it does not name is taken from the case.
+    fn given_again(&self, update: &Json) -> Given {
+        let existing = update["existing"] == json!(true);
+        let mut given =
+            if existing || update.get("parameters").is_none() { self.given(&self.params) } else { Given::default() };
+        for (name, value) in self.given(update).typed {
+            given.typed.insert(name, value);
+        }
+        for name in update["clear_parameters"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+            given.typed.shift_remove(name);
+        }
+        given
+    }
+
+    /// Whether one step is as Heat has it.
+    fn judge(&self, step: &str, answer: &Answer, expected: &Json, pairs: &mut Pairs) -> Result<(), String> {
+        for other in self.rule["also"].as_array().into_iter().flatten() {
+            let fits = other.get("ok").is_none_or(|ok| *ok == json!(answer.ok))
+                && other.get("phase").is_none_or(|phase| *phase == json!(answer.phase));
+            if fits && step.is_empty() {
+                return Ok(());
+            }
+        }
+        let ok = expected["ok"] != json!(false);
+        if answer.ok != ok {
+            let said = self.said(answer);
+            return Err(format!("{step}ok: {} where Heat has {ok} ({}) {said}", answer.ok, expected["error"]));
+        }
+        if !ok {
+            if expected["phase"] != json!(answer.phase) {
+                let said = self.said(answer);
+                return Err(format!("{step}phase: {} where Heat has {} {said}", answer.phase, expected["phase"]));
+            }
+            if let Some(code) = self.rule.get("code") {
+                let codes: Vec<&str> = match code {
+                    Json::Array(codes) => codes.iter().filter_map(Json::as_str).collect(),
+                    one => one.as_str().into_iter().collect(),
+                };
+                let errors: Vec<&Diagnostic> = answer.diagnostics.iter().filter(|one| one.is_error()).collect();
+                if !errors.iter().any(|one| codes.contains(&one.code.name)) {
+                    return Err(format!("{step}code: {} where {codes:?} is meant", self.said(answer)));
+                }
+            }
+            if let Some(states) = expected.get("resource_states") {
+                let ours = states_of(&answer.snapshot);
+                if ours != *states {
+                    return Err(format!("{step}resource_states: {ours} where Heat has {states}"));
+                }
+            }
+            return Ok(());
+        }
+        if let Some(wanted) = expected.get("validate") {
+            let _ = wanted;
+            return Ok(());
+        }
+        let ours = self.answer_of(answer);
+        for key in ["outputs", "parameters", "conditions", "disabled_resources", "resources", "action", "status"] {
+            let Some(wanted) = expected.get(key) else { continue };
+            let mine = ours.get(key).unwrap_or(&Json::Null);
+            let typed = key == "resources";
+            if let Err(difference) = same(mine, wanted, key, typed, pairs) {
+                return Err(format!("{step}{difference} {}", self.said(answer)));
+            }
+        }
+        if let Some(wanted) = expected.get("output_errors").and_then(Json::as_object) {
+            let codes = &self.rule["output_codes"];
+            for name in wanted.keys() {
+                let note = format!("`{name}` is null therefore");
+                let Some(failed) = answer.diagnostics.iter().find(|one| one.notes.contains(&note)) else {
+                    return Err(format!("{step}output_errors: `{name}` did not fail"));
+                };
+                let code = codes.get(name).and_then(Json::as_str);
+                if code.is_some_and(|code| code != failed.code.name) {
+                    return Err(format!("{step}output_errors.{name}: {} where {code:?} is meant", failed.code.name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn said(&self, answer: &Answer) -> String {
+        let errors = answer.diagnostics.iter().filter(|one| one.is_error());
+        let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
+        let _ = &answer.files;
+        format!("[{}]", said.join("; "))
+    }
+
+    fn answer_of(&self, answer: &Answer) -> Map<String, Json> {
+        let mut out = Map::new();
+        out.insert("action".into(), json!(answer.action));
+        out.insert("status".into(), json!(answer.status));
+        let outputs =
+            answer.snapshot.exports.iter().map(|(name, value)| (name.to_string(), to_json(&value.revealed())));
+        out.insert("outputs".into(), Json::Object(outputs.collect()));
+        let Some(resolved) = &answer.resolved else { return out };
+        let parameters = resolved.inputs.iter().map(|(name, value)| {
+            let shown = if value.has_secret() { json!("******") } else { to_json(value) };
+            (name.to_string(), shown)
+        });
+        out.insert("parameters".into(), Json::Object(parameters.collect()));
+        let conditions = resolved
+            .locals
+            .iter()
+            .filter_map(|(name, value)| value.as_ref().map(|value| (name.to_string(), to_json(value))));
+        out.insert("conditions".into(), Json::Object(conditions.collect()));
+        let mut resources = Map::new();
+        let mut disabled = Vec::new();
+        for element in &resolved.elements {
+            if !element.there {
+                disabled.push(json!(element.name.as_ref()));
+                continue;
+            }
+            let address = Address::root(element.name.clone());
+            let record = answer.snapshot.records.get(&address);
+            let mut one = Map::new();
+            one.insert("type".into(), json!(element.type_name.as_ref()));
+            let state = record.map_or("INIT_COMPLETE".to_owned(), |record| state_of(record));
+            one.insert("state".into(), json!(state));
+            let written = element.written.as_ref().map(|value| to_json(&value.revealed()));
+            one.insert("properties".into(), written.unwrap_or_default());
+            let given = element.given.revealed();
+            let typed = given.as_map().into_iter().flatten().filter(|(_, value)| !value.is_null());
+            let typed = typed.map(|(name, value)| (name.to_string(), to_json(value)));
+            one.insert("typed_properties".into(), Json::Object(typed.collect()));
+            one.insert("requires".into(), json!(element.needs.iter().map(|name| name.as_ref()).collect::<Vec<_>>()));
+            one.insert("deletion_policy".into(), json!(element.deletion_policy));
+            if let Some(metadata) = element.metadata.get("custom") {
+                one.insert("metadata".into(), to_json(&metadata.revealed()));
+            }
+            resources.insert(element.name.to_string(), Json::Object(one));
+        }
+        disabled.sort_by_key(|name| name.to_string());
+        out.insert("disabled_resources".into(), Json::Array(disabled));
+        out.insert("resources".into(), Json::Object(resources));
+        out
+    }
+}
+
+fn state_of(record: &state::Record) -> String {
+    let op = match record.status.op {
+        StatusOp::Create => "CREATE",
+        StatusOp::Update => "UPDATE",
+        StatusOp::Delete => "DELETE",
+    };
+    let word = match record.status.word {
+        StatusWord::Ready | StatusWord::Gone | StatusWord::Retained => "COMPLETE",
+        StatusWord::Failed => "FAILED",
+        _ => "IN_PROGRESS",
+    };
+    format!("{op}_{word}")
+}
+
+/// The states of resources after a failure: a child has failed if anything in it has.
+fn states_of(snapshot: &Snapshot) -> Json {
+    let mut states: BTreeMap<String, String> = BTreeMap::new();
+    for (address, record) in &snapshot.records {
+        let name = address.path.first().map_or_else(|| address.name.to_string(), |child| child.to_string());
+        let state = state_of(record);
+        match states.get(&name) {
+            Some(known) if known.ends_with("FAILED") => {}
+            _ => drop(states.insert(name, state)),
+        }
+    }
+    json!(states)
+}
+
+/// What became of the resources of the root: each child as a whole.
+fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
+    let ids = |snapshot: &Snapshot| -> BTreeMap<Name, Vec<Name>> {
+        let mut ids: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
+        for (address, record) in &snapshot.records {
+            match address.path.first() {
+                Some(child) => drop(ids.entry(child.clone()).or_default()),
+                None => ids.entry(address.name.clone()).or_default().push(record.id.clone()),
+            }
+        }
+        ids
+    };
+    let (before, after) = (ids(before), ids(after));
+    let names = |filter: &dyn Fn(&Name) -> bool, of: &BTreeMap<Name, Vec<Name>>| -> Vec<String> {
+        of.keys().filter(|name| filter(name)).map(|name| name.to_string()).collect()
+    };
+    json!({
+        "added": names(&|name| !before.contains_key(name), &after),
+        "kept": names(&|name| before.get(name) == after.get(name), &after),
+        "removed": names(&|name| !after.contains_key(name), &before),
+        "replaced": names(&|name| before.get(name).is_some_and(|ids| Some(ids) != after.get(name)), &after),
+    })
+}
+
+/// Checks and evaluates what is known, without making anything.
+async fn looked(lab: &Lab, name: &str, text: &str, given: Given) -> Answer {
+    let Stage { files, diagnostics, staged } = lab.stage(name, text, given, Options::default()).await;
+    let resolved = staged.map(|mut staged| staged.resolved().unwrap_or_default());
+    let ok = resolved.is_some();
+    let phase = if ok { "" } else { phase_of(&diagnostics) };
+    let diagnostics = diagnostics.iter().cloned().collect();
+    let snapshot = lab.snapshot().await;
+    Answer { ok, phase, diagnostics, files, resolved, snapshot, action: "CREATE", status: "IN_PROGRESS" }
+}
+
+/// Where Heat would have noticed: while it reads, or while it looks closer.
+fn phase_of(diagnostics: &Diagnostics) -> &'static str {
+    const PARSE: &[&str] =
+        &["invalid-syntax", "missing-version", "ambiguous-version", "unsupported-version", "multiple-documents"];
+    const ENVIRONMENT: &[&str] = &["empty-section", "merge-conflict", "merge-kind"];
+    let has = |codes: &[&str]| diagnostics.iter().any(|one| one.is_error() && codes.contains(&one.code.name));
+    if has(PARSE) {
+        "parse"
+    } else if has(ENVIRONMENT) {
+        "environment"
+    } else {
+        "validate"
+    }
+}
+
+/// One create or update, and what everything came to.
+async fn step(lab: &Lab, name: &str, text: &str, given: Given, rollback: bool, word: &'static str) -> Answer {
+    let stage = lab.stage(name, text, given.clone(), Options::default()).await;
+    let Stage { files, diagnostics, staged } = stage;
+    let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
+    let Some(staged) = staged else {
+        let phase = phase_of(&diagnostics);
+        return Answer { phase, diagnostics: all, files, snapshot: lab.snapshot().await, ..Answer::default() };
+    };
+    let mut settings = settings(None, false);
+    if rollback {
+        settings.on_failure = OnFailure::Rollback;
+    }
+    let run = lab.run(staged, false, Vec::new(), settings).await;
+    let Some(outcome) = run.outcome() else {
+        return Answer { phase: word, diagnostics: all, files, ..Answer::default() };
+    };
+    all.extend(outcome.diagnostics.iter().cloned());
+    let snapshot = lab.snapshot().await;
+    let done = outcome.outcome == Some(state::OperationOutcome::Ready);
+    if !done && outcome.rolled_back.is_none() {
+        return Answer { phase: word, diagnostics: all, files, snapshot, ..Answer::default() };
+    }
+    // What everything came to is seen by looking once more.
+    let mut again = lab.stage(name, text, given, Options::default()).await;
+    all.extend(again.diagnostics.iter().cloned());
+    let resolved = again.staged.as_mut().and_then(|staged| staged.resolved());
+    let action = match (done, word) {
+        (false, _) => "ROLLBACK",
+        (true, "update") => "UPDATE",
+        _ => "CREATE",
+    };
+    let _ = Value::Null;
+    Answer { ok: true, phase: "", diagnostics: all, files, resolved, snapshot, action, status: "COMPLETE" }
+}
