@@ -1,0 +1,69 @@
+//! Along a path into a value, as `get_param` and `get_attr` go it.
+//!
+//! A key is text or an integer; a boolean is an integer. A list and a text are sequences, a text of characters, and a negative
+//! index counts from the end. A path never fails: it gives a value that says "nothing here".
+
+use ::blueprint::Value;
+
+use super::unknown_of;
+
+/// What a path of `get_param` leads to: on a sequence, text is taken as an integer where it is one. Where there is nothing
+/// the result is an empty text.
+pub fn parameter(value: &Value, path: &[Value]) -> Value {
+    walk(value, path, true).unwrap_or_else(|| Value::from(""))
+}
+
+/// What a path of `get_attr` leads to: keys are taken as they are. Where there is nothing the result is null.
+pub fn attribute(value: &Value, path: &[Value]) -> Value {
+    walk(value, path, false).unwrap_or_default()
+}
+
+fn walk(value: &Value, path: &[Value], converts: bool) -> Option<Value> {
+    let mut current = value.clone();
+    for key in path {
+        let (bare, mut secret) = current.exposed();
+        secret |= key.exposed().1;
+        current = match (bare, key.bare()) {
+            (Value::Unknown(_), _) => unknown_of(bare),
+            (Value::Map(_) | Value::List(_) | Value::Text(_), Value::Unknown(_)) => unknown_of(key),
+            (Value::Map(entries), Value::Text(key)) => entries.get(key)?.clone(),
+            (Value::List(items), key) => at(items, index(key, converts)?)?.clone(),
+            (Value::Text(text), key) => character(text, index(key, converts)?)?,
+            _ => return None,
+        }
+        .tainted(secret);
+    }
+    Some(current)
+}
+
+/// The index that a key of a sequence is.
+fn index(key: &Value, converts: bool) -> Option<i64> {
+    match key {
+        Value::Int(index) => Some(*index),
+        Value::Bool(index) => Some(i64::from(*index)),
+        Value::Text(text) if converts => python::integer_of_text(text)?.as_int(),
+        _ => None,
+    }
+}
+
+/// The item at an index, from the end where it is negative.
+pub fn at(items: &[Value], index: i64) -> Option<&Value> {
+    items.get(position(index, items.len())?)
+}
+
+fn position(index: i64, length: usize) -> Option<usize> {
+    if index >= 0 {
+        usize::try_from(index).ok()
+    } else {
+        length.checked_sub(usize::try_from(index.unsigned_abs()).ok()?)
+    }
+}
+
+fn character(text: &str, index: i64) -> Option<Value> {
+    let found = if index >= 0 {
+        text.chars().nth(position(index, 0)?)
+    } else {
+        text.chars().rev().nth(usize::try_from(index.unsigned_abs()).ok()? - 1)
+    };
+    found.map(|character| Value::from(character.to_string()))
+}

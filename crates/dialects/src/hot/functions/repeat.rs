@@ -1,0 +1,251 @@
+//! `repeat`.
+//!
+//! A copy of the template for each combination, in which every placeholder is replaced by plain substring replacement, one
+//! placeholder after the other: the next one sees what the former put in.
+
+use ::blueprint::{Map, Name, Value};
+use expr::codes::ARGUMENT_RANGE;
+
+use super::{Function, Outcome, Parts, example, example_in, items, kind, unknown_of, wrong_type};
+use crate::hot::refusal::{Refusal, Step};
+use crate::hot::version::Version;
+
+pub(super) const FUNCTIONS: &[Function] = &[Function {
+    name: "repeat",
+    since: Version::V2015_04_30,
+    until: None,
+    in_conditions: None,
+    in_values: true,
+    form,
+    call: repeat,
+    parts: Parts::Leaves,
+    docs: "`{template, for_each, permutations}`: a list with a copy of the template for every combination of the values of `for_each`, or \
+           for all in step where `permutations` is false. Each key of `for_each` is replaced in every text of the copy, in keys of maps \
+           too. Values are texts: the items of a list, or the keys of a map.",
+    examples: &[
+        example(
+            r#"{"template": {"k%x%": "%x%%y%"}, "for_each": {"%x%": ["a", "b"], "%y%": ["c", "d"]}}"#,
+            r#"[{"ka": "ac"}, {"ka": "ad"}, {"kb": "bc"}, {"kb": "bd"}]"#,
+        ),
+        example(
+            r#"{"template": "%x%%y%", "for_each": {"%x%": ["a", "b"], "%y%": ["c", "d"]}, "permutations": false}"#,
+            r#"["ac", "bd"]"#,
+        ),
+        example(r#"{"template": "x y", "for_each": {"x": ["y"], "y": ["z"]}}"#, r#"["z z"]"#),
+        example(r#"{"template": "v", "for_each": {"v": {"a": 1, "b": 2}}}"#, r#"["a", "b"]"#),
+        example(r#"{"template": "v", "for_each": {"v": null}}"#, "[]"),
+        example(r#"{"template": ["v", 1, null], "for_each": {"v": ["a"]}}"#, r#"[["a", 1, null]]"#),
+        example(r#"{"template": 5, "for_each": {"v": [1, 2]}}"#, "[5, 5]"),
+        example(r#"{"template": "ab", "for_each": {"": ["-"]}}"#, r#"["-a-b-"]"#),
+        example(r#"{"template": "v", "for_each": {"v": ["a"], "w": ["b"], "x": null}, "permutations": false}"#, "[]"),
+        example(r#"{"template": "none", "for_each": {"v": [1]}}"#, "! argument-type"),
+        example(r#"{"template": "v", "for_each": {"v": "ab"}}"#, "! argument-type"),
+        example(r#"{"template": "v", "for_each": {}}"#, "! argument-type"),
+        example(r#"{"template": "v", "for_each": ["a"]}"#, "! argument-type"),
+        example(r#"{"template": "v", "for_each": {"v": ["a"]}, "permutations": "no"}"#, "! argument-type"),
+        example(r#"{"template": "v", "for_each": {"v": {"a": 1}}, "permutations": false}"#, "! argument-type"),
+        example(
+            r#"{"template": "v", "for_each": {"v": ["a"], "w": ["b", "c"]}, "permutations": false}"#,
+            "! argument-range",
+        ),
+        example(r#"{"template": "v"}"#, "! argument-type"),
+        example("[]", "! argument-type"),
+        example_in(Version::V2015_10_15, r#"{"template": "v", "for_each": {"v": {"a": 1}}}"#, "! argument-type"),
+        example_in(
+            Version::V2016_10_14,
+            r#"{"template": "v", "for_each": {"v": ["a"]}, "permutations": "no"}"#,
+            r#"["a"]"#,
+        ),
+    ],
+}];
+
+/// No list is made longer than this.
+const MOST: usize = 1_000_000;
+
+struct Parsed<'a> {
+    template: &'a Value,
+    for_each: &'a Value,
+    /// All combinations, or in step.
+    permutations: bool,
+}
+
+fn parse(argument: &Value, version: Version) -> Result<Parsed<'_>, Refusal> {
+    let Some(entries) = argument.as_map() else {
+        let message = format!("`repeat` takes a map of `template` and `for_each`, not {}", kind(argument));
+        return Err(wrong_type(message, "Arguments to \"repeat\" must be a map"));
+    };
+    let (Some(for_each), Some(template)) = (entries.get("for_each"), entries.get("template")) else {
+        let missing = if entries.contains_key("for_each") { "template" } else { "for_each" };
+        let example = "repeat:\n              template: This is %var%\n              for_each:\n                %var%: ['a', 'b', 'c']";
+        let words = python::repr_text(&format!("\"repeat\" syntax should be {example}"));
+        return Err(wrong_type(format!("`repeat` needs `{missing}`"), words));
+    };
+    let permutations = match entries.get("permutations").map(Value::bare) {
+        Some(Value::Bool(permutations)) if version >= Version::V2017_09_01 => *permutations,
+        Some(other) if version >= Version::V2017_09_01 => {
+            let words = "\"permutations\" should be boolean type for repeat function.";
+            let message = format!("`permutations` must be a boolean, not {}", kind(other));
+            return Err(wrong_type(message, words).within("permutations"));
+        }
+        _ => true,
+    };
+    Ok(Parsed { template, for_each, permutations })
+}
+
+fn form(argument: &Value, version: Version) -> Result<(), Refusal> {
+    let parsed = parse(argument, version)?;
+    match parsed.for_each.bare() {
+        Value::Map(_) | Value::Unknown(_) => Ok(()),
+        other => {
+            let message = format!("`for_each` must be a map, not {}", kind(other));
+            Err(wrong_type(message, "The \"for_each\" argument to \"repeat\" must contain a map").within("for_each"))
+        }
+    }
+}
+
+fn repeat(argument: &Value, version: Version) -> Outcome {
+    let Parsed { template, for_each, permutations } = parse(argument, version)?;
+    let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
+    let entries = match for_each.bare() {
+        Value::Unknown(_) => return unknown(),
+        Value::Map(entries) => entries,
+        other => {
+            let words = format!("'{}' object has no attribute 'items'", python::type_name(other));
+            return Err(wrong_type(format!("`for_each` must be a map, not {}", kind(other)), words).within("for_each"));
+        }
+    };
+    if entries.is_empty() {
+        let words = "not enough values to unpack (expected 2, got 0)";
+        return Err(wrong_type("`for_each` is empty", words).within("for_each"));
+    }
+    let mut secret = argument.exposed().1 || for_each.exposed().1;
+    let mut loops = Vec::with_capacity(entries.len());
+    let mut lengths = Vec::new();
+    for (key, value) in entries.iter() {
+        secret |= value.exposed().1;
+        if value.is_unknown() {
+            return unknown();
+        }
+        let values = values(key, value, permutations, version)?;
+        if !value.is_null() {
+            lengths.push((key, values.len()));
+        }
+        loops.push(Loop { key, values });
+    }
+    if let (false, Some((first, length))) = (permutations, lengths.first())
+        && let Some((other, differs)) = lengths.iter().find(|(_, other)| other != length)
+    {
+        let message =
+            format!("`{first}` has {length} values and `{other}` has {differs}; in step they must be as many");
+        let words = "For repeat, the length of for_each values should be equal if no nested loop.";
+        return Err(Refusal::new(&ARGUMENT_RANGE, message).heat(words).within(other.as_ref()).within("for_each"));
+    }
+    let turns = if permutations {
+        loops.iter().try_fold(1_usize, |product, one| product.checked_mul(one.values.len()))
+    } else {
+        loops.iter().map(|one| one.values.len()).min()
+    };
+    let Some(turns) = turns.filter(|turns| *turns <= MOST) else {
+        let message = format!("`repeat` would make more than {MOST} items");
+        return Err(Refusal::new(&ARGUMENT_RANGE, message).within("for_each"));
+    };
+    let mut copies = Vec::with_capacity(turns);
+    let mut picked = vec![0; loops.len()];
+    for turn in 0..turns {
+        // The last loop runs fastest.
+        let mut rest = turn;
+        for (at, one) in loops.iter().enumerate().rev() {
+            picked[at] = if permutations { rest % one.values.len() } else { turn };
+            rest /= if permutations { one.values.len() } else { 1 };
+        }
+        copies.push(Copying { loops: &loops, picked: &picked }.copy(template)?);
+    }
+    Ok(Value::list(copies).tainted(secret))
+}
+
+/// What a placeholder stands for, one after the other.
+struct Loop<'a> {
+    key: &'a Name,
+    values: Vec<Value>,
+}
+
+/// The values of a placeholder.
+fn values(key: &Name, value: &Value, permutations: bool, version: Version) -> Result<Vec<Value>, Refusal> {
+    let maps = permutations && version >= Version::V2016_10_14;
+    match (items(value), value.bare()) {
+        (Some(items), _) => Ok(items.to_vec()),
+        (_, Value::Null) => Ok(Vec::new()),
+        (_, Value::Map(entries)) if maps => Ok(entries.keys().cloned().map(Value::Text).collect()),
+        (_, other) => {
+            let wanted = if maps { "lists or maps" } else { "lists" };
+            let words = format!("The values of the \"for_each\" argument to \"repeat\" must be {wanted}");
+            let message = format!("the values of `{key}` must be {wanted}, not {}", kind(other));
+            let refusal = wrong_type(message, words).within(key.as_ref()).within("for_each");
+            Err(match other {
+                Value::Map(_) if permutations => refusal.help("use `heat_template_version: 2016-10-14` or later"),
+                _ => refusal,
+            })
+        }
+    }
+}
+
+/// Makes one copy of the template.
+struct Copying<'a> {
+    loops: &'a [Loop<'a>],
+    /// Which value of each loop.
+    picked: &'a [usize],
+}
+
+impl Copying<'_> {
+    fn copy(&self, template: &Value) -> Outcome {
+        match template {
+            Value::Text(text) => self.replace(text),
+            Value::List(items) => {
+                let items: Result<Vec<Value>, Refusal> = items.iter().map(|item| self.copy(item)).collect();
+                items.map(Value::list)
+            }
+            Value::Map(entries) => {
+                let mut copy = Map::with_capacity(entries.len());
+                let (mut secret, mut unknown) = (false, None);
+                for (key, value) in entries.iter() {
+                    let (key, value) = (self.replace(key)?, self.copy(value)?);
+                    secret |= key.exposed().1;
+                    match key.bare() {
+                        Value::Text(key) => {
+                            copy.insert(key.clone(), value);
+                        }
+                        _ => unknown = Some(unknown_of(&key)),
+                    }
+                }
+                // A map one key of which is not known is not known.
+                Ok(unknown.unwrap_or_else(|| Value::Map(copy.into())).tainted(secret))
+            }
+            Value::Secret(inner) => self.copy(inner).map(Value::secret),
+            other => Ok(other.clone()),
+        }
+    }
+
+    fn replace(&self, text: &Name) -> Outcome {
+        let (mut written, mut secret) = (None::<String>, false);
+        for (one, at) in self.loops.iter().zip(self.picked) {
+            let value = &one.values[*at];
+            let current = written.as_deref().unwrap_or(text);
+            let occurs = current.contains(one.key.as_ref());
+            match value.bare() {
+                Value::Text(value) if occurs => written = Some(current.replace(one.key.as_ref(), value)),
+                Value::Text(_) => {}
+                Value::Unknown(_) if occurs => return Ok(unknown_of(value).tainted(secret || value.exposed().1)),
+                Value::Unknown(_) => {}
+                other => {
+                    let words = format!("replace() argument 2 must be str, not {}", python::type_name(other));
+                    let message = format!("the values of `{}` must be texts, not {}", one.key, kind(other));
+                    let refusal = wrong_type(message, words).help("quote it");
+                    return Err(refusal.within(Step::Index(*at)).within(one.key.as_ref()).within("for_each"));
+                }
+            }
+            secret |= occurs && value.exposed().1;
+        }
+        let text = written.map_or_else(|| Value::Text(text.clone()), Value::from);
+        Ok(text.tainted(secret))
+    }
+}

@@ -1,0 +1,234 @@
+//! `str_replace`, `str_replace_strict` and `str_replace_vstrict`.
+//!
+//! Placeholders are tried longest first, then by text order. The text is cut at each occurrence, so what is put in is never
+//! searched again, and a longer placeholder that stands anywhere wins over a shorter one before it.
+
+use ::blueprint::{Map, Value};
+use expr::codes::ARGUMENT_FORMAT;
+
+use super::codes::{EMPTY_VALUE, PLACEHOLDER_MISSING};
+use super::{Function, Outcome, Parts, example, example_in, kind, wrong_type};
+use crate::hot::refusal::Refusal;
+use crate::hot::version::Version;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "str_replace",
+        since: Version::V2013_05_23,
+        until: None,
+        in_conditions: None,
+        in_values: true,
+        form: |argument, _| parse("str_replace", argument).map(|_| ()),
+        call: |argument, version| call("str_replace", argument, version),
+        parts: Parts::Whole,
+        docs: "`{template, params}`: the template with each placeholder, a key of `params`, replaced by its value. Longer \
+               placeholders win; inserted text is not searched again. Null is an empty text, lists and maps become JSON.",
+        examples: &[
+            example(r#"{"template": "ab a", "params": {"a": "ab", "ab": "x"}}"#, r#""x ab""#),
+            example(r#"{"template": "v", "params": {"v": true}}"#, r#""True""#),
+            example(r#"{"template": "v w", "params": {"v": 2.0, "w": null}}"#, r#""2.0 ""#),
+            example(
+                r#"{"template": "v", "params": {"v": {"b": ["é"], "a": null}}}"#,
+                r#""{\"a\": null, \"b\": [\"\\u00e9\"]}""#,
+            ),
+            example(r#"{"template": "aab", "params": {"ab": 1, "aa": 2}}"#, r#""2b""#),
+            example(r#"{"template": "abcd", "params": {"ab": 1, "bcd": 2}}"#, r#""a2""#),
+            example(r#"{"template": "a", "params": {}}"#, r#""a""#),
+            example(r#"{"template": null, "params": {}}"#, "! argument-type"),
+            example(r#"{"template": "a", "params": {"": "x"}}"#, "! argument-format"),
+            example(r#"{"template": "a"}"#, "! argument-type"),
+            example(r#"{"template": "a", "params": ["x"]}"#, "! argument-type"),
+            example_in(Version::V2015_04_30, r#"{"template": "v", "params": {"v": ["a"]}}"#, "! argument-type"),
+        ],
+    },
+    Function {
+        name: "str_replace_strict",
+        since: Version::V2017_02_24,
+        until: None,
+        in_conditions: None,
+        in_values: true,
+        form: |argument, _| parse("str_replace_strict", argument).map(|_| ()),
+        call: |argument, version| call("str_replace_strict", argument, version),
+        parts: Parts::Whole,
+        docs: "As `str_replace`; a placeholder that does not occur in the template is an error, also one that occurs only inside of \
+               a longer one or in an inserted value.",
+        examples: &[
+            example(r#"{"template": "a b", "params": {"a": 1, "b": ""}}"#, r#""1 ""#),
+            example(r#"{"template": "a", "params": {"a": "y", "y": 1, "zz": 2, "xx": 3}}"#, "! placeholder-missing"),
+            example(r#"{"template": "ab", "params": {"a": 1, "ab": 2}}"#, "! placeholder-missing"),
+        ],
+    },
+    Function {
+        name: "str_replace_vstrict",
+        since: Version::V2017_09_01,
+        until: None,
+        in_conditions: None,
+        in_values: true,
+        form: |argument, _| parse("str_replace_vstrict", argument).map(|_| ()),
+        call: |argument, version| call("str_replace_vstrict", argument, version),
+        parts: Parts::Whole,
+        docs: "As `str_replace_strict`; a value that is null or an empty text, list or map is an error. `0` and `false` are fine.",
+        examples: &[
+            example(r#"{"template": "a b", "params": {"a": 0, "b": false}}"#, r#""0 False""#),
+            example(r#"{"template": "a", "params": {"a": ""}}"#, "! empty-value"),
+            example(r#"{"template": "a", "params": {"a": []}}"#, "! empty-value"),
+            example(r#"{"template": "a", "params": {"b": 1}}"#, "! placeholder-missing"),
+        ],
+    },
+];
+
+/// The parameters and the template.
+fn parse<'a>(name: &str, argument: &'a Value) -> Result<(&'a Value, &'a Value), Refusal> {
+    let Some(entries) = argument.as_map() else {
+        let message = format!("`{name}` takes a map of `template` and `params`");
+        return Err(wrong_type(message, format!("Arguments to \"{name}\" must be a map")));
+    };
+    let (Some(params), Some(template)) = (entries.get("params"), entries.get("template")) else {
+        let missing = if entries.contains_key("params") { "template" } else { "params" };
+        let example = format!(
+            "{name}:\n              template: This is var1 template var2\n              params:\n                var1: a\n                var2: string"
+        );
+        let words = python::repr_text(&format!("\"{name}\" syntax should be {example}"));
+        return Err(wrong_type(format!("`{name}` needs `{missing}`"), words));
+    };
+    mapping(name, params).map_err(|refusal| refusal.within("params"))?;
+    Ok((params, template))
+}
+
+/// Refuses parameters that are neither a map nor a call.
+pub(super) fn mapping(name: &str, params: &Value) -> Result<(), Refusal> {
+    match params.bare() {
+        Value::Map(_) | Value::Unknown(_) => Ok(()),
+        other => {
+            let message = format!("the parameters of `{name}` must be a map, not {}", kind(other));
+            Err(wrong_type(message, format!("\"{name}\" parameters must be a mapping")))
+        }
+    }
+}
+
+fn call(name: &str, argument: &Value, version: Version) -> Outcome {
+    let (params, template) = parse(name, argument)?;
+    let Value::Text(template) = template else {
+        let message = format!("the template of `{name}` must be text, not {}", kind(template));
+        return Err(wrong_type(message, format!("\"{name}\" template must be a string")).within("template"));
+    };
+    let Value::Map(params) = params else {
+        let message = format!("the parameters of `{name}` must be a map, not {}", kind(params));
+        return Err(wrong_type(message, format!("\"{name}\" params must be a map")).within("params"));
+    };
+    let rules = Rules {
+        name,
+        json: version >= Version::V2015_10_15,
+        all_occur: name != "str_replace",
+        none_empty: name == "str_replace_vstrict",
+    };
+    replace(template, params, rules).map_err(|refusal| {
+        if refusal.code.name == PLACEHOLDER_MISSING.name { refusal } else { refusal.within("params") }
+    })
+}
+
+/// What distinguishes the functions.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    /// The function's name.
+    pub(super) name: &'a str,
+    /// Whether maps and lists are put in as JSON.
+    pub(super) json: bool,
+    /// Whether every placeholder must occur.
+    pub(super) all_occur: bool,
+    /// Whether every value must be there and not empty.
+    pub(super) none_empty: bool,
+}
+
+/// A stretch of the text: of the template, or put in.
+#[derive(Clone, Copy)]
+enum Piece<'a> {
+    Template(&'a str),
+    /// The value of the placeholder with that number.
+    Value(usize),
+}
+
+/// Replaces the placeholders of a template.
+pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome {
+    let mut placeholders: Vec<_> = params.iter().collect();
+    placeholders.sort_by_cached_key(|(key, _)| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
+    let mut values = Vec::with_capacity(placeholders.len());
+    let mut pieces = vec![Piece::Template(template)];
+    let mut absent: Vec<&str> = Vec::new();
+    for (number, (placeholder, value)) in placeholders.iter().enumerate() {
+        let written = written(placeholder, value, rules).map_err(|refusal| refusal.within(placeholder.as_ref()))?;
+        values.push(written);
+        if placeholder.is_empty() {
+            return Err(Refusal::new(&ARGUMENT_FORMAT, "a placeholder is empty")
+                .heat("empty separator")
+                .within(placeholder.as_ref()));
+        }
+        let occurs = |piece: &Piece<'_>| matches!(piece, Piece::Template(text) if text.contains(placeholder.as_ref()));
+        if !pieces.iter().any(occurs) {
+            absent.push(placeholder);
+            continue;
+        }
+        let mut cut = Vec::with_capacity(pieces.len() + 2);
+        for piece in pieces {
+            match piece {
+                Piece::Template(text) => {
+                    for (at, part) in text.split(placeholder.as_ref()).enumerate() {
+                        if at > 0 {
+                            cut.push(Piece::Value(number));
+                        }
+                        if !part.is_empty() {
+                            cut.push(Piece::Template(part));
+                        }
+                    }
+                }
+                value => cut.push(value),
+            }
+        }
+        pieces = cut;
+    }
+    if rules.all_occur && !absent.is_empty() {
+        let words = format!("The following params were not found in the template: {}", absent.join(","));
+        let several = if absent.len() > 1 { "placeholders that do" } else { "a placeholder that does" };
+        let listed = absent.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let message = format!("`{}` has {several} not occur in the template: {listed}", rules.name);
+        return Err(Refusal::new(&PLACEHOLDER_MISSING, message).heat(words));
+    }
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Template(text) => out.push_str(text),
+            Piece::Value(number) => out.push_str(&values[number]),
+        }
+    }
+    Ok(Value::from(out))
+}
+
+/// The text that stands for a value.
+fn written(placeholder: &str, value: &Value, rules: Rules<'_>) -> Result<String, Refusal> {
+    let empty = match value {
+        Value::Null => true,
+        Value::Text(text) => text.is_empty(),
+        Value::List(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+        _ => false,
+    };
+    if rules.none_empty && empty {
+        let words = format!(
+            "{} has an undefined or empty value for param {placeholder}, must be a defined non-empty value",
+            rules.name
+        );
+        return Err(Refusal::new(&EMPTY_VALUE, format!("the value of `{placeholder}` is empty")).heat(words));
+    }
+    match value {
+        Value::Null => Ok(String::new()),
+        Value::List(_) | Value::Map(_) if rules.json => Ok(python::json(value)),
+        Value::List(_) | Value::Map(_) => {
+            let name = rules.name;
+            let words = format!("\"{name}\" params must be strings or numbers, param {placeholder} is not valid");
+            let message = format!("the value of `{placeholder}` must be text or a number, not {}", kind(value));
+            let help = "use `heat_template_version: 2015-10-15` or later, which puts lists and maps in as JSON";
+            Err(wrong_type(message, words).help(help))
+        }
+        other => Ok(python::text(other)),
+    }
+}

@@ -1,0 +1,85 @@
+//! Why a value is not taken: a call that gives nothing, a parameter that does not fit.
+//!
+//! What is told here has no place yet: whoever knows where the value was written turns a refusal into a diagnostic.
+
+use ::blueprint::Name;
+use diag::Code;
+
+/// A step into a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The entry of a map.
+    Key(Name),
+    /// The item of a list.
+    Index(usize),
+}
+
+impl From<&str> for Step {
+    fn from(key: &str) -> Step {
+        Step::Key(key.into())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(at: usize) -> Step {
+        Step::Index(at)
+    }
+}
+
+/// Heat's class of errors where no other is named.
+pub const STACK_VALIDATION_FAILED: &str = "StackValidationFailed";
+
+/// Why a value is not taken.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What kind of mistake it is.
+    pub code: &'static Code,
+    /// What is wrong, as a diagnostic says it.
+    pub message: String,
+    /// What Heat says, without its class and path.
+    pub heat: Option<String>,
+    /// Heat's class of the error.
+    pub class: &'static str,
+    /// Where in the value that was refused.
+    pub path: Vec<Step>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal of the value as a whole.
+    pub fn new(code: &'static Code, message: impl Into<String>) -> Refusal {
+        Refusal {
+            code,
+            message: message.into(),
+            heat: None,
+            class: STACK_VALIDATION_FAILED,
+            path: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Sets Heat's words.
+    pub fn heat(mut self, words: impl Into<String>) -> Refusal {
+        self.heat = Some(words.into());
+        self
+    }
+
+    /// Sets Heat's class.
+    pub fn class(mut self, class: &'static str) -> Refusal {
+        self.class = class;
+        self
+    }
+
+    /// Sets what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Refusal {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says that the fault lies further in: at that step of the value in which the refused one stands.
+    pub fn within(mut self, step: impl Into<Step>) -> Refusal {
+        self.path.insert(0, step.into());
+        self
+    }
+}
