@@ -72,6 +72,18 @@ pub enum Step {
     Index(usize),
 }
 
+impl From<&str> for Step {
+    fn from(key: &str) -> Step {
+        Step::Key(key.into())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(at: usize) -> Step {
+        Step::Index(at)
+    }
+}
+
 /// One parameter.
 #[derive(Clone, Debug)]
 pub struct Parameter {

@@ -11,7 +11,14 @@ use crate::view::wrap;
 
 /// Every diagnostic code there is, by name.
 fn codes() -> Vec<&'static Code> {
-    let fixed = [syntax::CODES, dialects::codes::CODES, expr::codes::CODES, provider::codes::CODES];
+    let fixed = [
+        syntax::CODES,
+        dialects::codes::CODES,
+        dialects::hot::CODES,
+        dialects::hot::functions::codes::CODES,
+        expr::codes::CODES,
+        provider::codes::CODES,
+    ];
     let mut all: Vec<&'static Code> = fixed.into_iter().flatten().copied().chain(engine::codes()).collect();
     all.sort_by_key(|code| code.name);
     all

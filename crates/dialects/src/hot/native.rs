@@ -9,6 +9,7 @@ use expr::codes::{ARGUMENT_TYPE, UNKNOWN_FIELD};
 use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
 
 use super::codes::UNKNOWN_CONDITION;
+use super::functions::{Function, Parts, function, functions, paths};
 use super::version::Version;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
@@ -21,6 +22,9 @@ pub fn insert_functions(table: &mut FunctionTable) {
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
         let _ = own.insert(definition(name, "Made by the lowering of templates.", native));
+    }
+    for function in functions() {
+        let _ = own.insert(definition(function.name, function.docs, Arc::new(Pure(function))));
     }
     table.insert_dialect(super::NAME, own);
 }
@@ -46,9 +50,9 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
 }
 
 /// Whether the argument of a function has the right form, as far as that is written out.
-pub(super) fn form(_function: &str, argument: &Expr, _version: Version) -> Result<(), Refusal> {
-    let _ = sketch(argument);
-    Ok(())
+pub(super) fn form(name: &str, argument: &Expr, version: Version) -> Result<(), Refusal> {
+    let Some(function) = function(name) else { return Ok(()) };
+    (function.form)(&sketch(argument), version).map_err(Refusal::from)
 }
 
 /// The value of an expression as far as it is written out; everything else is unknown.
@@ -64,6 +68,22 @@ pub(super) fn sketch(expr: &Expr) -> Value {
 /// A value as Heat's messages show it.
 pub(super) fn shown(value: &Value) -> String {
     python::text(value)
+}
+
+/// A function that looks at nothing but its argument; the version of the template is handed on behind it.
+#[derive(Debug)]
+struct Pure(&'static Function);
+
+impl Native for Pure {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        let argument = arguments.first().unwrap_or(&Value::Null);
+        let version = arguments.get(1).and_then(Value::as_int).map_or(Version::V2021_04_16, Version::at);
+        self.0.run(argument, version).map_err(Refusal::from)
+    }
+
+    fn opens(&self, _arguments: &[Value]) -> bool {
+        self.0.parts == Parts::Leaves
+    }
 }
 
 /// A function that only the lowering makes calls of.
@@ -106,66 +126,14 @@ fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl In
     Refusal { code, message: message.into(), path: Vec::new(), help: None, words: Some(words.into()) }
 }
 
-/// What lies behind a step: `Err` where there is nothing.
-fn step_into(value: &Value, step: &Value, by_number: bool) -> Result<Value, ()> {
-    let (bare, secret) = value.exposed();
-    let next = match bare {
-        Value::Unknown(_) => return Ok(value.clone()),
-        Value::List(items) | Value::Set(items) => {
-            let at = position(step, by_number).ok_or(())?;
-            let at = if at < 0 { at + items.len() as i64 } else { at };
-            usize::try_from(at).ok().and_then(|at| items.get(at)).cloned().ok_or(())?
-        }
-        Value::Map(entries) => {
-            let key = step.as_text().ok_or(())?;
-            entries.get(key).cloned().ok_or(())?
-        }
-        Value::Text(text) if by_number => {
-            let at = position(step, by_number).ok_or(())?;
-            let count = text.chars().count() as i64;
-            let at = if at < 0 { at + count } else { at };
-            let letter = usize::try_from(at).ok().and_then(|at| text.chars().nth(at)).ok_or(())?;
-            Value::text(letter.to_string())
-        }
-        _ => return Err(()),
-    };
-    Ok(next.tainted(secret))
-}
-
-fn position(step: &Value, by_number: bool) -> Option<i64> {
-    match step {
-        Value::Int(at) => Some(*at),
-        Value::Bool(at) => Some(i64::from(*at)),
-        Value::Text(text) if by_number => text.trim().parse().ok(),
-        Value::Float(at) if by_number && at.is_finite() => Some(at.trunc() as i64),
-        _ => None,
-    }
-}
-
 /// Walks a path into a parameter: what is not there is "".
 fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
-    let Some((value, path)) = arguments.split_first() else { return Ok(Value::text("")) };
-    let mut at = value.clone();
-    for step in path {
-        match step_into(&at, step, true) {
-            Ok(next) => at = next,
-            Err(()) => return Ok(Value::text("")),
-        }
-    }
-    Ok(at)
+    Ok(arguments.split_first().map_or_else(|| Value::text(""), |(value, path)| paths::parameter(value, path)))
 }
 
 /// Walks a path into an attribute: what is not there is null.
 fn get_attr(arguments: &[Value]) -> Result<Value, Refusal> {
-    let Some((value, path)) = arguments.split_first() else { return Ok(Value::Null) };
-    let mut at = value.clone();
-    for step in path {
-        match step_into(&at, step, false) {
-            Ok(next) => at = next,
-            Err(()) => return Ok(Value::Null),
-        }
-    }
-    Ok(at)
+    Ok(arguments.split_first().map_or(Value::Null, |(value, path)| paths::attribute(value, path)))
 }
 
 /// One of all parameters, by a computed name.

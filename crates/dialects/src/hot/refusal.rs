@@ -2,29 +2,8 @@
 //!
 //! What is told here has no place yet: whoever knows where the value was written turns a refusal into a diagnostic.
 
-use ::blueprint::Name;
 use diag::Code;
-
-/// A step into a value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// The entry of a map.
-    Key(Name),
-    /// The item of a list.
-    Index(usize),
-}
-
-impl From<&str> for Step {
-    fn from(key: &str) -> Step {
-        Step::Key(key.into())
-    }
-}
-
-impl From<usize> for Step {
-    fn from(at: usize) -> Step {
-        Step::Index(at)
-    }
-}
+use expr::Step;
 
 /// Heat's class of errors where no other is named.
 pub const STACK_VALIDATION_FAILED: &str = "StackValidationFailed";
@@ -77,9 +56,24 @@ impl Refusal {
         self
     }
 
+    /// What Heat says, behind its class where that is not the usual one.
+    pub fn words(&self) -> Option<String> {
+        let heat = self.heat.as_ref()?;
+        Some(if self.class == STACK_VALIDATION_FAILED { heat.clone() } else { format!("{}: {heat}", self.class) })
+    }
+
     /// Says that the fault lies further in: at that step of the value in which the refused one stands.
     pub fn within(mut self, step: impl Into<Step>) -> Refusal {
         self.path.insert(0, step.into());
         self
+    }
+}
+
+/// As the evaluator takes it: the value that was refused is the first argument of the call.
+impl From<Refusal> for expr::Refusal {
+    fn from(refusal: Refusal) -> expr::Refusal {
+        let words = refusal.words();
+        let Refusal { code, message, path, help, .. } = refusal.within(0);
+        expr::Refusal { code, message, path, help, words: words.map(Into::into) }
     }
 }

@@ -7,7 +7,7 @@ use ::blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_RANGE;
 
 use super::{Function, Outcome, Parts, example, example_in, items, kind, unknown_of, wrong_type};
-use crate::hot::refusal::{Refusal, Step};
+use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
@@ -240,7 +240,7 @@ impl Copying<'_> {
                     let words = format!("replace() argument 2 must be str, not {}", python::type_name(other));
                     let message = format!("the values of `{}` must be texts, not {}", one.key, kind(other));
                     let refusal = wrong_type(message, words).help("quote it");
-                    return Err(refusal.within(Step::Index(*at)).within(one.key.as_ref()).within("for_each"));
+                    return Err(refusal.within(*at).within(one.key.as_ref()).within("for_each"));
                 }
             }
             secret |= occurs && value.exposed().1;

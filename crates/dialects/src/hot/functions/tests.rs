@@ -60,10 +60,8 @@ fn every_refusal_has_heats_words_and_a_place_that_exists() {
             let mut at = argument;
             for step in &refusal.path {
                 let inner = match step {
-                    super::super::refusal::Step::Key(key) => at.get(key).cloned(),
-                    super::super::refusal::Step::Index(index) => {
-                        at.as_list().and_then(|items| items.get(*index)).cloned()
-                    }
+                    expr::Step::Key(key) => at.get(key).cloned(),
+                    expr::Step::Index(index) => at.as_list().and_then(|items| items.get(*index)).cloned(),
                 };
                 at = inner.unwrap_or_else(|| panic!("{} {}: {:?}", function.name, example.argument, refusal.path));
             }
