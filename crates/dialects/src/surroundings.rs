@@ -5,14 +5,16 @@
 pub struct Surroundings {
     /// The dialect that it is taken to be in where its text does not say; none where nobody knows.
     pub dialect: Option<&'static str>,
+    /// Another document includes it.
+    pub is_child: bool,
 }
 
 impl Surroundings {
     /// Nothing.
-    pub const NONE: Surroundings = Surroundings { dialect: None };
+    pub const NONE: Surroundings = Surroundings { dialect: None, is_child: false };
 
     /// What a child of that name stands in.
     pub fn inside(&self, _child: &str) -> Surroundings {
-        self.clone()
+        Surroundings { is_child: true, ..self.clone() }
     }
 }

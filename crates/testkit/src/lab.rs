@@ -57,6 +57,8 @@ pub struct Lab {
     pub judged: bool,
     /// An engine with this fault is simulated.
     pub sabotage: Option<Sabotage>,
+    /// What lies at addresses of the web, where any is reached.
+    pub web: BTreeMap<String, Vec<u8>>,
     late: Late,
     chance: Chance,
     more: Vec<Arc<Catalog>>,
@@ -139,6 +141,7 @@ impl Lab {
             sabotage: None,
             late: Late::default(),
             chance: Chance::seeded(1),
+            web: BTreeMap::new(),
             more,
             real,
         }
@@ -212,11 +215,22 @@ impl Lab {
             clock: self.clock.clone(),
             chance: self.chance.clone(),
             sources: self.sources(),
-            http: None,
+            http: self.get(),
             waits: None,
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         (shell, first)
+    }
+
+    fn get(&self) -> Option<engine::shell::HttpGet> {
+        if self.web.is_empty() {
+            return None;
+        }
+        let web = self.web.clone();
+        Some(Arc::new(move |url: String| {
+            let found = web.get(&url).cloned();
+            Box::pin(async move { found.ok_or_else(|| "there is nothing at this address".to_owned()) })
+        }))
     }
 
     fn sources(&self) -> Sources {

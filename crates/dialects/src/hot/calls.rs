@@ -6,7 +6,7 @@ use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
 use super::codes::{FUNCTION_NOT_HERE, GET_ATTR_TEXT, REMOVED_FUNCTION};
-use super::lowering::{INSTANCE, Lowering, Made, UNIT, call, reference};
+use super::lowering::{FACADE, INSTANCE, Lowering, Made, UNIT, call, reference};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
 use crate::codes::{NEWER_THAN_VERSION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
@@ -174,7 +174,7 @@ impl Lowering<'_> {
         let node = pair.value;
         if let Some(name) = self.text(node) {
             if name.is_empty() {
-                return self.bad_argument(
+                return self.bad_value(
                     node,
                     "Function \"get_param\" must have arguments",
                     "the name is empty",
@@ -187,13 +187,13 @@ impl Lowering<'_> {
             Content::List(items) => {
                 let Some((first, path)) = items.split_first() else {
                     let words = "Function \"get_param\" must have arguments";
-                    return self.bad_argument(node, words, "the name of a parameter is missing", span);
+                    return self.bad_value(node, words, "the name of a parameter is missing", span);
                 };
                 let value = match self.text(first) {
                     Some(name) => self.parameter(name, place(first), place(first)),
                     None if first.as_scalar().is_some() => {
                         let words = "Parameter name in \"get_param\" must be string";
-                        return self.bad_argument(first, words, "the name of a parameter must be text", span);
+                        return self.bad_value(first, words, "the name of a parameter must be text", span);
                     }
                     None => self.any_parameter(first),
                 };
@@ -205,7 +205,7 @@ impl Lowering<'_> {
             }
             Content::Map(_) if self.is_call(node) => self.any_parameter(node),
             _ if self.is_null(node) => {
-                self.bad_argument(node, "Function \"get_param\" must have arguments", "there is no name", span)
+                self.bad_value(node, "Function \"get_param\" must have arguments", "there is no name", span)
             }
             _ => {
                 let diagnostic = ARGUMENT_TYPE
@@ -213,9 +213,16 @@ impl Lowering<'_> {
                     .label(place(node), format!("this is {}", self.kind_of(node)))
                     .help("quote it")
                     .words("Argument to \"get_param\" must be string or list");
-                self.fail(diagnostic, span)
+                self.missing(diagnostic, span)
             }
         }
+    }
+
+    /// An argument of the wrong kind that Heat notices only while it evaluates: in an output it fails only that.
+    fn bad_value(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
+        let diagnostic =
+            ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+        self.missing(diagnostic.words(words), span)
     }
 
     fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
@@ -257,7 +264,7 @@ impl Lowering<'_> {
     }
 
     /// What the engine knows without being given it.
-    fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
+    pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
         let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);
         Some(match name {
             "OS::stack_name" => call("(stack name)", span, vec![fact(INSTANCE), fact(UNIT)], span),
@@ -290,7 +297,7 @@ impl Lowering<'_> {
             return call("(resource)", pair.key.span, vec![name], span);
         }
         let words = "Argument to \"get_resource\" must be string";
-        self.bad_argument(node, words, "the name of a resource must be text", span)
+        self.bad_value(node, words, "the name of a resource must be text", span)
     }
 
     fn unknown_resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
@@ -303,6 +310,14 @@ impl Lowering<'_> {
                 self.path
             ));
         self.missing(diagnostic, span)
+    }
+
+    /// An attribute of a resource that is not declared is an error wherever it is read.
+    fn attribute_of_nothing(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        let in_output = std::mem::replace(&mut self.in_output, false);
+        let failed = self.unknown_resource(name, name_span, span);
+        self.in_output = in_output;
+        failed
     }
 
     /// The id by which others see a resource.
@@ -351,7 +366,7 @@ impl Lowering<'_> {
                     .new("the name of an attribute must be text")
                     .label(place(at), format!("this is {}", self.kind_of(at)))
                     .words(words);
-                self.missing(diagnostic, span)
+                self.fail(diagnostic, span)
             }
             Some(_) => self.computed_attribute(pair, span),
         }
@@ -401,9 +416,19 @@ impl Lowering<'_> {
 
     /// One attribute of a resource.
     fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
-        let Some(made) = self.resources.get(name) else { return self.unknown_resource(name, name_span, span) };
+        let Some(made) = self.resources.get(name) else { return self.attribute_of_nothing(name, name_span, span) };
         if attribute == "show" {
             return Expr::literal(Value::Null, span);
+        }
+        // `resource.NAME.ATTR` reads a resource of a nested template; names do not hold dots there.
+        if *made == Made::Child
+            && let Some(inner) = attribute.strip_prefix("resource.")
+            && let Some((inner, of_inner)) = inner.split_once('.')
+        {
+            let export = format!("resource.{inner}.");
+            let attributes = reference(Head::Child(name.into()), name_span, &[&export]);
+            let of_inner = Expr::literal(Value::text(of_inner), at);
+            return call("get_attr", at, vec![attributes, of_inner], span);
         }
         let path: &[&str] = match made {
             Made::Resource => &["attributes", attribute],
@@ -427,8 +452,8 @@ impl Lowering<'_> {
             Some(Made::Resource) => {
                 reference(Head::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
             }
-            Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["outputs"]),
-            None => self.unknown_resource(name, name_span, span),
+            Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["OS::outputs"]),
+            None => self.attribute_of_nothing(name, name_span, span),
         }
     }
 
@@ -437,7 +462,7 @@ impl Lowering<'_> {
         let node = pair.value;
         if self.text(node).is_none() && !self.is_call(node) {
             let words = "Argument to \"get_file\" must be string";
-            return self.bad_argument(node, words, "the name of a file must be text", span);
+            return self.bad_value(node, words, "the name of a file must be text", span);
         }
         let path = self.expr(node);
         let bytes = call("file", pair.key.span, vec![path], span);
@@ -454,7 +479,7 @@ impl Lowering<'_> {
             Some(name) => self.unknown_resource(name, place(pair.value), span),
             None => {
                 let words = "The specified reference is incorrect.";
-                self.bad_argument(pair.value, words, "`Ref` takes the name of a resource or a parameter", span)
+                self.bad_value(pair.value, words, "`Ref` takes the name of a resource or a parameter", span)
             }
         }
     }
@@ -489,8 +514,9 @@ impl Lowering<'_> {
             let why = "only metadata and policies of the resource above can be read";
             return self.bad_argument(pair.value, &words, why, span);
         };
+        self.reads_facade = true;
         let part = Expr::literal(Value::text(part), place(pair.value));
-        let fact = reference(Head::Scoped("facade".into()), span, &[]);
+        let fact = reference(Head::Input(FACADE.into()), span, &[]);
         call("(facade)", pair.key.span, vec![fact, part], span)
     }
 }

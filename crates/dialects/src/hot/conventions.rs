@@ -99,6 +99,9 @@ impl Fitting<'_> {
                     self.path.pop();
                     out.insert(key.clone(), value);
                 }
+                None if schema.open => {
+                    out.insert(key.clone(), value.clone());
+                }
                 _ => {
                     let words = self.words(&format!("Unknown Property {key}"));
                     self.path.push(Step::Key(key.clone()));

@@ -5,7 +5,7 @@ use diag::{Diagnostics, Span, Spanned};
 use syntax::Content;
 
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
-use super::lowering::{Lowering, Made};
+use super::lowering::{FACADE, Lowering, Made};
 use super::read::{Pair, Reader, place};
 use super::resources::made_of;
 use super::version::Version::{self, *};
@@ -47,7 +47,6 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     };
     blueprint.version = text;
     let mut lowering = Lowering {
-        file: document.file,
         version,
         around: document.around,
         reader,
@@ -56,6 +55,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         resources: IndexMap::default(),
         in_output: false,
         in_condition: false,
+        reads_facade: false,
         path: String::new(),
     };
     lowering.template(pairs, &mut blueprint);
@@ -214,6 +214,23 @@ impl Lowering<'_> {
         blueprint.locals = self.conditions(conditions);
         self.resources(resources, blueprint);
         self.outputs(outputs, blueprint);
+        if self.reads_facade {
+            let span = blueprint.span.unwrap_or(Span::NONE);
+            let input = Input {
+                span,
+                ty: Type::Any,
+                custom_type: None,
+                default: Some(Spanned::new(Value::Null, span)),
+                allowed: Vec::new(),
+                secret: false,
+                rules: Value::Null,
+                description: None,
+            };
+            blueprint.inputs.insert(FACADE.into(), input);
+        }
+        if self.around.is_child {
+            self.exports_of_child(blueprint);
+        }
     }
 
     fn unknown_section(&mut self, pair: &Pair<'_>) {

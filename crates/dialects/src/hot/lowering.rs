@@ -1,7 +1,7 @@
 //! What the lowering of every section is made of: the names of the template, and what is wrong so far.
 
 use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, IndexMap, Name, Ref, Value};
-use diag::{Diagnostic, FileId, Span, Spanned};
+use diag::{Diagnostic, Span, Spanned};
 use syntax::Node;
 
 use super::read::{Reader, place};
@@ -20,7 +20,6 @@ pub(super) enum Made {
 
 /// A template on its way to a blueprint.
 pub(super) struct Lowering<'a> {
-    pub(super) file: FileId,
     pub(super) version: Version,
     pub(super) around: &'a Surroundings,
     pub(super) reader: Reader,
@@ -32,6 +31,8 @@ pub(super) struct Lowering<'a> {
     pub(super) resources: IndexMap<Name, Made>,
     /// Inside of an output, where a missing name fails only that.
     pub(super) in_output: bool,
+    /// Something reads what the resource above says of itself.
+    pub(super) reads_facade: bool,
     /// Inside of a condition, where few functions are called.
     pub(super) in_condition: bool,
     /// The Heat path of what is being read, for its words: `resources.a.properties`.
@@ -40,6 +41,8 @@ pub(super) struct Lowering<'a> {
 
 /// The facts about the instance that pseudo parameters are made from, as references name them.
 pub(super) const INSTANCE: &str = "instance";
+/// The input through which a nested template sees metadata and policies of the resource that it is.
+pub(super) const FACADE: &str = "OS::facade";
 /// The children above a document, as a list of names.
 pub(super) const UNIT: &str = "unit";
 

@@ -1,9 +1,9 @@
 //! The section `outputs` (reference, section 3).
 
-use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Type, Value};
-use diag::Severity;
+use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Head, Name, Type, Value};
+use diag::{Severity, Span, Spanned};
 
-use super::lowering::Lowering;
+use super::lowering::{Lowering, reference};
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
@@ -69,6 +69,46 @@ impl Lowering<'_> {
             let export =
                 Export { span: pair.key.span, ty: Type::Any, field, may_fail: true, hidden: false, description };
             blueprint.exports.insert(pair.key.item, export);
+        }
+    }
+
+    /// What templates above read of a nested one besides its outputs: all of them at once, its identifier, and its resources.
+    pub(super) fn exports_of_child(&mut self, blueprint: &mut Blueprint) {
+        let span = blueprint.span.unwrap_or(Span::NONE);
+        let hidden = |field: Expr| Export {
+            span,
+            ty: Type::Any,
+            field,
+            may_fail: true,
+            hidden: true,
+            description: None,
+        };
+        let outputs: Vec<_> = blueprint
+            .exports
+            .iter()
+            .map(|(name, export)| (Spanned::new(name.clone(), export.span), export.field.clone()))
+            .collect();
+        blueprint.exports.insert("OS::outputs".into(), hidden(Expr::new(ExprKind::Map(outputs), span)));
+        if !blueprint.exports.contains_key("OS::stack_id")
+            && let Some(id) = self.pseudo("OS::stack_id", span)
+        {
+            blueprint.exports.insert("OS::stack_id".into(), hidden(id));
+        }
+        let resources: Vec<Name> = blueprint.resources.keys().cloned().collect();
+        for name in resources {
+            let head = Head::Resource { name: name.clone(), bare: true };
+            let whole = reference(head.clone(), span, &[]);
+            blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
+            let attributes = reference(head, span, &["attributes"]);
+            blueprint.exports.insert(format!("resource.{name}.").into(), hidden(attributes));
+        }
+        let children: Vec<Name> = blueprint.children.keys().cloned().collect();
+        for name in children {
+            let head = Head::Child(name.clone());
+            let whole = reference(head.clone(), span, &["OS::stack_id"]);
+            blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
+            let outputs = reference(head, span, &["OS::outputs"]);
+            blueprint.exports.insert(format!("resource.{name}.").into(), hidden(outputs));
         }
     }
 }

@@ -173,6 +173,10 @@ impl Lowering<'_> {
                 None
             }
             Some(text) => Some(named(text, place(pair.value))),
+            None if self.is_null(pair.value) => {
+                self.report(missing(place(pair.value)));
+                None
+            }
             None => {
                 let words = format!("Resource {} type type must be string", name.item);
                 self.wrong_shape("`type`", "text", pair.value, words);

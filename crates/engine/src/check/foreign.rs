@@ -43,7 +43,18 @@ impl Checker<'_> {
                 self.found.append(mine);
             } else {
                 self.found.extend(mine.iter().map(|one| one.clone().graded(Severity::Note)));
+                let place = resource.type_name.span;
+                let all = std::mem::take(&mut self.found);
+                self.found.extend(all.iter().map(|one| {
+                    let one = one.clone();
+                    if one.span() == place { one.graded(Severity::Note) } else { one }
+                }));
             }
+        }
+        for export in blueprint.exports.values() {
+            let mut found = Diagnostics::new();
+            self.attributes(&export.field, &mut found);
+            self.found.append(found);
         }
         for child in blueprint.children.values() {
             for (_, value) in &child.inputs {
@@ -144,7 +155,7 @@ impl Checker<'_> {
             }
             let inputs = &checked.blueprint.inputs;
             for (given, value) in &child.inputs {
-                if !inputs.contains_key(&given.item) {
+                if !inputs.contains_key(&given.item) && !given.item.starts_with("OS::") {
                     let diagnostic = codes::UNKNOWN_SPEC_FIELD
                         .new(format!("the document of `{name}` has no parameter `{}`", given.item))
                         .label(given.span, "not declared there")

@@ -106,8 +106,9 @@ impl Checker<'_> {
         if self.unknown_transform {
             return TypeOf::Open;
         }
+        let foreign = dialects::conventions(self.blueprint.dialect).is_some();
         let diagnostic = match problem {
-            TypeRef::UnknownNamespace => unknown_provider(name, self.catalogs),
+            TypeRef::UnknownNamespace if !foreign => unknown_provider(name, self.catalogs),
             _ => {
                 let diagnostic = codes::UNKNOWN_RESOURCE_TYPE
                     .new(format!("unknown resource type `{}`", name.item))
@@ -121,7 +122,8 @@ impl Checker<'_> {
                 }
             }
         };
-        self.found.push(diagnostic);
+        let words = || format!("EntityNotFound: The Resource Type ({}) could not be found.", name.item);
+        self.found.push(if foreign { diagnostic.words(words()) } else { diagnostic });
         TypeOf::Open
     }
 

@@ -130,6 +130,10 @@ impl Staged {
                 needs: needs(nodes, name),
             });
         }
+        let gone: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
+        for element in &mut elements {
+            element.needs.retain(|name| !gone.contains(name));
+        }
         Some(Resolved { inputs, locals, elements })
     }
 }

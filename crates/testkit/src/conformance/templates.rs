@@ -60,6 +60,10 @@ struct Answer {
     files: Files,
     resolved: Option<Resolved>,
     snapshot: Snapshot,
+    /// Names of what is declared.
+    declared: Vec<Name>,
+    /// Exports as the plan has them.
+    exports: Vec<(Name, Value)>,
     /// What Heat calls action and status of the stack.
     action: &'static str,
     status: &'static str,
@@ -75,6 +79,11 @@ impl Template {
         self.lay_out(place.path())?;
         let mut lab = Lab::with(place.path().to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
         lab.around.dialect = Some("hot");
+        for (name, content) in self.params["files"].as_object().into_iter().flatten() {
+            if name.contains("://") {
+                lab.web.insert(name.clone(), content.as_str().unwrap_or_default().as_bytes().to_vec());
+            }
+        }
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
         lab.name = state::InstanceName::from_free_text(name);
         let template = format!("{}.yaml", self.name);
@@ -125,6 +134,9 @@ impl Template {
                 Some(beside) => read(&self.folder.join(beside))?,
                 None => content.to_owned(),
             };
+            if name.contains("://") {
+                continue;
+            }
             let path = place.join(name);
             if let Some(folder) = path.parent() {
                 std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
@@ -186,7 +198,7 @@ impl Template {
                 }
             }
             if let Some(states) = expected.get("resource_states") {
-                let ours = states_of(&answer.snapshot);
+                let ours = states_of(&answer.snapshot, &answer.declared);
                 if ours != *states {
                     return Err(format!("{step}resource_states: {ours} where Heat has {states}"));
                 }
@@ -234,7 +246,7 @@ impl Template {
         out.insert("action".into(), json!(answer.action));
         out.insert("status".into(), json!(answer.status));
         let outputs =
-            answer.snapshot.exports.iter().map(|(name, value)| (name.to_string(), to_json(&value.revealed())));
+            answer.exports.iter().map(|(name, value)| (name.to_string(), to_json(&value.revealed())));
         out.insert("outputs".into(), Json::Object(outputs.collect()));
         let Some(resolved) = &answer.resolved else { return out };
         let parameters = resolved.inputs.iter().map(|(name, value)| {
@@ -295,7 +307,7 @@ fn state_of(record: &state::Record) -> String {
 }
 
 /// The states of resources after a failure: a child has failed if anything in it has.
-fn states_of(snapshot: &Snapshot) -> Json {
+fn states_of(snapshot: &Snapshot, declared: &[Name]) -> Json {
     let mut states: BTreeMap<String, String> = BTreeMap::new();
     for (address, record) in &snapshot.records {
         let name = address.path.first().map_or_else(|| address.name.to_string(), |child| child.to_string());
@@ -304,6 +316,9 @@ fn states_of(snapshot: &Snapshot) -> Json {
             Some(known) if known.ends_with("FAILED") => {}
             _ => drop(states.insert(name, state)),
         }
+    }
+    for name in declared {
+        states.entry(name.to_string()).or_insert_with(|| "INIT_COMPLETE".to_owned());
     }
     json!(states)
 }
@@ -335,12 +350,16 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
 /// Checks and evaluates what is known, without making anything.
 async fn looked(lab: &Lab, name: &str, text: &str, given: Given) -> Answer {
     let Stage { files, diagnostics, staged } = lab.stage(name, text, given, Options::default()).await;
+    let changes = staged.iter().flat_map(|staged| &staged.plan.exports);
+    let exports = changes.map(|one| (one.name.clone(), one.after.clone().unwrap_or_default())).collect();
     let resolved = staged.map(|mut staged| staged.resolved().unwrap_or_default());
     let ok = resolved.is_some();
     let phase = if ok { "" } else { phase_of(&diagnostics) };
     let diagnostics = diagnostics.iter().cloned().collect();
     let snapshot = lab.snapshot().await;
-    Answer { ok, phase, diagnostics, files, resolved, snapshot, action: "CREATE", status: "IN_PROGRESS" }
+    let declared = Vec::new();
+    let (action, status) = ("CREATE", "IN_PROGRESS");
+    Answer { ok, phase, diagnostics, files, resolved, snapshot, declared, exports, action, status }
 }
 
 /// Where Heat would have noticed: while it reads, or while it looks closer.
@@ -348,8 +367,10 @@ fn phase_of(diagnostics: &Diagnostics) -> &'static str {
     const PARSE: &[&str] =
         &["invalid-syntax", "missing-version", "ambiguous-version", "unsupported-version", "multiple-documents"];
     const ENVIRONMENT: &[&str] = &["empty-section", "merge-conflict", "merge-kind"];
+    // A version key is there, but what it says is looked at later.
+    let unknown = diagnostics.iter().any(|one| one.code.name == "unsupported-version" && one.words.is_some());
     let has = |codes: &[&str]| diagnostics.iter().any(|one| one.is_error() && codes.contains(&one.code.name));
-    if has(PARSE) {
+    if has(PARSE) && !unknown {
         "parse"
     } else if has(ENVIRONMENT) {
         "environment"
@@ -361,7 +382,11 @@ fn phase_of(diagnostics: &Diagnostics) -> &'static str {
 /// One create or update, and what everything came to.
 async fn step(lab: &Lab, name: &str, text: &str, given: Given, rollback: bool, word: &'static str) -> Answer {
     let stage = lab.stage(name, text, given.clone(), Options::default()).await;
-    let Stage { files, diagnostics, staged } = stage;
+    let Stage { files, diagnostics, mut staged } = stage;
+    let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
+    let declared: Vec<Name> =
+        declared.elements.into_iter().filter(|one| one.there).map(|one| one.name).collect();
+    let nothing = staged.as_ref().is_some_and(|staged| staged.plan.is_empty());
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
         let phase = phase_of(&diagnostics);
@@ -378,8 +403,9 @@ async fn step(lab: &Lab, name: &str, text: &str, given: Given, rollback: bool, w
     all.extend(outcome.diagnostics.iter().cloned());
     let snapshot = lab.snapshot().await;
     let done = outcome.outcome == Some(state::OperationOutcome::Ready);
+    let done = done || nothing;
     if !done && outcome.rolled_back.is_none() {
-        return Answer { phase: word, diagnostics: all, files, snapshot, ..Answer::default() };
+        return Answer { phase: word, diagnostics: all, files, snapshot, declared, ..Answer::default() };
     }
     // What everything came to is seen by looking once more.
     let mut again = lab.stage(name, text, given, Options::default()).await;
@@ -390,6 +416,6 @@ async fn step(lab: &Lab, name: &str, text: &str, given: Given, rollback: bool, w
         (true, "update") => "UPDATE",
         _ => "CREATE",
     };
-    let _ = Value::Null;
-    Answer { ok: true, phase: "", diagnostics: all, files, resolved, snapshot, action, status: "COMPLETE" }
+    let exports = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    Answer { ok: true, phase: "", diagnostics: all, files, resolved, snapshot, declared, exports, action, status: "COMPLETE" }
 }
