@@ -493,11 +493,14 @@ impl Lowering<'_> {
             return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
         };
         let condition = self.condition(&items[0]);
+        // The branch that is not taken is never read, so nothing in it is an error before it is (D7).
+        let in_branch = std::mem::replace(&mut self.in_branch, true);
         let then = self.expr(&items[1]);
         let otherwise = match items.get(2) {
             Some(node) => self.expr(node),
             None => Expr::literal(expr::omitted(), span),
         };
+        self.in_branch = in_branch;
         Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
     }
 

@@ -55,6 +55,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         resources: IndexMap::default(),
         in_output: false,
         in_condition: false,
+        in_branch: false,
         reads_facade: false,
         path: String::new(),
     };

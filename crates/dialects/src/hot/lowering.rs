@@ -1,7 +1,7 @@
 //! What the lowering of every section is made of: the names of the template, and what is wrong so far.
 
 use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, IndexMap, Name, Ref, Value};
-use diag::{Diagnostic, Span, Spanned};
+use diag::{Diagnostic, Severity, Span, Spanned};
 use syntax::Node;
 
 use super::read::{Reader, place};
@@ -31,6 +31,8 @@ pub(super) struct Lowering<'a> {
     pub(super) resources: IndexMap<Name, Made>,
     /// Inside of an output, where a missing name fails only that.
     pub(super) in_output: bool,
+    /// Inside of a branch of `if`, which may never be read.
+    pub(super) in_branch: bool,
     /// Something reads what the resource above says of itself.
     pub(super) reads_facade: bool,
     /// Inside of a condition, where few functions are called.
@@ -52,8 +54,13 @@ impl Lowering<'_> {
         self.reader.found.push(diagnostic);
     }
 
-    /// Reports something and stands for it.
+    /// Reports something and stands for it. In the branch of an `if` it counts only where the branch is taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
+        if self.in_branch {
+            let refused = super::calls::refusing(&diagnostic, diagnostic.words.as_deref());
+            self.report(diagnostic.graded(Severity::Warning));
+            return refused;
+        }
         self.report(diagnostic);
         Expr::error(span)
     }

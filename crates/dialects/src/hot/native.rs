@@ -195,8 +195,8 @@ fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
 /// A mistake that counts only where it is reached.
 fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
     let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
-    let known = [&UNKNOWN_VARIABLE, &UNKNOWN_RESOURCE, &UNKNOWN_CONDITION, &UNKNOWN_FIELD];
-    let code = known.into_iter().find(|code| code.name == text(0)).unwrap_or(&ARGUMENT_TYPE);
+    let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];
+    let code = known.into_iter().flatten().find(|code| code.name == text(0)).copied().unwrap_or(&ARGUMENT_TYPE);
     let words = arguments.get(2).and_then(Value::as_text).map(Into::into);
     let path = vec![Step::Index(0)];
     Err(Refusal { code, message: text(1).to_owned(), path, help: None, words })

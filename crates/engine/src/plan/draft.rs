@@ -309,7 +309,15 @@ fn members(
 ) -> Result<Members, Vec<Need>> {
     let documents = evaluation.documents.clone();
     let Some((unit, name, resource)) = documents.resource(index) else { return Ok(Members::Failed) };
-    let Some(ty) = documents.resource_type(index) else { return Ok(Members::Failed) };
+    let Some(ty) = documents.resource_type(index) else {
+        // What is not there may be of a type that nobody knows.
+        let owner = name.to_string();
+        let there = evaluation.condition(Site::of(unit, &owner), resource, &mut Diagnostics::new());
+        return Ok(match there {
+            Ok(Some(Some(false))) => Members::Absent,
+            _ => Members::Failed,
+        });
+    };
     let address = documents.unit(unit).address(name);
     if resource.each.is_none() {
         let member = member(evaluation, unit, address.clone(), None, resource, ty, found).map_err(|need| vec![need])?;

@@ -26,6 +26,8 @@ pub struct ResolvedElement {
     pub name: Name,
     /// Its type as written; the path of a child.
     pub type_name: Name,
+    /// Whether it is another document.
+    pub is_child: bool,
     /// Whether it is there: its condition does not say otherwise.
     pub there: bool,
     /// What its spec, or what is handed to the child, comes to as written; none if that is in error.
@@ -93,6 +95,7 @@ impl Staged {
             elements.push(ResolvedElement {
                 name: name.clone(),
                 type_name: resource.type_name.item.clone(),
+                is_child: false,
                 there,
                 written: written.flatten(),
                 given,
@@ -122,6 +125,7 @@ impl Staged {
             elements.push(ResolvedElement {
                 name: name.clone(),
                 type_name: child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
+                is_child: true,
                 there: root.child(at).is_some(),
                 written: Some(Value::map(written)),
                 given: Value::map(given),

@@ -93,18 +93,19 @@ impl Template {
         let mode = self.params["mode"].as_str().unwrap_or("create");
         let rollback = self.params["disable_rollback"] == json!(false);
         let created = match mode {
-            "create" => step(&lab, &template, &text, self.given(&self.params), rollback, "create").await,
+            "create" => step(&lab, (&template, &text, self.given(&self.params)), None, rollback, "create").await,
             _ => looked(&lab, &template, &text, self.given(&self.params)).await,
         };
         let mut pairs = Pairs::default();
         self.judge("", &created, expected, &mut pairs)?;
         if let Some(update) = self.params.get("update") {
             let before = lab.snapshot().await;
+            let (first, first_text) = (template.clone(), text.clone());
             let template = update["template"].as_str().unwrap_or(&template).to_owned();
             let text = read(&self.folder.join(&template))?;
             let rollback = update["disable_rollback"] == json!(false);
             let given = self.given_again(update);
-            let updated = step(&lab, &template, &text, given, rollback, "update").await;
+            let updated = step(&lab, (&template, &text, given), Some((&first, &first_text, self.given(&self.params))), rollback, "update").await;
             self.judge("update.", &updated, &self.expected["update"], &mut pairs)?;
             if let Some(changes) = self.expected["update"].get("changes") {
                 let ours = changes_between(&before, &lab.snapshot().await);
@@ -268,9 +269,18 @@ impl Template {
             }
             let address = Address::root(element.name.clone());
             let record = answer.snapshot.records.get(&address);
+            let child = answer.snapshot.records.iter().filter(|(at, _)| at.path.first() == Some(&element.name));
+            let child_state = || {
+                let ops: Vec<&str> = child.map(|(_, record)| state_of(record)).map(|state| if state.starts_with("UPDATE") { "UPDATE_COMPLETE" } else { "CREATE_COMPLETE" }).collect();
+                if answer.action == "CREATE" && answer.status == "IN_PROGRESS" { "INIT_COMPLETE" } else if ops.contains(&"UPDATE_COMPLETE") { "UPDATE_COMPLETE" } else { "CREATE_COMPLETE" }.to_owned()
+            };
             let mut one = Map::new();
             one.insert("type".into(), json!(element.type_name.as_ref()));
-            let state = record.map_or("INIT_COMPLETE".to_owned(), |record| state_of(record));
+            let state = match record {
+                Some(record) => state_of(record),
+                None if element.is_child => child_state(),
+                None => "INIT_COMPLETE".to_owned(),
+            };
             one.insert("state".into(), json!(state));
             let written = element.written.as_ref().map(|value| to_json(&value.revealed()));
             one.insert("properties".into(), written.unwrap_or_default());
@@ -380,7 +390,13 @@ fn phase_of(diagnostics: &Diagnostics) -> &'static str {
 }
 
 /// One create or update, and what everything came to.
-async fn step(lab: &Lab, name: &str, text: &str, given: Given, rollback: bool, word: &'static str) -> Answer {
+async fn step(
+    lab: &Lab,
+    (name, text, given): (&str, &str, Given),
+    before: Option<(&str, &str, Given)>,
+    rollback: bool,
+    word: &'static str,
+) -> Answer {
     let stage = lab.stage(name, text, given.clone(), Options::default()).await;
     let Stage { files, diagnostics, mut staged } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
@@ -396,18 +412,22 @@ async fn step(lab: &Lab, name: &str, text: &str, given: Given, rollback: bool, w
     if rollback {
         settings.on_failure = OnFailure::Rollback;
     }
-    let run = lab.run(staged, false, Vec::new(), settings).await;
-    let Some(outcome) = run.outcome() else {
-        return Answer { phase: word, diagnostics: all, files, ..Answer::default() };
-    };
-    all.extend(outcome.diagnostics.iter().cloned());
+    let (mut done, mut rolled_back) = (nothing, false);
+    if !nothing {
+        let run = lab.run(staged, false, Vec::new(), settings).await;
+        let Some(outcome) = run.outcome() else {
+            return Answer { phase: word, diagnostics: all, files, ..Answer::default() };
+        };
+        all.extend(outcome.diagnostics.iter().cloned());
+        done = outcome.outcome == Some(state::OperationOutcome::Ready);
+        rolled_back = outcome.rolled_back.is_some();
+    }
     let snapshot = lab.snapshot().await;
-    let done = outcome.outcome == Some(state::OperationOutcome::Ready);
-    let done = done || nothing;
-    if !done && outcome.rolled_back.is_none() {
+    if !done && !(rolled_back && word == "update") {
         return Answer { phase: word, diagnostics: all, files, snapshot, declared, ..Answer::default() };
     }
-    // What everything came to is seen by looking once more.
+    // What everything came to is seen by looking once more, after a rollback with what was there before.
+    let (name, text, given) = if done { (name, text, given) } else { before.unwrap_or((name, text, given)) };
     let mut again = lab.stage(name, text, given, Options::default()).await;
     all.extend(again.diagnostics.iter().cloned());
     let resolved = again.staged.as_mut().and_then(|staged| staged.resolved());
