@@ -62,6 +62,11 @@ async fn every_type_keeps_the_contract() {
             .stateless(),
         Case::new("OS::Heat::RandomString", json("{}")).stateless(),
         Case::new("OS::Heat::TestResource", json("{}")).changed(json(r#"{"value": "other"}"#)).stateless(),
+        Case::new("OS::Heat::SoftwareConfig", json(r#"{"config": "echo"}"#)).stateless(),
+        Case::new("OS::Heat::StructuredConfig", json(r#"{"config": {"a": null}}"#)).stateless(),
+        Case::new("OS::Heat::SoftwareComponent", json(r#"{"configs": [{"tool": "script"}]}"#)).stateless(),
+        Case::new("OS::Heat::CloudConfig", json(r#"{"cloud_config": {"a": [1]}}"#)).stateless(),
+        Case::new("OS::Heat::MultipartMime", json(r#"{"parts": [{"config": "a"}]}"#)).stateless(),
         Case::new("OS::Heat::Delay", json("{}")).changed(json(r#"{"min_wait": 7.0}"#)).stateless(),
     ];
     let setup = Setup::in_folder("");
@@ -179,4 +184,41 @@ async fn waits_take_the_time_of_the_clock_and_can_be_cancelled() {
         cancel.cancel();
     });
     assert_eq!(took(test, r#"{"wait_secs": -1}"#, &here).await, (2, Some(ErrorKind::Cancelled)));
+}
+
+#[tokio::test]
+async fn a_part_of_a_message_may_be_another_config() {
+    let provider = providers::heat::provider();
+    let make = async |type_name: &'static str, name: &str, spec: Value| {
+        let request = ApplyRequest {
+            operation: Operation::Create,
+            type_name,
+            id: None,
+            prior_inputs: &Value::Null,
+            prior: &Value::Null,
+            desired: &spec,
+            private: &Value::Null,
+        };
+        provider.apply(&call(Address::root(name), name), request).await.unwrap()
+    };
+    let cloud = json(r##"{"cloud_config": {"t": "\u00e9", "b": [[1, null]]}}"##);
+    let init = make("OS::Heat::CloudConfig", "init", cloud).await;
+    let written = "#cloud-config\nb:\n- - 1\n  - null\nt: \"\\xE9\"\n";
+    assert_eq!(init.fields.get("config").and_then(Value::as_text), Some(written));
+    let parts = |id: &str| json(&format!(r#"{{"parts": [{{"config": "{id}", "type": "text"}}]}}"#));
+    let message = make("OS::Heat::MultipartMime", "all", parts(&init.id)).await;
+    assert!(message.fields.get("config").and_then(Value::as_text).unwrap().contains(written));
+    assert!(message.warnings.is_empty());
+    let unknown = "01234567-89ab-4def-8123-456789abcdef";
+    let message = make("OS::Heat::MultipartMime", "other", parts(unknown)).await;
+    assert!(message.fields.get("config").and_then(Value::as_text).unwrap().contains(unknown));
+    assert_eq!(message.warnings.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_made_of_secrets_is_secret() {
+    let spec = Value::map([("cloud_config", Value::map([("password", Value::from("hidden").secret())]))]);
+    let here = call(Address::root("c"), "t1");
+    let made = act(Operation::Create, "OS::Heat::CloudConfig", &here, None, (&Value::Null, &spec)).await.unwrap();
+    assert_eq!(made.fields.get("config").unwrap().to_string(), "(secret)");
 }

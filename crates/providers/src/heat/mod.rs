@@ -6,12 +6,15 @@
 //! Not here: types that are children of a document (groups, stacks), which a dialect takes apart; conversions of properties, which are
 //! the dialect's too.
 
+mod config;
 mod delay;
+mod mime;
 mod names;
 mod random;
 mod test_resource;
 mod value;
 mod wait;
+mod yaml;
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,6 +24,7 @@ use provider::{
     Provider, ProviderError, ReadRequest, Seen, read_catalog,
 };
 
+use self::config::Configs;
 use self::random::Source;
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
@@ -30,16 +34,17 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
 /// The provider of namespace `OS::Heat`.
 pub struct HeatProvider {
     source: Source,
+    configs: Configs,
 }
 
 /// The provider, drawing secrets from the operating system.
 pub fn provider() -> HeatProvider {
-    HeatProvider { source: Source::System }
+    HeatProvider { source: Source::System, configs: Configs::default() }
 }
 
 /// The provider, drawing from a seed, for tests: the same call draws the same again.
 pub fn provider_with(seed: u64) -> HeatProvider {
-    HeatProvider { source: Source::Seed(seed) }
+    HeatProvider { source: Source::Seed(seed), configs: Configs::default() }
 }
 
 impl Provider for HeatProvider {
@@ -58,7 +63,7 @@ impl Provider for HeatProvider {
             "OS::Heat::Value" => value::check(spec, &mut found),
             "OS::Heat::RandomString" => random::check(&spec.revealed(), &mut found),
             "OS::Heat::Delay" => delay::check(spec, &mut found),
-            _ => {}
+            other => config::check(other, spec, &mut found),
         }
         Box::pin(async { Ok(found) })
     }
@@ -68,6 +73,9 @@ impl Provider for HeatProvider {
         Box::pin(async move {
             let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
             let (fields, private) = (request.outputs.clone(), request.private.clone());
+            if config::is_config(request.type_name) {
+                self.configs.learn(id, &fields);
+            }
             Ok(Seen::There { id: id.into(), fields, private, expired: None })
         })
     }
@@ -86,14 +94,16 @@ impl Provider for HeatProvider {
             if call.cancel.is_cancelled() {
                 return Err(ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was done"));
             }
-            let made = self.act(call, &request).await?;
+            let mut warnings = Vec::new();
+            let made = self.act(call, &request, &mut warnings).await?;
             if request.operation == Operation::Delete {
                 return Ok(applied("".into(), Value::Null));
             }
+            let is_config = config::is_config(request.type_name);
             let id = request.id.filter(|id| !id.is_empty()).map(Name::from);
             let mut fields = request.desired.as_map().cloned().unwrap_or_default();
             fields.extend(made);
-            let uuid = matches!(request.type_name, "OS::Heat::None" | "OS::Heat::RandomString");
+            let uuid = is_config || matches!(request.type_name, "OS::Heat::None" | "OS::Heat::RandomString");
             let id = id.unwrap_or_else(|| match uuid {
                 true => names::uuid(call, "id").to_string().into(),
                 false => names::physical_name(call),
@@ -104,14 +114,23 @@ impl Provider for HeatProvider {
             if request.type_name != "OS::Heat::None" {
                 fields.insert("show".into(), Value::Null);
             }
-            Ok(applied(id, Value::Map(Arc::new(fields))))
+            let fields = Value::Map(Arc::new(fields));
+            if is_config {
+                self.configs.learn(&id, &fields);
+            }
+            Ok(Applied { warnings, ..applied(id, fields) })
         })
     }
 }
 
 impl HeatProvider {
     /// Does what a type does; what comes back are the fields that it fills in.
-    async fn act(&self, call: &Call, request: &ApplyRequest<'_>) -> Result<Map, ProviderError> {
+    async fn act(
+        &self,
+        call: &Call,
+        request: &ApplyRequest<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Map, ProviderError> {
         let deletes = request.operation == Operation::Delete;
         match request.type_name {
             "OS::Heat::None" | "OS::Heat::Value" => Ok(Map::default()),
@@ -134,6 +153,8 @@ impl HeatProvider {
                 };
                 Ok([("value".into(), value)].into_iter().collect())
             }
+            other if config::is_config(other) && deletes => Ok(Map::default()),
+            other if config::is_config(other) => config::fields(other, request.desired, &self.configs, warnings),
             other => Err(ProviderError::new(
                 ErrorKind::Document,
                 format!("`{other}` needs a service of OpenStack, and nobody here talks to one"),

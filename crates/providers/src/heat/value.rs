@@ -6,23 +6,20 @@ use provider::Checked;
 /// The value must be of the kind that `type` names; null is of every kind, and what is not known yet is checked later.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let (Some(wanted), Some(value)) = (spec.get("type").and_then(Value::as_text), spec.get("value")) else { return };
-    if let Some(why) = misfit(wanted, value.bare()) {
+    if let Some(why) = misfit(wanted, value) {
         found.mismatched.push(("value".into(), why));
     }
 }
 
 /// Why a value is not of a kind. A secret value is not shown.
-fn misfit(wanted: &str, value: &Value) -> Option<String> {
-    let shown = || match value {
-        Value::Text(text) => format!("{text:?}"),
-        other => other.to_string(),
-    };
-    match (wanted, value) {
+pub(super) fn misfit(wanted: &str, value: &Value) -> Option<String> {
+    let shown = || if value.has_secret() { "the secret".to_owned() } else { python::repr(value) };
+    match (wanted, value.bare()) {
         (_, Value::Null | Value::Unknown(_)) => None,
-        ("string", Value::Text(_) | Value::Int(_) | Value::Bool(_)) => None,
+        ("string", Value::Text(_) | Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => None,
         ("string", _) => Some("Value must be a string".into()),
-        ("number", Value::Int(_) | Value::Float(_) | Value::Bool(_)) => None,
-        ("number", Value::Text(text)) if is_number(text) => None,
+        ("number", Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_)) => None,
+        ("number", Value::Text(text)) if python::number_of_text(text).is_some() => None,
         ("number", _) => Some("this is no number".into()),
         ("boolean", Value::Bool(_)) => None,
         ("boolean", Value::Text(text)) if ["true", "false"].contains(&text.to_lowercase().as_str()) => None,
@@ -33,14 +30,6 @@ fn misfit(wanted: &str, value: &Value) -> Option<String> {
         ("json", _) => Some(format!("{} is not a map", shown())),
         _ => None,
     }
-}
-
-/// Whether Python reads a text as a number.
-fn is_number(text: &str) -> bool {
-    let text = text.trim();
-    let plain = text.replace('_', "");
-    let grouped = text.split('_').all(|group| !group.is_empty()) || !text.contains('_');
-    grouped && plain.parse::<f64>().is_ok()
 }
 
 #[cfg(test)]

@@ -1,0 +1,197 @@
+//! Texts of configuration: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
+//!
+//! They are kept and never changed. A part of a message may name another config by its id; what that stands for is remembered from the
+//! calls that made or read it, so a config that the same run has neither made nor looked at is not found.
+//!
+//! Not here: writing YAML (`yaml`) and MIME (`mime`).
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use blueprint::{Map, Name, Value};
+use provider::{Checked, ErrorKind, ProviderError};
+
+use super::mime::{self, Part};
+use super::value;
+use super::yaml;
+
+/// What configs hold, by id without hyphens.
+#[derive(Default)]
+pub(super) struct Configs {
+    known: Mutex<HashMap<String, Value>>,
+}
+
+impl Configs {
+    /// Remembers what a config holds.
+    pub(super) fn learn(&self, id: &str, fields: &Value) {
+        let Some(config) = fields.get("config").filter(|config| !config.is_null()) else { return };
+        if let Some(plain) = plain_id(id) {
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(plain, config.clone());
+        }
+    }
+
+    /// What the config of an id holds; none if the text is no id, or of none that is known.
+    fn get(&self, text: &str) -> Option<Value> {
+        let plain = plain_id(text)?;
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&plain).cloned()
+    }
+}
+
+/// A UUID as its digits alone, in lower case; none if the text is none.
+fn plain_id(text: &str) -> Option<String> {
+    if text.len() > 64 {
+        return None;
+    }
+    let text = text.to_lowercase().replace("urn:", "").replace("uuid:", "");
+    let digits: String = text.trim_matches(['{', '}']).chars().filter(|character| *character != '-').collect();
+    (digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(digits)
+}
+
+/// Whether a type is one of these.
+pub(super) fn is_config(type_name: &str) -> bool {
+    let (_, name) = type_name.rsplit_once("::").unwrap_or_default();
+    ["SoftwareConfig", "StructuredConfig", "SoftwareComponent", "CloudConfig", "MultipartMime"].contains(&name)
+}
+
+/// What must hold of several fields together.
+pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
+    for (at, input) in items(spec, "inputs").iter().enumerate() {
+        let (Some(kind), Some(default)) = (input.get("type").and_then(Value::as_text), input.get("default")) else {
+            continue;
+        };
+        let wanted = match kind {
+            "String" => "string",
+            "Number" => "number",
+            "CommaDelimitedList" => "comma_delimited_list",
+            "Json" => "json",
+            "Boolean" => "boolean",
+            _ => continue,
+        };
+        // No text at all is no default of another kind.
+        if wanted != "string" && default.as_text() == Some("") {
+            continue;
+        }
+        if let Some(why) = value::misfit(wanted, default) {
+            found.mismatched.push((format!("inputs[{at}].default"), why));
+        }
+    }
+    if type_name == "OS::Heat::SoftwareComponent" {
+        let mut before: Vec<&str> = Vec::new();
+        for (at, config) in items(spec, "configs").iter().enumerate() {
+            let actions: Vec<&str> = items(config, "actions").iter().filter_map(Value::as_text).collect();
+            if let Some(twice) = actions.iter().find(|action| before.contains(action)) {
+                let why = format!("`{twice}` has a configuration already");
+                found.outside.push((format!("configs[{at}].actions"), why));
+            }
+            before.extend(actions);
+        }
+    }
+}
+
+fn items<'v>(spec: &'v Value, name: &str) -> &'v [Value] {
+    spec.get(name).and_then(Value::as_list).unwrap_or_default()
+}
+
+/// The fields that the provider fills in, and what is worth knowing.
+pub(super) fn fields(
+    type_name: &str,
+    spec: &Value,
+    configs: &Configs,
+    warnings: &mut Vec<String>,
+) -> Result<Map, ProviderError> {
+    let secret = spec.has_secret();
+    let config = match type_name {
+        "OS::Heat::SoftwareConfig" | "OS::Heat::StructuredConfig" => spec.get("config").cloned().unwrap_or_default(),
+        "OS::Heat::CloudConfig" => {
+            let written = yaml::write(&spec.get("cloud_config").map(Value::revealed).unwrap_or_default());
+            Value::from(format!("#cloud-config\n{written}")).tainted(secret)
+        }
+        "OS::Heat::MultipartMime" => {
+            let mut parts = Vec::new();
+            let mut secret = secret;
+            for part in items(spec, "parts") {
+                secret |= add_part(&part.revealed(), configs, &mut parts, warnings)?;
+            }
+            Value::from(mime::message(&parts)).tainted(secret)
+        }
+        _ => Value::Null,
+    };
+    Ok([(Name::from("config"), config)].into_iter().collect())
+}
+
+/// Adds what a part says; true if what it stands for is secret.
+fn add_part(
+    part: &Value,
+    configs: &Configs,
+    parts: &mut Vec<Part>,
+    warnings: &mut Vec<String>,
+) -> Result<bool, ProviderError> {
+    let of = |name: &str| part.get(name).and_then(Value::as_text).unwrap_or_default();
+    let written = of("config");
+    let named = configs.get(written);
+    if named.is_none() && plain_id(written).is_some() {
+        warnings
+            .push(format!("no config of the id {written} was made or looked at in this run: the id stands as text"));
+    }
+    let secret = named.as_ref().is_some_and(Value::has_secret);
+    let text = match named.as_ref().map(Value::revealed) {
+        None => written.to_owned(),
+        Some(Value::Text(text)) => text.to_string(),
+        Some(_) => {
+            let message = format!("the config of the id {written} is no text");
+            return Err(ProviderError::new(ErrorKind::Document, message).at("parts"));
+        }
+    };
+    if of("type") == "multipart" {
+        parts.extend(mime::taken_apart(&text));
+    } else {
+        parts.push(Part { text, subtype: of("subtype").to_owned(), filename: of("filename").to_owned() });
+    }
+    Ok(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn problems(type_name: &str, spec: &str) -> Vec<String> {
+        let mut found = Checked::default();
+        check(type_name, &json(spec), &mut found);
+        found.mismatched.into_iter().chain(found.outside).map(|(path, _)| path).collect()
+    }
+
+    #[test]
+    fn an_id_is_one_in_any_form() {
+        let plain = Some("0123456789abcdef0123456789abcdef".to_owned());
+        for text in [
+            "01234567-89ab-cdef-0123-456789abcdef",
+            "0123456789ABCDEF0123456789ABCDEF",
+            "{01234567-89ab-cdef-0123-456789abcdef}",
+            "urn:uuid:01234567-89ab-cdef-0123-456789abcdef",
+        ] {
+            assert_eq!(plain_id(text), plain, "{text}");
+        }
+        assert_eq!(plain_id("01234567-89ab-cdef-0123-456789abcde"), None);
+        assert_eq!(plain_id("echo hi"), None);
+    }
+
+    #[test]
+    fn the_default_of_an_input_is_of_its_type() {
+        let spec = r#"{"inputs": [{"name": "a", "type": "Number", "default": "3"}, {"name": "b", "type": "Number", "default": ""},
+            {"name": "c", "type": "Number", "default": "x"}, {"name": "d", "type": "Json", "default": []},
+            {"name": "e", "type": "String", "default": 1}, {"name": "f", "type": "String"}]}"#;
+        assert_eq!(problems("OS::Heat::SoftwareConfig", spec), ["inputs[2].default", "inputs[3].default"]);
+    }
+
+    #[test]
+    fn an_action_has_one_configuration() {
+        let spec = r#"{"configs": [{"actions": ["CREATE", "UPDATE"], "tool": "a"}, {"actions": ["DELETE", "UPDATE"], "tool": "b"}]}"#;
+        assert_eq!(problems("OS::Heat::SoftwareComponent", spec), ["configs[1].actions"]);
+        let one = r#"{"configs": [{"actions": ["CREATE"], "tool": "a"}, {"actions": ["DELETE"], "tool": "b"}]}"#;
+        assert_eq!(problems("OS::Heat::SoftwareComponent", one), [""; 0]);
+    }
+}

@@ -1,0 +1,127 @@
+//! `OS::Heat::MultipartMime`: texts as one MIME message, letter for letter as Heat's own writer does, but for the boundary, which is
+//! derived from the content (ruling D14).
+//!
+//! Not here: taking a message apart ([`parse`]), what the id of a config stands for (`config.rs`).
+
+mod parse;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+/// How many characters of base64 stand in a line.
+const LINE: usize = 76;
+
+/// One part, as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its text.
+    pub(super) text: String,
+    /// What kind of text; empty for what the file name says, else plain.
+    pub(super) subtype: String,
+    /// The name of a file; empty for none.
+    pub(super) filename: String,
+}
+
+/// The parts of a text that is a message itself; none if it is not one of several parts.
+pub(super) fn taken_apart(text: &str) -> Vec<Part> {
+    parse::parts(text)
+}
+
+/// The message.
+pub(super) fn message(parts: &[Part]) -> String {
+    let parts: Vec<String> = parts.iter().map(written).collect();
+    let boundary = boundary(&parts);
+    let mut out =
+        format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"\nMIME-Version: 1.0\n\n--{boundary}\n");
+    out.push_str(&parts.join(&format!("\n--{boundary}\n")));
+    out.push_str(&format!("\n--{boundary}--\n"));
+    out
+}
+
+fn written(part: &Part) -> String {
+    let subtype = match (part.subtype.as_str(), part.filename.as_str()) {
+        ("", "") => "plain",
+        ("", filename) => Some(stem(filename)).filter(|stem| !stem.is_empty()).unwrap_or("plain"),
+        (subtype, _) => subtype,
+    };
+    let (charset, encoding) = if part.text.is_ascii() { ("us-ascii", "7bit") } else { ("utf-8", "base64") };
+    let kind = word(&format!("text/{subtype}; charset=\"{charset}\""));
+    let mut out = format!("Content-Type: {kind}\nMIME-Version: 1.0\nContent-Transfer-Encoding: {encoding}\n");
+    if !part.filename.is_empty() {
+        out.push_str(&format!("Content-Disposition: attachment; {}\n", named(&part.filename)));
+    }
+    out.push('\n');
+    if part.text.is_ascii() {
+        out.push_str(&part.text.replace("\r\n", "\n").replace('\r', "\n"));
+    } else {
+        let mut rest = STANDARD.encode(&part.text);
+        while !rest.is_empty() {
+            let more = rest.split_off(rest.len().min(LINE));
+            out.push_str(&rest);
+            out.push('\n');
+            rest = more;
+        }
+    }
+    out
+}
+
+/// The value of a header: as it is, or as an encoded word where it is not ASCII, in the shorter of the two forms.
+fn word(value: &str) -> String {
+    if value.is_ascii() {
+        return value.to_owned();
+    }
+    let mut quoted = String::new();
+    for byte in value.bytes() {
+        match byte {
+            b' ' => quoted.push('_'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'!' | b'*' | b'+' | b'/' => quoted.push(char::from(byte)),
+            _ => quoted.push_str(&format!("={byte:02X}")),
+        }
+    }
+    let base64 = STANDARD.encode(value);
+    if base64.len() < quoted.len() { format!("=?utf-8?b?{base64}?=") } else { format!("=?utf-8?q?{quoted}?=") }
+}
+
+/// A file's name without the last ending; a name that begins with its only dot has none.
+fn stem(filename: &str) -> &str {
+    let start = filename.rfind('/').map_or(0, |at| at + 1);
+    let name = &filename[start..];
+    let hidden = name.len() - name.trim_start_matches('.').len();
+    match name.rfind('.') {
+        Some(at) if at >= hidden && at > 0 => &filename[..start + at],
+        _ => filename,
+    }
+}
+
+/// The parameter that names the file: quoted, or in percent signs where it is not ASCII.
+fn named(filename: &str) -> String {
+    if filename.is_ascii() {
+        return format!("filename=\"{}\"", filename.replace('\\', "\\\\").replace('"', "\\\""));
+    }
+    let mut out = String::from("filename*=utf-8''");
+    for byte in filename.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// A boundary that is no line of any part.
+fn boundary(parts: &[String]) -> String {
+    let digest = Sha256::digest(parts.join("\n"));
+    let number = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte)) >> 1;
+    let first = format!("==============={number:019}==");
+    let is_line = |boundary: &str| {
+        let line = format!("--{boundary}");
+        let mut lines = parts.iter().flat_map(|part| part.lines());
+        lines.any(|one| one.strip_prefix(&line).is_some_and(|rest| rest.is_empty() || rest == "--"))
+    };
+    let more = (0..).map(|count: u32| format!("{first}.{count}"));
+    std::iter::once(first.clone()).chain(more).find(|boundary| !is_line(boundary)).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests;

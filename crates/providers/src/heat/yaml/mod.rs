@@ -1,0 +1,266 @@
+//! Data as YAML in block style, letter for letter as Heat's own writer does: keys sorted by code point, items of a list not indented
+//! below their key, lines folded at a space once they are longer than 80 characters, texts quoted where YAML 1.1 would read something
+//! else, non-ASCII characters escaped in double quotes.
+//!
+//! Not here: anchors, tags, comments, flow style for anything but empty lists and maps; reading.
+
+mod scalar;
+
+use blueprint::Value;
+use python::{float_text, text as python_text};
+
+use self::scalar::{Style, style_of};
+
+/// A line is folded at the first single space behind this column.
+const WIDTH: usize = 80;
+
+/// How much deeper each level is indented.
+const STEP: usize = 2;
+
+/// The longest key, in bytes, that stands on a line with its value.
+const LONGEST_SIMPLE_KEY: usize = 128;
+
+/// A value as a document of its own, with a line end behind it. Unknown parts must not be in it; marks of secrets do not show.
+pub(super) fn write(value: &Value) -> String {
+    let mut writer = Writer { out: String::new(), column: 0, indent: 0, whitespace: true, indention: true };
+    writer.node(value, None, Place::Root);
+    if !writer.out.ends_with('\n') {
+        writer.out.push('\n');
+    }
+    writer.out
+}
+
+/// What a value is written into.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Root,
+    Item,
+    /// A key on the line of its value.
+    Key,
+    /// A value of a map, or a key on a line of its own.
+    Entry,
+}
+
+/// Writes text and knows where it is in it.
+struct Writer {
+    out: String,
+    /// Characters in the line so far.
+    column: usize,
+    /// The indent of the collection that is being written.
+    indent: usize,
+    /// The last character separates.
+    whitespace: bool,
+    /// Only indents and indicators stand in the line so far.
+    indention: bool,
+}
+
+impl Writer {
+    /// A value; `around` is the indent of the collection around it, none at the root.
+    fn node(&mut self, value: &Value, around: Option<usize>, place: Place) {
+        match value.bare() {
+            Value::Map(entries) if entries.is_empty() => self.indicator("{}", true, false, false),
+            Value::Map(entries) => {
+                let mut sorted: Vec<_> = entries.iter().collect();
+                sorted.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+                let indent = around.map_or(0, |indent| indent + STEP);
+                for (key, value) in sorted {
+                    self.indent = indent;
+                    self.line();
+                    if is_simple(key) {
+                        self.scalar(key, true, indent, Place::Key);
+                        self.indicator(":", false, false, false);
+                    } else {
+                        self.indicator("?", true, false, true);
+                        self.scalar(key, true, indent, Place::Entry);
+                        self.indent = indent;
+                        self.line();
+                        self.indicator(":", true, false, true);
+                    }
+                    self.node(value, Some(indent), Place::Entry);
+                }
+            }
+            Value::List(items) | Value::Set(items) if items.is_empty() => self.indicator("[]", true, false, false),
+            Value::List(items) | Value::Set(items) => {
+                let is_flush = place == Place::Entry && !self.indention;
+                let indent = around.map_or(0, |indent| if is_flush { indent } else { indent + STEP });
+                for item in items.iter() {
+                    self.indent = indent;
+                    self.line();
+                    self.indicator("-", true, false, true);
+                    self.node(item, Some(indent), Place::Item);
+                }
+            }
+            Value::Text(text) => self.scalar(text, true, around.unwrap_or(0), place),
+            Value::Null => self.scalar("null", false, around.unwrap_or(0), place),
+            Value::Bool(value) => self.scalar(if *value { "true" } else { "false" }, false, around.unwrap_or(0), place),
+            Value::Float(number) => self.scalar(&float(*number), false, around.unwrap_or(0), place),
+            other => self.scalar(&python_text(other), false, around.unwrap_or(0), place),
+        }
+    }
+
+    /// A scalar; `is_text` where it must be read as text.
+    fn scalar(&mut self, text: &str, is_text: bool, around: usize, place: Place) {
+        self.indent = around + STEP;
+        let folds = place != Place::Key;
+        match style_of(text, is_text, place == Place::Key) {
+            Style::Plain => self.plain(text, folds),
+            Style::Single => self.single(text, folds),
+            Style::Double => self.double(text, folds),
+        }
+    }
+
+    fn put(&mut self, character: char) {
+        self.out.push(character);
+        self.column += 1;
+    }
+
+    fn put_all(&mut self, text: &str) {
+        text.chars().for_each(|character| self.put(character));
+    }
+
+    fn line_end(&mut self) {
+        self.out.push('\n');
+        self.column = 0;
+    }
+
+    /// Goes to where the indent ends, on a new line unless nothing but indents stands in this one.
+    fn line(&mut self) {
+        if !self.indention || self.column > self.indent || (self.column == self.indent && !self.whitespace) {
+            self.line_end();
+        }
+        while self.column < self.indent {
+            self.put(' ');
+        }
+        (self.whitespace, self.indention) = (true, true);
+    }
+
+    fn indicator(&mut self, text: &str, apart: bool, whitespace: bool, indention: bool) {
+        if apart && !self.whitespace {
+            self.put(' ');
+        }
+        self.put_all(text);
+        self.whitespace = whitespace;
+        self.indention &= indention;
+    }
+
+    fn plain(&mut self, text: &str, folds: bool) {
+        if !self.whitespace && !text.is_empty() {
+            self.put(' ');
+        }
+        let mut spaces = false;
+        let mut rest = text.chars().peekable();
+        while let Some(character) = rest.next() {
+            if character == ' ' {
+                if folds && !spaces && self.column > WIDTH && rest.peek() != Some(&' ') {
+                    self.line();
+                } else {
+                    self.put(' ');
+                }
+                spaces = true;
+            } else {
+                self.put(character);
+                (self.indention, spaces) = (false, false);
+            }
+        }
+        (self.whitespace, self.indention) = (false, false);
+    }
+
+    fn single(&mut self, text: &str, folds: bool) {
+        self.indicator("'", true, false, false);
+        let (mut spaces, mut breaks, mut first) = (false, false, true);
+        let mut rest = text.chars().peekable();
+        while let Some(character) = rest.next() {
+            match character {
+                ' ' => {
+                    let next = rest.peek();
+                    if folds && !spaces && self.column > WIDTH && !first && next.is_some_and(|next| *next != ' ') {
+                        self.line();
+                    } else {
+                        self.put(' ');
+                    }
+                    spaces = true;
+                }
+                '\n' => {
+                    if !breaks {
+                        self.line_end();
+                    }
+                    self.line_end();
+                    (self.indention, breaks) = (true, true);
+                }
+                _ => {
+                    if breaks {
+                        self.line();
+                    }
+                    if character == '\'' {
+                        self.put('\'');
+                    }
+                    self.put(character);
+                    self.indention = false;
+                    (spaces, breaks) = (false, false);
+                }
+            }
+            first = false;
+        }
+        if breaks {
+            self.line();
+        }
+        self.indicator("'", false, false, false);
+    }
+
+    fn double(&mut self, text: &str, folds: bool) {
+        self.indicator("\"", true, false, false);
+        let (mut spaces, mut first) = (false, true);
+        let mut rest = text.chars().peekable();
+        while let Some(character) = rest.next() {
+            match character {
+                ' ' => {
+                    let next = rest.peek().copied();
+                    if folds && !spaces && self.column > WIDTH && !first && next.is_some() {
+                        self.line();
+                        if next == Some(' ') {
+                            self.put('\\');
+                        }
+                    } else {
+                        self.put(' ');
+                    }
+                    spaces = true;
+                }
+                '"' | '\\' => {
+                    self.put('\\');
+                    self.put(character);
+                    spaces = false;
+                }
+                '!'..='~' => {
+                    self.put(character);
+                    spaces = false;
+                }
+                _ => {
+                    self.put_all(&scalar::escape(character));
+                    spaces = false;
+                }
+            }
+            first = false;
+        }
+        self.indicator("\"", false, false, false);
+    }
+}
+
+/// Whether a key stands on a line with its value.
+fn is_simple(key: &str) -> bool {
+    !key.contains(scalar::is_break) && key.len() <= LONGEST_SIMPLE_KEY
+}
+
+/// A float as YAML 1.1 reads it back as one.
+fn float(number: f64) -> String {
+    if number.is_nan() {
+        return ".nan".into();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { ".inf".into() } else { "-.inf".into() };
+    }
+    let text = float_text(number);
+    if text.contains('.') { text } else { text.replacen('e', ".0e", 1) }
+}
+
+#[cfg(test)]
+mod tests;
