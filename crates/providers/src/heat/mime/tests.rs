@@ -1,3 +1,5 @@
+//! Messages as they are written, against recorded answers.
+
 use super::{Part, message, taken_apart};
 
 fn written(parts: &str) -> String {

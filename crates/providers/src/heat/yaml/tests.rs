@@ -1,3 +1,5 @@
+//! Documents as they are written, against recorded answers.
+
 fn written(json: &str) -> String {
     super::write(&python::parse_json(json).unwrap())
 }
