@@ -346,16 +346,23 @@ pub struct SourceMetadata {
     pub entries: Vec<(Spanned<Name>, Expr)>,
 }
 
-/// How a child's members come from a size (groups of later dialects).
+/// How a child is made that stands in no text of its own: its dialect writes it out once what it is made from is known, from
+/// the definition and from what is remembered of it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
-    /// How many.
-    pub size: Expr,
-    /// Names that were removed and are not used again.
-    pub removed: Vec<Name>,
-    /// How many are changed at a time; 0 for all.
-    pub batch: u32,
+    /// What kind of group it is, in a word of its dialect: a type name.
+    pub kind: Spanned<Name>,
+    /// Its definition, in the document that declares it.
+    pub spec: Expr,
+    /// Where the key of the definition stands.
+    pub spec_key: Span,
+    /// How members are defined. What is computed in it is an input of the child, so that nothing in it reads the document above.
+    pub member: Expr,
+    /// How changes are carried out, if something is said of that.
+    pub policy: Option<Expr>,
+    /// What others read of it, by the names of exports.
+    pub reads: Vec<Spanned<Name>>,
 }
 
 /// A value that others may read.

@@ -412,6 +412,8 @@ pub(crate) struct Known<'a> {
     pub(crate) kept: Option<&'a Frozen>,
     /// What the root stands in beside its own text.
     pub(crate) around: &'a Surroundings,
+    /// The state, where it is known already.
+    pub(crate) before: Option<&'a Snapshot>,
 }
 
 /// A document that stands alone.
@@ -419,11 +421,12 @@ static ALONE: Surroundings = Surroundings::NONE;
 
 impl<'a> Known<'a> {
     /// Nothing: children whose places depend on inputs are looked for later.
-    pub(crate) const NOTHING: Known<'static> = Known { given: None, complete: false, kept: None, around: &ALONE };
+    pub(crate) const NOTHING: Known<'static> =
+        Known { given: None, complete: false, kept: None, around: &ALONE, before: None };
 
     /// These inputs and the defaults of others.
     pub(crate) fn of(given: &'a Given) -> Known<'a> {
-        Known { given: Some(given), complete: false, kept: None, around: &ALONE }
+        Known { given: Some(given), complete: false, kept: None, around: &ALONE, before: None }
     }
 }
 
@@ -482,6 +485,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         folder: source.folder.to_string_lossy().as_ref().into(),
         complete: known.complete,
         kept: known.kept.unwrap_or(&none),
+        before: known.before,
     };
     let documents = engine::documents(loaded, reading, &mut found).await.map(Arc::new);
     Read { files, found, documents, registry }

@@ -39,4 +39,5 @@ diag::codes! {
     SELF_REFERENCE = Error "self-reference": "an element needs itself";
     CYCLE = Error "cycle": "elements need each other";
     UNKNOWN_RESOURCE_TYPE = Error "unknown-resource-type": "the provider has no such type of resource";
+    EACH_NOT_STATIC = Error "each-not-static": "the list of `each` is not known before the deployment";
 }

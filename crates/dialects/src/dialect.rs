@@ -1,6 +1,6 @@
 //! What a dialect is.
 
-use blueprint::{Blueprint, Wanted};
+use blueprint::{Blueprint, Expansion, Expr, Name, Value, Wanted};
 use diag::{Diagnostics, FileId};
 
 use crate::{Conventions, Surroundings};
@@ -29,6 +29,35 @@ pub struct Lowered {
     pub diagnostics: Diagnostics,
 }
 
+/// Where a group of members is written out.
+pub struct Expanding<'a> {
+    /// What an expression of the document above comes to; Unknown as far as that is not known before the deployment.
+    pub value: &'a dyn Fn(&Expr) -> Value,
+    /// All inputs are given: what is not known now never will be in time.
+    pub complete: bool,
+    /// What was remembered of the group when it was last written out; null the first time.
+    pub memory: &'a Value,
+    /// The name of the member that has an id, in the state.
+    pub named: &'a dyn Fn(&str) -> Option<Name>,
+    /// The children above its members, itself included.
+    pub path: &'a [Name],
+    /// What it stands in.
+    pub around: &'a Surroundings,
+}
+
+/// A group of members written out.
+#[derive(Default)]
+pub struct Expanded {
+    /// The document that it is.
+    pub blueprint: Blueprint,
+    /// The text of that document instead, where it is one.
+    pub text: Option<Name>,
+    /// What is to be remembered of it: data.
+    pub memory: Value,
+    /// What is wrong with its definition.
+    pub diagnostics: Diagnostics,
+}
+
 /// A document language. Holds no state.
 pub trait Dialect: Send + Sync {
     /// Its name: `blueprint`.
@@ -45,6 +74,11 @@ pub trait Dialect: Send + Sync {
 
     /// The meaning of the document. Never fails: what cannot be understood is reported and left out.
     fn lower(&self, document: &Document<'_>, functions: &FunctionTable) -> Lowered;
+
+    /// The document that a group of members is, in one of its places. Never fails: what is wrong is reported in the answer.
+    fn expand(&self, _expansion: &Expansion, _place: &Expanding<'_>) -> Expanded {
+        Expanded::default()
+    }
 
     /// How its values are made and fitted, where that is not the native dialect's way.
     fn conventions(&self) -> Option<&'static dyn Conventions> {
@@ -223,9 +257,14 @@ pub fn dialects() -> &'static [&'static dyn Dialect] {
     &[&crate::blueprint::BlueprintDialect, &crate::hot::HotDialect]
 }
 
+/// The dialect of that name.
+pub fn dialect(name: &str) -> Option<&'static dyn Dialect> {
+    dialects().iter().find(|known| known.name() == name).copied()
+}
+
 /// The conventions of the dialect of that name, where it has its own.
 pub fn conventions(dialect: &str) -> Option<&'static dyn Conventions> {
-    dialects().iter().find(|known| known.name() == dialect)?.conventions()
+    self::dialect(dialect)?.conventions()
 }
 
 /// The dialect that recognises a document best; `None` if none does.

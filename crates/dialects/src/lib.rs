@@ -14,7 +14,10 @@ pub mod hot;
 mod surroundings;
 
 pub use conventions::{Conventions, Given, SpecAt};
-pub use dialect::{Dialect, Document, Form, Key, Lowered, Offer, Section, Shape, conventions, dialect_of, dialects};
+pub use dialect::{
+    Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, conventions, dialect,
+    dialect_of, dialects,
+};
 pub use surroundings::Surroundings;
 
 /// Adds to the functions of the native dialect and of providers those of all other dialects.

@@ -60,12 +60,27 @@ pub struct Frozen {
     pub documents: IndexMap<Name, FrozenChild>,
     /// Data sources that the paths of includes read, as [`Answers`] has them.
     pub data_sources: IndexMap<Name, FrozenData>,
+    /// What is remembered of groups, by the path of includes that leads to each.
+    pub groups: IndexMap<Name, Value>,
+}
+
+/// Under what a group is remembered, before the path of includes that leads to it.
+pub(crate) const GROUP: &str = "group|";
+
+/// What is remembered of groups among all that is remembered.
+pub fn groups_of(remembered: &IndexMap<Name, Remembered>) -> IndexMap<Name, Value> {
+    let of_group = |(key, known): (&Name, &Remembered)| Some((key.strip_prefix(GROUP)?.into(), known.value.clone()));
+    remembered.iter().filter_map(of_group).collect()
 }
 
 impl Answers {
     /// What documents are read with where a plan is kept.
     pub fn frozen(&self) -> Frozen {
-        Frozen { documents: self.documents.clone(), data_sources: self.data_sources.clone() }
+        Frozen {
+            documents: self.documents.clone(),
+            data_sources: self.data_sources.clone(),
+            groups: groups_of(&self.remembered),
+        }
     }
 }
 

@@ -267,6 +267,7 @@ impl Lab {
         let loaded = engine::load(&files, file, &self.functions, &self.around, &mut diagnostics);
         let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         let folder = self.whole_folder();
+        let before = self.snapshot().await;
         let reading = Reading {
             files: &mut files,
             catalogs: &self.catalogs,
@@ -278,6 +279,7 @@ impl Lab {
             folder: folder.to_string_lossy().as_ref().into(),
             complete,
             kept,
+            before: Some(&before),
         };
         let documents = engine::documents(loaded, reading, &mut diagnostics).await.map(Arc::new);
         let checked = documents.as_ref().map(|documents| documents.root().checked.clone());

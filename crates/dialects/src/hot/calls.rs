@@ -6,6 +6,7 @@ use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
 use super::codes::{FUNCTION_NOT_HERE, GET_ATTR_TEXT, REMOVED_FUNCTION};
+use super::groups;
 use super::lowering::{FACADE, INSTANCE, Lowering, Made, UNIT, call, reference};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
@@ -174,12 +175,7 @@ impl Lowering<'_> {
         let node = pair.value;
         if let Some(name) = self.text(node) {
             if name.is_empty() {
-                return self.bad_value(
-                    node,
-                    "Function \"get_param\" must have arguments",
-                    "the name is empty",
-                    span,
-                );
+                return self.bad_value(node, "Function \"get_param\" must have arguments", "the name is empty", span);
             }
             return self.parameter(name, place(node), span);
         }
@@ -324,7 +320,7 @@ impl Lowering<'_> {
     fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
             Some(Made::Resource) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
-            Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["OS::stack_id"]),
+            Some(Made::Child | Made::Group) => reference(Head::Child(name.into()), name_span, &["OS::stack_id"]),
             None => self.unknown_resource(name, name_span, span),
         }
     }
@@ -353,8 +349,11 @@ impl Lowering<'_> {
         match attribute {
             None => self.all_attributes(name, place(&items[0]), span),
             Some((at, Some(attribute))) => {
-                let value = self.attribute(name, place(&items[0]), attribute, place(at), span);
                 let path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
+                if self.resources.get(name) == Some(&Made::Group) {
+                    return self.attribute_of_group(name, place(&items[0]), attribute, place(at), path, span);
+                }
+                let value = self.attribute(name, place(&items[0]), attribute, place(at), span);
                 self.walked(pair.key.span, value, path, span)
             }
             Some((at, None)) if !self.is_call(at) => {
@@ -432,11 +431,11 @@ impl Lowering<'_> {
         }
         let path: &[&str] = match made {
             Made::Resource => &["attributes", attribute],
-            Made::Child => &[attribute],
+            Made::Child | Made::Group => &[attribute],
         };
         let head = match made {
             Made::Resource => Head::Resource { name: name.into(), bare: true },
-            Made::Child => Head::Child(name.into()),
+            Made::Child | Made::Group => Head::Child(name.into()),
         };
         let mut expr = reference(head, name_span, path);
         if let ExprKind::Ref(reference) = &mut expr.kind
@@ -447,12 +446,55 @@ impl Lowering<'_> {
         expr
     }
 
+    /// An attribute of a group: the document that it becomes exports what is read of it. What is an attribute of members gives
+    /// the value of each, and the path goes on into every one.
+    fn attribute_of_group(
+        &mut self,
+        name: &str,
+        name_span: Span,
+        attribute: &str,
+        at: Span,
+        mut path: Vec<Expr>,
+        span: Span,
+    ) -> Expr {
+        if attribute == "show" {
+            return Expr::literal(Value::Null, span);
+        }
+        let mut export = attribute.to_owned();
+        let mut each = !groups::OWN.contains(&attribute) && !attribute.starts_with("resource.");
+        if groups::BY_NAME.contains(&attribute) {
+            let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text).map(str::to_owned);
+            let Some(first) = first else {
+                let diagnostic = expr::codes::UNKNOWN_FIELD
+                    .new(format!("`{attribute}` of a group takes the name of an attribute behind it"))
+                    .label(at, "the attribute of the members is missing")
+                    .words(format!("Class: {attribute} requires a path"));
+                return self.missing(diagnostic, span);
+            };
+            path.remove(0);
+            export = format!("{attribute}.{first}");
+            each = true;
+        }
+        self.reads.entry(name.into()).or_default().insert(export.as_str().into(), at);
+        let mut value = reference(Head::Child(name.into()), name_span, &[&export]);
+        if let ExprKind::Ref(reference) = &mut value.kind
+            && let Some(last) = reference.path.last_mut()
+        {
+            last.span = at;
+        }
+        if path.is_empty() {
+            return value;
+        }
+        let function = if each { "(each)" } else { "get_attr" };
+        call(function, at, std::iter::once(value).chain(path).collect(), span)
+    }
+
     fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
             Some(Made::Resource) => {
                 reference(Head::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
             }
-            Some(Made::Child) => reference(Head::Child(name.into()), name_span, &["OS::outputs"]),
+            Some(Made::Child | Made::Group) => reference(Head::Child(name.into()), name_span, &["OS::outputs"]),
             None => self.attribute_of_nothing(name, name_span, span),
         }
     }

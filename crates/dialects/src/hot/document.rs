@@ -53,6 +53,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         parameters: IndexMap::default(),
         conditions: IndexMap::default(),
         resources: IndexMap::default(),
+        reads: IndexMap::default(),
         in_output: false,
         in_condition: false,
         in_branch: false,
@@ -215,6 +216,11 @@ impl Lowering<'_> {
         blueprint.locals = self.conditions(conditions);
         self.resources(resources, blueprint);
         self.outputs(outputs, blueprint);
+        for (group, reads) in std::mem::take(&mut self.reads) {
+            if let Some(expansion) = blueprint.children.get_mut(&group).and_then(|child| child.expansion.as_mut()) {
+                expansion.reads = reads.into_iter().map(|(name, span)| Spanned::new(name, span)).collect();
+            }
+        }
         if self.reads_facade {
             let span = blueprint.span.unwrap_or(Span::NONE);
             let input = Input {

@@ -16,6 +16,8 @@ pub(super) enum Made {
     Resource,
     /// Another document.
     Child,
+    /// A group of members: a document that is written out from its definition.
+    Group,
 }
 
 /// A template on its way to a blueprint.
@@ -29,6 +31,8 @@ pub(super) struct Lowering<'a> {
     pub(super) conditions: IndexMap<Name, Span>,
     /// Names of resources.
     pub(super) resources: IndexMap<Name, Made>,
+    /// What is read of groups, by group: exports that their documents must have.
+    pub(super) reads: IndexMap<Name, IndexMap<Name, Span>>,
     /// Inside of an output, where a missing name fails only that.
     pub(super) in_output: bool,
     /// Inside of a branch of `if`, which may never be read.

@@ -17,6 +17,7 @@ mod conditions;
 mod conventions;
 mod document;
 pub mod functions;
+mod groups;
 mod lowering;
 mod native;
 mod outputs;
@@ -33,7 +34,7 @@ use expr::FunctionTable;
 pub use codes::CODES;
 pub use native::insert_functions;
 
-use crate::{Conventions, Dialect, Document, Lowered, Shape};
+use crate::{Conventions, Dialect, Document, Expanded, Expanding, Lowered, Shape};
 
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;
@@ -72,5 +73,9 @@ impl Dialect for HotDialect {
 
     fn conventions(&self) -> Option<&'static dyn Conventions> {
         Some(&conventions::HotConventions)
+    }
+
+    fn expand(&self, expansion: &::blueprint::Expansion, place: &Expanding<'_>) -> Expanded {
+        groups::expand(expansion, place)
     }
 }

@@ -5,13 +5,12 @@
 use std::sync::Arc;
 
 use ::blueprint::{Expr, ExprKind, Map, Name, Type, Value};
-use expr::codes::{ARGUMENT_TYPE, UNKNOWN_FIELD};
+use expr::codes::ARGUMENT_TYPE;
 use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
 
-use super::codes::UNKNOWN_CONDITION;
 use super::functions::{Function, Parts, function, functions, paths};
 use super::version::Version;
-use crate::codes::{INVALID_CONDITION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
+use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
 /// Adds the functions of the dialect to a table of all.
 pub fn insert_functions(table: &mut FunctionTable) {
@@ -100,7 +99,7 @@ impl Native for Internal {
 
     fn opens(&self, arguments: &[Value]) -> bool {
         // Walking a path looks at nothing but what lies on it.
-        let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)");
+        let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)");
         walks && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
     }
 }
@@ -114,6 +113,9 @@ const INTERNAL: &[(&str, Run)] = &[
     ("(parameter)", parameter),
     ("(attribute)", |_| Ok(Value::unknown(None, None))),
     ("(resource)", |_| Ok(Value::unknown(None, None))),
+    ("(each)", each),
+    ("(index)", index),
+    ("(group id)", group_id),
     ("(file text)", file_text),
     ("(facade)", facade),
     ("(refuse)", refuse),
@@ -239,9 +241,7 @@ fn stack_name_of(instance: &str, unit: &[Name]) -> String {
 fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
     let [instance, unit] = arguments else { return Ok(Value::Null) };
     let (instance, unit) = (instance.as_text().unwrap_or_default(), names(unit));
-    let mut bytes = [0_u8; 16];
-    bytes.copy_from_slice(&digest(instance, &unit)[..16]);
-    let id = uuid::Builder::from_custom_bytes(bytes).into_uuid();
+    let id = identifier(instance, &unit);
     if unit.is_empty() {
         return Ok(Value::text(id.to_string()));
     }
@@ -249,7 +249,13 @@ fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(Value::text(format!("arn:openstack:heat::test_tenant_id:stacks/{name}/{id}")))
 }
 
-fn digest(instance: &str, unit: &[Name]) -> [u8; 32] {
+fn identifier(instance: &str, unit: &[Name]) -> uuid::Uuid {
+    let mut bytes = [0_u8; 16];
+    bytes.copy_from_slice(&digest(instance, unit)[..16]);
+    uuid::Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+pub(super) fn digest(instance: &str, unit: &[Name]) -> [u8; 32] {
     use sha2::Digest as _;
     let mut digest = sha2::Sha256::new();
     digest.update(instance.as_bytes());
@@ -261,7 +267,7 @@ fn digest(instance: &str, unit: &[Name]) -> [u8; 32] {
 }
 
 /// Twelve characters of a-z0-9.
-fn letters(digest: &[u8; 32]) -> String {
+pub(super) fn letters(digest: &[u8; 32]) -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     digest[16..28].iter().map(|byte| char::from(LETTERS[usize::from(*byte) % 36])).collect()
 }
@@ -269,4 +275,44 @@ fn letters(digest: &[u8; 32]) -> String {
 /// An empty map, for what has no entries.
 pub(super) fn empty_map() -> Value {
     Value::Map(Arc::new(Map::default()))
+}
+
+/// Walks a path into every item of a list, or value of a map.
+fn each(arguments: &[Value]) -> Result<Value, Refusal> {
+    let Some((all, path)) = arguments.split_first() else { return Ok(Value::Null) };
+    let (bare, secret) = all.exposed();
+    let value = match bare {
+        Value::List(items) => Value::list(items.iter().map(|item| paths::attribute(item, path)).collect::<Vec<_>>()),
+        Value::Map(entries) => Value::map(
+            entries.iter().map(|(key, value)| (key.clone(), paths::attribute(value, path))).collect::<Vec<_>>(),
+        ),
+        other => other.clone(),
+    };
+    Ok(value.tainted(secret))
+}
+
+/// A member's name in place of the index variable, in every text of a value but its keys.
+fn index(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [value, variable, name] = arguments else { return Ok(Value::Null) };
+    Ok(indexed(value, variable.as_text().unwrap_or_default(), name.as_text().unwrap_or_default()))
+}
+
+pub(super) fn indexed(value: &Value, variable: &str, name: &str) -> Value {
+    match value {
+        Value::Text(text) if !variable.is_empty() && text.contains(variable) => {
+            Value::text(text.replace(variable, name))
+        }
+        Value::List(items) => Value::list(items.iter().map(|item| indexed(item, variable, name)).collect::<Vec<_>>()),
+        Value::Map(entries) => Value::map(
+            entries.iter().map(|(key, value)| (key.clone(), indexed(value, variable, name))).collect::<Vec<_>>(),
+        ),
+        Value::Secret(inner) => indexed(inner, variable, name).secret(),
+        other => other.clone(),
+    }
+}
+
+/// The identifier of a group.
+fn group_id(arguments: &[Value]) -> Result<Value, Refusal> {
+    let [instance, unit] = arguments else { return Ok(Value::Null) };
+    Ok(Value::text(identifier(instance.as_text().unwrap_or_default(), &names(unit)).to_string()))
 }

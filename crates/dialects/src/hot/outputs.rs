@@ -75,14 +75,8 @@ impl Lowering<'_> {
     /// What templates above read of a nested one besides its outputs: all of them at once, its identifier, and its resources.
     pub(super) fn exports_of_child(&mut self, blueprint: &mut Blueprint) {
         let span = blueprint.span.unwrap_or(Span::NONE);
-        let hidden = |field: Expr| Export {
-            span,
-            ty: Type::Any,
-            field,
-            may_fail: true,
-            hidden: true,
-            description: None,
-        };
+        let hidden =
+            |field: Expr| Export { span, ty: Type::Any, field, may_fail: true, hidden: true, description: None };
         let outputs: Vec<_> = blueprint
             .exports
             .iter()

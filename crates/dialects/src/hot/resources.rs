@@ -5,6 +5,7 @@ use diag::{Severity, Span, Spanned};
 use syntax::{Content, Node};
 
 use super::codes::INVALID_DELETION_POLICY;
+use super::groups;
 use super::lowering::{Lowering, Made, named};
 use super::read::{Pair, place};
 use super::shape;
@@ -18,6 +19,9 @@ const LATER: [&str; 2] = ["external_id", "condition"];
 pub(super) fn made_of(type_name: &str) -> Made {
     if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
         return Made::Child;
+    }
+    if groups::GROUPS.contains(&type_name) {
+        return Made::Group;
     }
     Made::Resource
 }
@@ -101,18 +105,14 @@ impl Lowering<'_> {
         });
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
-        if let Some(pair) = definition.get("update_policy") {
-            match &pair.value.content {
-                Content::Map(_) => {
-                    // Its calls have the right form, or that is said; the type's own rules are looked at with the type.
-                    self.expr(pair.value);
-                }
-                _ => {
-                    let words = format!("Resource {} update_policy type must be map", name.item);
-                    self.wrong_shape("`update_policy`", "a map", pair.value, words);
-                }
+        let policy = definition.get("update_policy").and_then(|pair| match &pair.value.content {
+            Content::Map(_) => Some(self.expr(pair.value)),
+            _ => {
+                let words = format!("Resource {} update_policy type must be map", name.item);
+                self.wrong_shape("`update_policy`", "a map", pair.value, words);
+                None
             }
-        }
+        });
         let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
             Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
             None => {
@@ -123,6 +123,20 @@ impl Lowering<'_> {
         });
         let condition = definition.get("condition").and_then(|pair| self.condition_of(pair));
         match self.resources.get(&name.item) {
+            Some(Made::Group) => {
+                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy);
+                let child = Child {
+                    span: name.span,
+                    path: Expr::literal(Value::Text(type_name.item), type_name.span),
+                    inputs,
+                    source: None,
+                    condition,
+                    depends_on,
+                    expansion: Some(Box::new(expansion)),
+                    description: description.map(|description| *description),
+                };
+                blueprint.children.insert(name.item, child);
+            }
             Some(Made::Child) => {
                 let inputs = match spec.kind {
                     ExprKind::Map(entries) => entries,

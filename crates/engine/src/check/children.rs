@@ -55,7 +55,7 @@ impl Checker<'_> {
                 self.condition(condition, place);
             }
             if let Some(expansion) = &child.expansion {
-                self.infer(&expansion.size, place);
+                self.infer(&expansion.spec, place);
             }
             self.description(child.description.as_ref(), place);
             if self.child(at).is_some_and(|included| included.failed) {

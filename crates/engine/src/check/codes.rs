@@ -3,8 +3,8 @@
 
 // Dialects find some of these themselves.
 pub use dialects::codes::{
-    CYCLE, MISSING_SPEC_FIELD, SELF_REFERENCE, UNKNOWN_RESOURCE, UNKNOWN_RESOURCE_TYPE, UNKNOWN_SPEC_FIELD,
-    UNKNOWN_VARIABLE, VALUE_CONSTRAINT,
+    CYCLE, EACH_NOT_STATIC, MISSING_SPEC_FIELD, SELF_REFERENCE, UNKNOWN_RESOURCE, UNKNOWN_RESOURCE_TYPE,
+    UNKNOWN_SPEC_FIELD, UNKNOWN_VARIABLE, VALUE_CONSTRAINT,
 };
 
 diag::codes! {
@@ -33,7 +33,6 @@ diag::codes! {
     REJECTED_BY_PROVIDER = Error "rejected-by-provider": "the provider's own validation refuses the value";
     NO_UNION_BRANCH = Error "no-union-branch": "the value fits no alternative of the schema";
     EACH_NOT_LIST = Error "each-not-list": "`each` gives no list";
-    EACH_NOT_STATIC = Error "each-not-static": "the list of `each` is not known before the deployment";
     UNKNOWN_DATA_SOURCE_TYPE = Error "unknown-data-source-type": "the provider has no such type of data source";
     UNSUPPORTED_FILTER_FIELD = Error "unsupported-filter-field": "the field cannot be filtered on";
     FILTER_CONFLICT = Error "filter-conflict": "filter fields that exclude each other";

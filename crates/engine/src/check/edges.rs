@@ -93,6 +93,8 @@ impl<'a> Edges<'a> {
         for name in &resource.depends_on {
             if let Some(at) = self.blueprint.resources.get_index_of(&name.item) {
                 add(Edge { to: Node::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+            } else if let Some(at) = self.blueprint.children.get_index_of(&name.item) {
+                add(Edge { to: Node::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
             }
         }
         self.needs(&resource.spec, EdgeKind::Reads, add);
@@ -109,6 +111,16 @@ impl<'a> Edges<'a> {
     }
 
     fn child(self, child: &Child, add: &mut impl FnMut(Edge)) {
+        for name in &child.depends_on {
+            let to = match self.blueprint.resources.get_index_of(&name.item) {
+                Some(at) => Node::Resource(at as u32),
+                None => match self.blueprint.children.get_index_of(&name.item) {
+                    Some(at) => Node::Child(at as u32),
+                    None => continue,
+                },
+            };
+            add(Edge { to, kind: EdgeKind::DependsOn, span: name.span });
+        }
         self.needs(&child.path, EdgeKind::Reads, add);
         for (_, expr) in &child.inputs {
             self.needs(expr, EdgeKind::Reads, add);
@@ -120,7 +132,7 @@ impl<'a> Edges<'a> {
             self.needs(condition, EdgeKind::Condition, add);
         }
         if let Some(expansion) = &child.expansion {
-            self.needs(&expansion.size, EdgeKind::Reads, add);
+            self.needs(&expansion.spec, EdgeKind::Reads, add);
         }
     }
 

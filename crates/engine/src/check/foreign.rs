@@ -10,6 +10,7 @@ use blueprint::{AccessorKind, Expr, Head, Name, Ref, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Conventions, SpecAt};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
+use provider::TypeRef;
 
 use super::providers::TypeOf;
 use super::{Checker, codes};
@@ -60,6 +61,18 @@ impl Checker<'_> {
             for (_, value) in &child.inputs {
                 let _ = known.value(value, &mut self.found);
             }
+        }
+        for (name, child) in &blueprint.children {
+            let Some(expansion) = &child.expansion else { continue };
+            let mut found = Diagnostics::new();
+            self.attributes(&expansion.spec, &mut found);
+            let value = known.value(&expansion.spec, &mut found);
+            let ty = self.catalogs.resource_type(&expansion.kind.item);
+            if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
+                let at = SpecAt { expr: &expansion.spec, holder: expansion.spec_key, resource: name };
+                conventions.spec(&value, at, &ty.schema, &mut found);
+            }
+            self.found.append(found);
         }
         self.children_by_conventions();
     }

@@ -20,13 +20,14 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Trail};
-use dialects::Surroundings;
+use dialects::{Expanding, Surroundings};
 use expr::{Ask, AskFailure, FunctionTable};
 use provider::Catalogs;
 use source::{Location, Request};
+use state::Snapshot;
 
 use self::known::{Found, Knowledge, Known};
-use crate::answers::{Frozen, FrozenChild, FrozenRequest};
+use crate::answers::{Frozen, FrozenChild, FrozenRequest, GROUP};
 use crate::check::{self, Checked, Included, codes};
 use crate::documents::{Documents, Placed};
 use crate::patience::Patient;
@@ -62,6 +63,8 @@ pub struct Reading<'a> {
     pub complete: bool,
     /// What reading has found before, such as a kept plan has it.
     pub kept: &'a Frozen,
+    /// The state: what is remembered of groups, and which of their members has which id. None where there is none yet.
+    pub before: Option<&'a Snapshot>,
 }
 
 /// A text that was read once.
@@ -156,6 +159,7 @@ impl Reader<'_> {
             let mut later = Vec::new();
             let mut asks: Vec<(u32, Ask)> = Vec::new();
             let mut wanted: Vec<(u32, u32)> = Vec::new();
+            let mut expanded: Vec<Include> = Vec::new();
             for (place, include) in std::mem::take(&mut waiting) {
                 match self.request(place, include, inputs) {
                     Wanted::Document(request) => {
@@ -171,6 +175,7 @@ impl Reader<'_> {
                         later.push((place, include));
                     }
                     Wanted::Later => later.push((place, include)),
+                    Wanted::Group => expanded.extend(self.expand(place, include, inputs)),
                     Wanted::Answers(_) | Wanted::Open => self.open = true,
                     Wanted::Nothing => {}
                 }
@@ -178,7 +183,7 @@ impl Reader<'_> {
             let settled = self.data.len();
             let searches = self.searches(wanted, inputs, &mut asks);
             let settled = self.data.len() > settled;
-            if requests.is_empty() && asks.is_empty() && searches.is_empty() && !settled {
+            if requests.is_empty() && asks.is_empty() && searches.is_empty() && expanded.is_empty() && !settled {
                 // They wait for each other, or for something that cannot be read.
                 for (place, include) in later {
                     self.unknown(place, include);
@@ -188,6 +193,7 @@ impl Reader<'_> {
             self.ask(asks).await;
             self.search(searches).await;
             waiting = self.read(requests).await;
+            waiting.extend(expanded);
             waiting.extend(later);
             waiting.sort_unstable();
         }
@@ -219,6 +225,24 @@ impl Reader<'_> {
         if self.places[place as usize].level >= MOST_LEVELS {
             self.report((place, include), refused::too_deep(child, MOST_LEVELS));
             return Wanted::Nothing;
+        }
+        if let Some(condition) = &child.condition {
+            self.fixed = false;
+            match self.knowledge(inputs).of(place, condition) {
+                Known::Value(value) if matches!(value.bare(), Value::Bool(false)) => return Wanted::Nothing,
+                Known::Value(_) => {}
+                Known::Later => return Wanted::Later,
+                Known::Asks(more) => return Wanted::Answers(more),
+                Known::Searches(more) => return Wanted::Searches(more),
+                Known::Failed(why) => {
+                    let why = why.filter(|_| self.reading.complete);
+                    why.into_iter().for_each(|why| self.report((place, include), *why));
+                    return Wanted::Open;
+                }
+            }
+        }
+        if child.expansion.is_some() {
+            return Wanted::Group;
         }
         let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
         parts.extend(child.source.iter().flat_map(|it| &it.entries).map(|(key, value)| (value, key.item.as_ref())));
@@ -410,6 +434,75 @@ impl Reader<'_> {
         // A template that does not say its version is still one, where another one uses it as a type.
         let dialect = dialects::conventions(blueprint.dialect).map(|_| blueprint.dialect);
         Surroundings { dialect, ..self.reading.around.inside(name) }
+    }
+
+    /// Writes a group out, and gives the includes of the document that it is.
+    fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
+        let Some((blueprint, at)) = self.child(place, include) else { return Vec::new() };
+        let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
+        let Some(expansion) = &child.expansion else { return Vec::new() };
+        let Some(dialect) = dialects::dialect(blueprint.dialect) else { return Vec::new() };
+        self.fixed = false;
+        let path = self.path_of(place, name);
+        let key: Name = path.join("/").into();
+        let before = self.reading.before;
+        let memory = self.reading.kept.groups.get(&key).cloned().or_else(|| {
+            let known = before?.remembered.get(format!("{GROUP}{key}").as_str())?;
+            Some(known.value.clone())
+        });
+        let around = self.around(Some((place, include)));
+        let expanded = {
+            let knowledge = self.knowledge(inputs);
+            let value = |expr: &Expr| match knowledge.of(place, expr) {
+                Known::Value(value) => value,
+                _ => Value::unknown(None, None),
+            };
+            let named = |id: &str| {
+                let records = before.into_iter().flat_map(|before| &before.records);
+                let mut members = records.filter(|(address, _)| *address.path == *path);
+                members.find(|(_, record)| record.id.as_ref() == id).map(|(address, _)| address.name.clone())
+            };
+            dialect.expand(
+                expansion,
+                &Expanding {
+                    value: &value,
+                    complete: self.reading.complete,
+                    memory: memory.as_ref().unwrap_or(&Value::Null),
+                    named: &named,
+                    path: &path,
+                    around: &around,
+                },
+            )
+        };
+        if !expanded.memory.is_null() {
+            self.frozen.groups.insert(key, expanded.memory);
+        }
+        let above = self.text_of(place);
+        let (mut file, location) = (above.file, above.location.clone());
+        let mut found = expanded.diagnostics;
+        let mut document = Arc::new(expanded.blueprint);
+        if let Some(text) = expanded.text {
+            let shown = format!("{}:{}", self.reading.files.get(file).map_or("", |file| file.name()), path.join("/"));
+            file = self.reading.files.add(shown, text.as_ref());
+            let loaded = load(self.reading.files, file, self.reading.functions, &around, &mut found);
+            document = loaded.blueprint.unwrap_or_default();
+        }
+        let number = self.texts.len() as u32;
+        self.texts.push(Text { file, location, blueprint: document, found, refused: Vec::new() });
+        self.put(place, include, name, child, Some(number))
+    }
+
+    /// The children above the elements of an include.
+    fn path_of(&self, place: u32, name: &Name) -> Vec<Name> {
+        let mut path = vec![name.clone()];
+        let mut at = place;
+        while let Some((above, include)) = self.places[at as usize].parent {
+            let children = &self.text_of(above).blueprint.children;
+            path.extend(children.get_index(include as usize).map(|(name, _)| name.clone()));
+            at = above;
+        }
+        path.reverse();
+        path
     }
 
     /// How a document is shown: a file as seen from where the root is shown.
@@ -665,6 +758,8 @@ enum Wanted {
     Searches(Vec<(u32, u32)>),
     /// It reads a child that has not been read.
     Later,
+    /// It is a group, which is written out.
+    Group,
     /// It is not known before all inputs are given.
     Open,
     /// It is in error.

@@ -31,6 +31,8 @@ enum End {
     Input(u32),
     /// An export of a child.
     Export { child: u32, export: u32 },
+    /// Everything in a child.
+    Child(u32),
 }
 
 /// How the elements of one document are wired.
@@ -96,9 +98,16 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
         expr.references(&mut |reference| wires.extend(outward_of(checked, children, reference, kind)));
     };
     let element = |node: Node| {
-        let own = checked.graph.edges(node).iter().filter(|edge| !matches!(edge.to, Node::Child(_)));
-        let mut wires: Vec<Wire> =
-            own.map(|edge| Wire { to: End::Own(edge.to), kind: edge.kind, span: edge.span }).collect();
+        // What is read of a child is known by its export; to wait for one is to wait for everything in it.
+        let wire = |edge: &Edge| {
+            let to = match (edge.to, edge.kind) {
+                (Node::Child(child), EdgeKind::DependsOn) => End::Child(child),
+                (Node::Child(_), _) => return None,
+                (to, _) => End::Own(to),
+            };
+            Some(Wire { to, kind: edge.kind, span: edge.span })
+        };
+        let mut wires: Vec<Wire> = checked.graph.edges(node).iter().filter_map(wire).collect();
         let before = wires.len();
         expressions(blueprint, node, &mut |expr, kind| outward(expr, kind, &mut wires));
         if wires.len() > before {
@@ -180,6 +189,39 @@ impl Whole<'_> {
         for wire in &self.wirings[unit as usize].elements[kind as usize][position] {
             self.draw(unit, *wire, wire.kind, wire.span, out);
         }
+        if matches!(node, Node::Resource(_)) {
+            self.above(unit, out);
+        }
+    }
+
+    /// What the children wait for in which a document stands.
+    fn above(&self, unit: u32, out: &mut Vec<Edge>) {
+        let mut at = unit;
+        while let Some((above, include)) = self.documents.unit(at).parent {
+            let here = self.documents.unit(above);
+            let blueprint = here.blueprint();
+            let child = blueprint.children.get_index(include as usize).map(|(_, child)| child);
+            for name in child.into_iter().flat_map(|child| &child.depends_on) {
+                if let Some(at) = blueprint.resources.get_index_of(&name.item) {
+                    let to = Node::Resource(here.number(Kind::Resource, at));
+                    out.push(Edge { to, kind: EdgeKind::DependsOn, span: name.span });
+                } else if let Some(child) = blueprint.children.get_index_of(&name.item).and_then(|at| here.child(at)) {
+                    self.all_of(child, EdgeKind::DependsOn, name.span, out);
+                }
+            }
+            at = above;
+        }
+    }
+
+    /// Every resource of a document and of those below it.
+    fn all_of(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
+        let here = self.documents.unit(unit);
+        for at in 0..here.blueprint().resources.len() {
+            out.push(Edge { to: Node::Resource(here.number(Kind::Resource, at)), kind, span });
+        }
+        for child in (0..here.blueprint().children.len()).filter_map(|at| here.child(at)) {
+            self.all_of(child, kind, span, out);
+        }
     }
 
     fn handed(&self, number: u32, out: &mut Vec<Edge>) {
@@ -213,6 +255,12 @@ impl Whole<'_> {
                     Some(handed) if here.parent.is_some() && !handed.is_written_out() => Node::Input(number),
                     _ => return,
                 }
+            }
+            End::Child(child) => {
+                if let Some(child) = here.child(child as usize) {
+                    self.all_of(child, kind, span, out);
+                }
+                return;
             }
             End::Export { child, export } => {
                 let Some(child) = here.child(child as usize) else { return };

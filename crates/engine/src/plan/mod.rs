@@ -529,6 +529,11 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             for (name, found) in &documents.frozen.data_sources {
                 answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
             }
+            let groups: Vec<Name> =
+                documents.frozen.groups.keys().map(|path| format!("{}{path}", crate::answers::GROUP).into()).collect();
+            for (key, value) in groups.iter().zip(documents.frozen.groups.values()) {
+                answers.remembered.insert(key.clone(), state::Remembered { fingerprint: 0, value: value.clone() });
+            }
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
             let reach = Reach::of(&documents, &options.targets);
@@ -547,6 +552,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 return None;
             }
             let mut evaluated = Evaluation::new(documents.clone(), functions, instance.clone(), inputs, answers);
+            evaluated.sites.insert("group".into(), groups.into_iter().collect());
             let with = draft::Drafting {
                 snapshot: &mut snapshot,
                 ledger: &mut ledger,

@@ -2,6 +2,8 @@
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
+use dialects::SpecAt;
+use provider::TypeRef;
 
 use super::Staged;
 use crate::documents::Kind;
@@ -105,6 +107,18 @@ impl Staged {
             });
         }
         for (at, (name, child)) in blueprint.children.iter().enumerate() {
+            let spec = child.expansion.as_ref().map(|expansion| {
+                let value = evaluation.present(Site::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
+                let ty = self.catalogs.resource_type(&expansion.kind.item);
+                let given = match (&value, ty, dialects::conventions(blueprint.dialect)) {
+                    (Some(value), TypeRef::Known(ty), Some(conventions)) => {
+                        let at = SpecAt { expr: &expansion.spec, holder: expansion.spec_key, resource: name };
+                        conventions.spec(value, at, &ty.schema, &mut Diagnostics::new())
+                    }
+                    _ => Value::Null,
+                };
+                (value, given)
+            });
             let mut written = Vec::new();
             for (input, expr) in &child.inputs {
                 if let Ok(value) = evaluation.present(Site::of(0, name), expr, &mut Diagnostics::new()) {
@@ -127,8 +141,11 @@ impl Staged {
                 type_name: child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
                 is_child: true,
                 there: root.child(at).is_some(),
-                written: Some(Value::map(written)),
-                given: Value::map(given),
+                written: match &spec {
+                    Some((written, _)) => written.clone(),
+                    None => Some(Value::map(written)),
+                },
+                given: spec.map_or_else(|| Value::map(given), |(_, given)| given),
                 metadata: Value::Null,
                 deletion_policy: "Delete",
                 needs: needs(nodes, name),

@@ -15,6 +15,10 @@ pub(super) fn refuse(checked: &Checked, found: &mut Diagnostics) {
                 .label(span, "needs a later version of cyan"),
         );
     };
+    // Where a dialect has conventions, conditions of children are decided while documents are read.
+    if dialects::conventions(blueprint.dialect).is_some() {
+        return;
+    }
     for (name, child) in &blueprint.children {
         if child.condition.is_some() {
             refuse(child.span, format!("the condition of the child document `{name}`"));

@@ -122,7 +122,16 @@ impl Frame<'_> {
         let documents = self.evaluation.documents.clone();
         let blueprint = documents.unit(self.site.unit).blueprint();
         let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
-        let child = documents.unit(self.site.unit).child(at).ok_or(Stop::Reported)?;
+        let Some(child) = documents.unit(self.site.unit).child(at) else {
+            let declared = blueprint.children.get_index(at).map(|(_, child)| child);
+            let (Some(conventions), Some(declared)) = (dialects::conventions(blueprint.dialect), declared) else {
+                return Err(Stop::Reported);
+            };
+            // It could be read, so its condition is false.
+            let why = declared.condition.as_ref().map_or("it could not be read", |_| "its condition is false");
+            let span = path.first().map_or(declared.span, |accessor| accessor.span);
+            return Err(conventions.absent().new(format!("`{name}` is not there")).label(span, why).into());
+        };
         let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
             return Err(Stop::Reported);
         };

@@ -64,7 +64,11 @@ pub(super) fn same(
     let differs = || Err(format!("{path}: {ours} where Heat has {heats}"));
     match (ours, heats) {
         (Json::Object(ours), Json::Object(theirs)) => {
-            for key in theirs.keys().filter(|key| !ours.contains_key(*key)) {
+            // What is null in a property after its schema may as well be missing.
+            let missing = |key: &&String| {
+                !ours.contains_key(*key) && !(path.contains("typed_properties") && theirs[*key].is_null())
+            };
+            for key in theirs.keys().filter(missing) {
                 return Err(format!("{path}.{key}: missing, Heat has {}", theirs[key]));
             }
             for (key, mine) in ours {

@@ -105,7 +105,14 @@ impl Template {
             let text = read(&self.folder.join(&template))?;
             let rollback = update["disable_rollback"] == json!(false);
             let given = self.given_again(update);
-            let updated = step(&lab, (&template, &text, given), Some((&first, &first_text, self.given(&self.params))), rollback, "update").await;
+            let updated = step(
+                &lab,
+                (&template, &text, given),
+                Some((&first, &first_text, self.given(&self.params))),
+                rollback,
+                "update",
+            )
+            .await;
             self.judge("update.", &updated, &self.expected["update"], &mut pairs)?;
             if let Some(changes) = self.expected["update"].get("changes") {
                 let ours = changes_between(&before, &lab.snapshot().await);
@@ -246,8 +253,7 @@ impl Template {
         let mut out = Map::new();
         out.insert("action".into(), json!(answer.action));
         out.insert("status".into(), json!(answer.status));
-        let outputs =
-            answer.exports.iter().map(|(name, value)| (name.to_string(), to_json(&value.revealed())));
+        let outputs = answer.exports.iter().map(|(name, value)| (name.to_string(), to_json(&value.revealed())));
         out.insert("outputs".into(), Json::Object(outputs.collect()));
         let Some(resolved) = &answer.resolved else { return out };
         let parameters = resolved.inputs.iter().map(|(name, value)| {
@@ -271,8 +277,18 @@ impl Template {
             let record = answer.snapshot.records.get(&address);
             let child = answer.snapshot.records.iter().filter(|(at, _)| at.path.first() == Some(&element.name));
             let child_state = || {
-                let ops: Vec<&str> = child.map(|(_, record)| state_of(record)).map(|state| if state.starts_with("UPDATE") { "UPDATE_COMPLETE" } else { "CREATE_COMPLETE" }).collect();
-                if answer.action == "CREATE" && answer.status == "IN_PROGRESS" { "INIT_COMPLETE" } else if ops.contains(&"UPDATE_COMPLETE") { "UPDATE_COMPLETE" } else { "CREATE_COMPLETE" }.to_owned()
+                let ops: Vec<&str> = child
+                    .map(|(_, record)| state_of(record))
+                    .map(|state| if state.starts_with("UPDATE") { "UPDATE_COMPLETE" } else { "CREATE_COMPLETE" })
+                    .collect();
+                if answer.action == "CREATE" && answer.status == "IN_PROGRESS" {
+                    "INIT_COMPLETE"
+                } else if ops.contains(&"UPDATE_COMPLETE") {
+                    "UPDATE_COMPLETE"
+                } else {
+                    "CREATE_COMPLETE"
+                }
+                .to_owned()
             };
             let mut one = Map::new();
             one.insert("type".into(), json!(element.type_name.as_ref()));
@@ -400,8 +416,7 @@ async fn step(
     let stage = lab.stage(name, text, given.clone(), Options::default()).await;
     let Stage { files, diagnostics, mut staged } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
-    let declared: Vec<Name> =
-        declared.elements.into_iter().filter(|one| one.there).map(|one| one.name).collect();
+    let declared: Vec<Name> = declared.elements.into_iter().filter(|one| one.there).map(|one| one.name).collect();
     let nothing = staged.as_ref().is_some_and(|staged| staged.plan.is_empty());
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
@@ -437,5 +452,16 @@ async fn step(
         _ => "CREATE",
     };
     let exports = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    Answer { ok: true, phase: "", diagnostics: all, files, resolved, snapshot, declared, exports, action, status: "COMPLETE" }
+    Answer {
+        ok: true,
+        phase: "",
+        diagnostics: all,
+        files,
+        resolved,
+        snapshot,
+        declared,
+        exports,
+        action,
+        status: "COMPLETE",
+    }
 }
