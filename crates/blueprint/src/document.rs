@@ -179,6 +179,12 @@ pub struct Resource {
     pub metadata: Seldom<ResourceMetadata>,
     /// How its life is led.
     pub lifecycle: Seldom<Lifecycle>,
+    /// What becomes of the thing when it is no longer declared, where that is said by a word that may be computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removal: Option<Box<Expr>>,
+    /// How updates are carried out, where its type lets documents say that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update_policy: Option<Box<Expr>>,
     /// For people; filled in last.
     pub description: Option<Box<Expr>>,
     /// The abstract resource of the document that a transform made this one from (reference 4.2). Set by the engine, by
@@ -201,6 +207,8 @@ impl Resource {
             link_selector: None,
             metadata: Default::default(),
             lifecycle: Default::default(),
+            removal: None,
+            update_policy: None,
             description: None,
             made_from: None,
         }
@@ -329,7 +337,10 @@ pub struct Child {
     /// Names of resources and children that must be ready first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<Spanned<Name>>,
-    /// Members made from a size, where it is a group.
+    /// What becomes of everything in it when it is no longer declared, where that is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removal: Option<Box<Expr>>,
+    /// How it is written out, where it is a group.
     pub expansion: Option<Box<Expansion>>,
     /// For people.
     pub description: Option<Expr>,

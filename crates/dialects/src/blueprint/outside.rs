@@ -198,8 +198,8 @@ impl Lowering<'_> {
                 SourceMetadata { span: entry.key.span, entries }
             });
             let description = fields.get("description").map(|node| self.open_text(node, "description"));
-            let (condition, expansion, depends_on) = (None, None, Vec::new());
-            let child = Child { span, path, inputs, source, condition, depends_on, expansion, description };
+            let (condition, removal, expansion, depends_on) = (None, None, None, Vec::new());
+            let child = Child { span, path, inputs, source, condition, depends_on, removal, expansion, description };
             children.insert(Name::from(name), child);
         }
         children

@@ -69,6 +69,8 @@ impl Lowering<'_> {
             lifecycle,
             description,
             made_from: None,
+            removal: None,
+            update_policy: None,
         }
     }
 

@@ -99,9 +99,8 @@ impl Fitting<'_> {
                     self.path.pop();
                     out.insert(key.clone(), value);
                 }
-                None if schema.open => {
-                    out.insert(key.clone(), value.clone());
-                }
+                // It takes anything and makes nothing of it.
+                None if schema.open => {}
                 _ => {
                     let words = self.words(&format!("Unknown Property {key}"));
                     self.path.push(Step::Key(key.clone()));

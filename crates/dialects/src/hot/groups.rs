@@ -382,6 +382,7 @@ impl Writer<'_> {
                     source: None,
                     condition: None,
                     depends_on,
+                    removal: None,
                     expansion,
                     description: None,
                 };

@@ -31,7 +31,7 @@ pub mod version;
 use ::blueprint::Wanted;
 use expr::FunctionTable;
 
-pub use codes::CODES;
+pub use codes::{CODES, INVALID_DELETION_POLICY};
 pub use native::insert_functions;
 
 use crate::{Conventions, Dialect, Document, Expanded, Expanding, Lowered, Shape};

@@ -191,7 +191,10 @@ fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
         "UpdatePolicy" => "update_policy",
         part => part,
     };
-    Ok(facade.get(part).cloned().unwrap_or_default())
+    Ok(facade.get(part).cloned().unwrap_or_else(|| match part {
+        "deletion_policy" => Value::text("Delete"),
+        _ => empty_map(),
+    }))
 }
 
 /// A mistake that counts only where it is reached.

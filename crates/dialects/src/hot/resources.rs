@@ -6,7 +6,7 @@ use syntax::{Content, Node};
 
 use super::codes::INVALID_DELETION_POLICY;
 use super::groups;
-use super::lowering::{Lowering, Made, named};
+use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
@@ -105,6 +105,7 @@ impl Lowering<'_> {
         });
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
+        let removal = self.removal(&definition);
         let policy = definition.get("update_policy").and_then(|pair| match &pair.value.content {
             Content::Map(_) => Some(self.expr(pair.value)),
             _ => {
@@ -132,16 +133,25 @@ impl Lowering<'_> {
                     source: None,
                     condition,
                     depends_on,
+                    removal,
                     expansion: Some(Box::new(expansion)),
                     description: description.map(|description| *description),
                 };
                 blueprint.children.insert(name.item, child);
             }
             Some(Made::Child) => {
-                let inputs = match spec.kind {
+                let mut inputs = match spec.kind {
                     ExprKind::Map(entries) => entries,
                     _ => Vec::new(),
                 };
+                // What the template may read of the resource that it is.
+                let says = [
+                    ("metadata", metadata),
+                    ("deletion_policy", removal.as_deref().cloned()),
+                    ("update_policy", policy),
+                ];
+                let says = says.into_iter().filter_map(|(key, said)| Some((named(key, name.span), said?))).collect();
+                inputs.push((named(FACADE, name.span), Expr::new(ExprKind::Map(says), name.span)));
                 let child = Child {
                     span: name.span,
                     path: Expr::literal(Value::Text(type_name.item.clone()), type_name.span),
@@ -149,6 +159,7 @@ impl Lowering<'_> {
                     source: None,
                     condition,
                     depends_on,
+                    removal,
                     expansion: None,
                     description: description.map(|description| *description),
                 };
@@ -161,6 +172,8 @@ impl Lowering<'_> {
                     depends_on,
                     metadata: metadata.into(),
                     lifecycle: lifecycle.into(),
+                    removal,
+                    update_policy: policy.map(Box::new),
                     description,
                     ..Resource::new(name.span, type_name, spec_key, spec)
                 };
@@ -239,6 +252,32 @@ impl Lowering<'_> {
         names
     }
 
+    /// `deletion_policy`: one of three words, or a call that gives one.
+    fn removal(&mut self, definition: &Definition<'_>) -> Option<Box<Expr>> {
+        let pair = definition.get("deletion_policy")?;
+        let (own, span) = (&definition.name.item, place(pair.value));
+        match self.text(pair.value) {
+            Some("Delete" | "Retain" | "Snapshot") => {}
+            Some("delete" | "retain" | "snapshot") if self.version >= V2016_10_14 => {}
+            Some(text) => {
+                let diagnostic = INVALID_DELETION_POLICY
+                    .new(format!("there is no deletion policy `{text}`"))
+                    .label(span, "not one of them")
+                    .help("write `Delete`, `Retain` or `Snapshot`")
+                    .words(format!("Invalid deletion policy \"{text}\""));
+                self.report(diagnostic);
+                return None;
+            }
+            None if self.is_call(pair.value) => self.path = format!("{own}.DeletionPolicy"),
+            None => {
+                let words = format!("Resource {own} deletion_policy type must be string");
+                self.wrong_shape("`deletion_policy`", "text", pair.value, words);
+                return None;
+            }
+        }
+        Some(Box::new(self.expr(pair.value)))
+    }
+
     /// What is said of the life of a thing: replaced by a new one first, and always when it failed.
     fn lifecycle(&mut self, definition: &Definition<'_>) -> Lifecycle {
         let mut lifecycle = Lifecycle {
@@ -246,33 +285,6 @@ impl Lowering<'_> {
             replace_if_failed: true,
             ..Lifecycle::default()
         };
-        if let Some(pair) = definition.get("deletion_policy") {
-            let own = &definition.name.item;
-            match self.text(pair.value) {
-                Some("Delete") => {}
-                Some("Retain") => lifecycle.retain = true,
-                Some("delete") if self.version >= V2016_10_14 => {}
-                Some("retain") if self.version >= V2016_10_14 => lifecycle.retain = true,
-                Some("Snapshot") => {}
-                Some("snapshot") if self.version >= V2016_10_14 => {}
-                Some(text) => {
-                    let diagnostic = INVALID_DELETION_POLICY
-                        .new(format!("there is no deletion policy `{text}`"))
-                        .label(place(pair.value), "not one of them")
-                        .help("write `Delete`, `Retain` or `Snapshot`")
-                        .words(format!("Invalid deletion policy \"{text}\""));
-                    self.report(diagnostic);
-                }
-                None if self.is_call(pair.value) => {
-                    self.path = format!("{own}.DeletionPolicy");
-                    self.expr(pair.value);
-                }
-                None => {
-                    let words = format!("Resource {own} deletion_policy type must be string");
-                    self.wrong_shape("`deletion_policy`", "text", pair.value, words);
-                }
-            }
-        }
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),

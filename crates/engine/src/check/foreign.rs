@@ -6,6 +6,8 @@
 //!
 //! Not here: names that lead nowhere in the document itself, which the dialect reports.
 
+use std::sync::Arc;
+
 use blueprint::{AccessorKind, Expr, Head, Name, Ref, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Conventions, SpecAt};
@@ -55,7 +57,13 @@ impl Checker<'_> {
         for export in blueprint.exports.values() {
             let mut found = Diagnostics::new();
             self.attributes(&export.field, &mut found);
-            self.found.append(found);
+            // What a document below does not export fails only the output that reads it.
+            let of_child =
+                |one: &Diagnostic| export.may_fail && one.labels.iter().any(|it| it.text.contains("document"));
+            let graded = |one: &Diagnostic| {
+                if of_child(one) { one.clone().graded(Severity::Warning) } else { one.clone() }
+            };
+            self.found.extend(found.iter().map(graded));
         }
         for child in blueprint.children.values() {
             for (_, value) in &child.inputs {
@@ -102,10 +110,44 @@ impl Checker<'_> {
             self.attributes(metadata, found);
             let _ = known.value(metadata, found);
         }
+        self.policies(resource, at, name, conventions, known, found);
         let Some(value) = known.value(&resource.spec, found) else { return };
         if let Some(schema) = self.resources[at].schema() {
             let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name };
             conventions.spec(&value, at, schema, found);
+        }
+    }
+
+    /// What is said of removal and of updates is something that the type can do.
+    fn policies(
+        &self,
+        resource: &Resource,
+        at: usize,
+        name: &Name,
+        conventions: &dyn Conventions,
+        known: &Known<'_>,
+        found: &mut Diagnostics,
+    ) {
+        let TypeOf::Known(ty) = &self.resources[at] else { return };
+        if let Some(removal) = &resource.removal
+            && let Some(word) = known.value(removal, found)
+            && word.as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
+            && !ty.capabilities.snapshots
+        {
+            found.push(
+                dialects::hot::INVALID_DELETION_POLICY
+                    .new(format!("no snapshot can be taken of a `{}`", ty.name))
+                    .label(removal.span, "not possible for this type")
+                    .words(format!(
+                        "StackValidationFailed: resources.{name}.deletion_policy: \"Snapshot\" deletion policy not supported"
+                    )),
+            );
+        }
+        let Some(policy) = &resource.update_policy else { return };
+        let none = Arc::new(blueprint::Schema::default());
+        let schema = ty.update_policy.as_ref().unwrap_or(&none);
+        if let Some(value) = known.value(policy, found) {
+            conventions.spec(&value, SpecAt { expr: policy, holder: policy.span, resource: name }, schema, found);
         }
     }
 

@@ -415,7 +415,9 @@ fn member(
     };
     let metadata = evaluation.metadata(site, resource, found)?;
     let Some(spec) = evaluation.spec(site, resource, ty, found)? else { return Ok(Evaluated::Failed) };
-    Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, outputs: Outputs::Unknown })))
+    let retain = evaluation.retained(site, resource, found)?;
+    let outputs = Outputs::Unknown;
+    Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
 }
 
 /// Evaluates the members of a template again, because other values are remembered for them than were drawn.
@@ -681,7 +683,7 @@ fn decide(
         private: Value::Null,
         expired: None,
         dependencies: dependencies.to_vec(),
-        retain: resource.lifecycle.retain,
+        retain: resource.lifecycle.retain || member.retain,
         protect: resource.lifecycle.protect,
         made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
         moved_from: None,
@@ -735,7 +737,7 @@ fn decide(
     } else if decision.expired.is_some() {
         decision.action = Action::Replace;
         reasons.push(Reason::Drifted);
-    } else if failed && record.status.op == StatusOp::Create {
+    } else if failed && (record.status.op == StatusOp::Create || resource.lifecycle.replace_if_failed) {
         decision.action = Action::Replace;
         reasons.push(Reason::FailedBefore);
     } else if !decision.changes.is_empty() || failed || drifted {

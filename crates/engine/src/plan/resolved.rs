@@ -1,13 +1,13 @@
 //! What the elements of the root document come to: for those who show or compare more than steps.
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Expr, Name, Value};
 use diag::Diagnostics;
 use dialects::SpecAt;
 use provider::TypeRef;
 
 use super::Staged;
 use crate::documents::Kind;
-use crate::resolve::{Members, Site, Slot};
+use crate::resolve::{Evaluation, Members, Site, Slot};
 use crate::{EdgeKind, Node};
 
 /// What the root document comes to, as far as it is known.
@@ -39,7 +39,9 @@ pub struct ResolvedElement {
     /// Its metadata; null for none.
     pub metadata: Value,
     /// What becomes of the thing when it is no longer declared, in Heat's words.
-    pub deletion_policy: &'static str,
+    pub deletion_policy: Name,
+    /// How updates are carried out, if something is said of that; else null.
+    pub update_policy: Value,
     /// Names of the resources and children of the document that it needs directly, sorted.
     pub needs: Vec<Name>,
 }
@@ -83,6 +85,18 @@ impl Staged {
             names.dedup();
             names
         };
+        // What is said of a resource beside its spec.
+        let said = |evaluation: &mut Evaluation, expr: Option<&Expr>| -> Value {
+            let value = expr.map(|expr| evaluation.present(Site::of(0, ""), expr, &mut Diagnostics::new()));
+            value.and_then(Result::ok).unwrap_or_default()
+        };
+        let policy = |evaluation: &mut Evaluation, expr: Option<&Expr>| -> Name {
+            match said(evaluation, expr).as_text().map(str::to_ascii_lowercase).as_deref() {
+                Some("retain") => "Retain".into(),
+                Some("snapshot") => "Snapshot".into(),
+                _ => "Delete".into(),
+            }
+        };
         let mut elements = Vec::new();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             let number = root.resource(at);
@@ -102,7 +116,8 @@ impl Staged {
                 written: written.flatten(),
                 given,
                 metadata,
-                deletion_policy: if resource.lifecycle.retain { "Retain" } else { "Delete" },
+                deletion_policy: policy(evaluation, resource.removal.as_deref()),
+                update_policy: said(evaluation, resource.update_policy.as_deref()),
                 needs: needs(vec![Node::Resource(number)], name),
             });
         }
@@ -120,7 +135,7 @@ impl Staged {
                 (value, given)
             });
             let mut written = Vec::new();
-            for (input, expr) in &child.inputs {
+            for (input, expr) in child.inputs.iter().filter(|(input, _)| !input.item.starts_with("OS::")) {
                 if let Ok(value) = evaluation.present(Site::of(0, name), expr, &mut Diagnostics::new()) {
                     written.push((input.item.clone(), value));
                 }
@@ -131,7 +146,11 @@ impl Staged {
                 for (position, input) in unit.blueprint().inputs.keys().enumerate() {
                     let number = unit.number(Kind::Input, position);
                     nodes.push(Node::Input(number));
-                    if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize] {
+                    let handed =
+                        child.inputs.iter().any(|(given, _)| given.item == *input && !input.starts_with("OS::"));
+                    if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
+                        && handed
+                    {
                         given.push((input.clone(), value.clone()));
                     }
                 }
@@ -147,7 +166,11 @@ impl Staged {
                 },
                 given: spec.map_or_else(|| Value::map(given), |(_, given)| given),
                 metadata: Value::Null,
-                deletion_policy: "Delete",
+                deletion_policy: policy(evaluation, child.removal.as_deref()),
+                update_policy: said(
+                    evaluation,
+                    child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref()),
+                ),
                 needs: needs(nodes, name),
             });
         }

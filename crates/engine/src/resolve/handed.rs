@@ -135,7 +135,16 @@ impl Frame<'_> {
         let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
             return Err(Stop::Reported);
         };
-        let position = documents.unit(child).blueprint().exports.get_index_of(export).ok_or(Stop::Reported)?;
+        let Some(position) = documents.unit(child).blueprint().exports.get_index_of(export) else {
+            if dialects::conventions(blueprint.dialect).is_none() {
+                return Err(Stop::Reported);
+            }
+            let nothing = expr::codes::UNKNOWN_FIELD
+                .new(format!("`{name}` has no attribute `{export}`"))
+                .label(*span, "its document has no such output")
+                .words(format!("InvalidTemplateAttribute: The Referenced Attribute ({name} {export}) is incorrect."));
+            return Err(nothing.into());
+        };
         // What is wrong with an export is said where the child stands.
         let keeps_null = self.evaluation.functions.of(blueprint.dialect).keeps_null();
         match self.evaluation.child_export(child, position, &mut Diagnostics::new()) {

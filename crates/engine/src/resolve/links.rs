@@ -561,6 +561,7 @@ impl Evaluation {
             spec,
             metadata: Value::Null,
             condition_open,
+            retain: false,
             outputs: Outputs::Unknown,
         })))
     }

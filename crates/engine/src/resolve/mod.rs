@@ -87,6 +87,8 @@ pub(crate) struct Member {
     pub(crate) metadata: Value,
     /// The condition is known only on deploy.
     pub(crate) condition_open: bool,
+    /// The thing stays when it is no longer declared: it, or a child above it, says so by a word.
+    pub(crate) retain: bool,
     /// What its computed fields are.
     pub(crate) outputs: Outputs,
 }
@@ -392,6 +394,40 @@ impl Evaluation {
         let failed = mistakes.has_errors();
         found.append(mistakes);
         Ok(if failed { None } else { Some(value) })
+    }
+
+    /// Whether the word that says what becomes of a thing, or of a child above it, says that it stays.
+    pub(crate) fn retained(
+        &mut self,
+        site: Site<'_>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<bool, Need> {
+        if let Some(removal) = &resource.removal
+            && self.says_retain(site, removal, found)?
+        {
+            return Ok(true);
+        }
+        let documents = self.documents.clone();
+        let mut at = site.unit;
+        while let Some((above, include)) = documents.unit(at).parent {
+            let child = documents.unit(above).blueprint().children.get_index(include as usize);
+            if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
+                && self.says_retain(Site::of(above, site.owner), removal, found)?
+            {
+                return Ok(true);
+            }
+            at = above;
+        }
+        Ok(false)
+    }
+
+    fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
+        match self.present(site, removal, found) {
+            Ok(value) => Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain"))),
+            Err(Halt::Need(need)) => Err(need),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Labels, annotations, display name and custom data of a member; null if there are none.

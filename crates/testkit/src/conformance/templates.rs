@@ -305,7 +305,10 @@ impl Template {
             let typed = typed.map(|(name, value)| (name.to_string(), to_json(value)));
             one.insert("typed_properties".into(), Json::Object(typed.collect()));
             one.insert("requires".into(), json!(element.needs.iter().map(|name| name.as_ref()).collect::<Vec<_>>()));
-            one.insert("deletion_policy".into(), json!(element.deletion_policy));
+            one.insert("deletion_policy".into(), json!(element.deletion_policy.as_ref()));
+            if !element.update_policy.is_null() {
+                one.insert("update_policy".into(), to_json(&element.update_policy.revealed()));
+            }
             if let Some(metadata) = element.metadata.get("custom") {
                 one.insert("metadata".into(), to_json(&metadata.revealed()));
             }
