@@ -1,7 +1,7 @@
 //! How a dialect makes values where dialects differ: of inputs, and of what resources are given.
 
 use blueprint::{Expr, Input, Name, Schema, Value};
-use diag::{Code, Diagnostics, Span};
+use diag::{Code, Diagnostic, Diagnostics, Span};
 
 /// Something that is given for an input from outside.
 pub enum Given<'a> {
@@ -41,6 +41,9 @@ pub trait Conventions: Send + Sync {
     /// The spec that a provider is given, from the evaluated one: converted, with defaults. Unknown parts stay as they are. A
     /// part in error is kept as it is, and reported.
     fn spec(&self, value: &Value, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Value;
+
+    /// What is wrong with a name for an instance, if anything is.
+    fn instance(&self, name: &str) -> Option<Diagnostic>;
 
     /// What it is called to refer to something that is declared, but not there.
     fn absent(&self) -> &'static Code;

@@ -1,6 +1,6 @@
 //! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents run.
 //!
-//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document. It is checked, and with the
+//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a template. It is checked, and with the
 //! further word `stage` staged too, in a laboratory of its own. Its comments say what must come of it, and nothing else
 //! may:
 //!
@@ -17,6 +17,7 @@
 //! Not here: prose around the blocks, which is for people; blocks of other kinds.
 
 use std::fmt;
+use std::sync::Arc;
 
 use blueprint::Name;
 use diag::{Diagnostic, FileId, Files};
@@ -33,6 +34,8 @@ pub struct Block {
     pub line: usize,
     /// What it is called: `page.yaml`, `page.json` or `page.jsonc`.
     pub name: &'static str,
+    /// Whether it is a template of Heat: its types are there.
+    pub hot: bool,
     /// Whether it is staged too.
     pub stage: bool,
     /// The document.
@@ -78,9 +81,11 @@ pub fn blocks(page: &str) -> Vec<Block> {
                     Some(&"jsonc") => Some("page.jsonc"),
                     _ => None,
                 };
-                let block = name.filter(|_| words.get(1) == Some(&"blueprint")).map(|name| Block {
+                let hot = words.get(1) == Some(&"hot");
+                let block = name.filter(|_| hot || words.get(1) == Some(&"blueprint")).map(|name| Block {
                     line: number + 1,
                     name,
+                    hot,
                     stage: words.get(2) == Some(&"stage"),
                     text: String::new(),
                     beside: beside.clone(),
@@ -163,7 +168,9 @@ impl Block {
     /// Checks or stages it, and says how what comes of it differs from its marks; `Ok` if it does not.
     pub fn run(&self) -> Result<(), String> {
         let (files, diagnostics) = in_runtime(async {
-            let mut lab = Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new());
+            let real: Vec<Arc<dyn provider::Provider>> =
+                if self.hot { vec![Arc::new(providers::heat::provider())] } else { Vec::new() };
+            let mut lab = Lab::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
             let texts = self.beside.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
             lab.shelf = Some(Shelf::new(texts.map(|(name, text)| (format!("/nowhere/{name}"), text))));
             if self.stage {

@@ -41,7 +41,14 @@ fn read(page: &Path) -> String {
 }
 
 fn codes() -> Vec<&'static diag::Code> {
-    let lists = [syntax::CODES, expr::codes::CODES, dialects::codes::CODES, provider::codes::CODES];
+    let lists = [
+        syntax::CODES,
+        expr::codes::CODES,
+        dialects::codes::CODES,
+        provider::codes::CODES,
+        dialects::hot::CODES,
+        dialects::hot::functions::codes::CODES,
+    ];
     lists.into_iter().flatten().copied().chain(engine::codes()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::blueprint::{Field, Input, Kind, Map, Name, Schema, Value};
-use diag::{Code, Diagnostics, Span};
+use diag::{Code, Diagnostic, Diagnostics, Span};
 use expr::Step;
 use expr::codes::TYPE_MISMATCH;
 
@@ -55,6 +55,23 @@ impl Conventions for HotConventions {
         let Value::Map(map) = bare else { return value.clone() };
         let mut fitting = Fitting { at, found, path: Vec::new() };
         Value::Map(Arc::new(fitting.object(map, schema))).tainted(secret)
+    }
+
+    fn instance(&self, name: &str) -> Option<Diagnostic> {
+        let fits = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+            && name.len() <= 255;
+        if fits {
+            return None;
+        }
+        let diagnostic = crate::codes::INVALID_NAME
+            .new(format!("`{name}` cannot be the name of a stack"))
+            .help("begin with a letter; go on with letters, digits, `_`, `.` and `-`, 255 at most")
+            .words(format!(
+                "StackValidationFailed: Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, \
+                 must start with alpha and must be 255 characters or less."
+            ));
+        Some(diagnostic)
     }
 
     fn absent(&self) -> &'static Code {

@@ -529,6 +529,13 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             for (name, found) in &documents.frozen.data_sources {
                 answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
             }
+            if let Some(refused) = dialects::conventions(documents.root().blueprint().dialect)
+                .and_then(|conventions| conventions.instance(&instance))
+            {
+                let place = documents.root().blueprint().span;
+                mistakes
+                    .push(place.into_iter().fold(refused, |refused, span| refused.label(span, "a template of Heat")));
+            }
             let groups: Vec<Name> =
                 documents.frozen.groups.keys().map(|path| format!("{}{path}", crate::answers::GROUP).into()).collect();
             for (key, value) in groups.iter().zip(documents.frozen.groups.values()) {

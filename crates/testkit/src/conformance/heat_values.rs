@@ -51,6 +51,8 @@ pub(super) fn from_json(value: &Json) -> Value {
 #[derive(Default)]
 pub(super) struct Pairs {
     known: BTreeMap<String, String>,
+    /// Nothing was made: where Heat shows null or a name for what does not exist, anything goes.
+    pub(super) before_creation: bool,
 }
 
 /// Whether a value is what Heat answered; what differs, and where.
@@ -63,6 +65,21 @@ pub(super) fn same(
 ) -> Result<(), String> {
     let differs = || Err(format!("{path}: {ours} where Heat has {heats}"));
     match (ours, heats) {
+        (Json::Object(ours), Json::Object(theirs)) if theirs.keys().any(|key| is_member(key)) => {
+            // Names of members are drawn: they stand for each other in the order of their age.
+            if ours.len() != theirs.len() {
+                return differs();
+            }
+            let mut wanted: Vec<&String> = theirs.keys().collect();
+            wanted.sort();
+            for ((key, mine), named) in ours.iter().zip(wanted) {
+                if !pairs.text(key, named) {
+                    return differs();
+                }
+                same(mine, &theirs[named], &format!("{path}.{key}"), loose_numbers, pairs)?;
+            }
+            Ok(())
+        }
         (Json::Object(ours), Json::Object(theirs)) => {
             // What is null in a property after its schema may as well be missing.
             let missing = |key: &&String| {
@@ -109,6 +126,7 @@ pub(super) fn same(
             }
         }
         (mine, wanted) if mine == wanted => Ok(()),
+        (_, Json::Null) | (Json::Null, _) if pairs.before_creation => Ok(()),
         _ => differs(),
     }
 }
@@ -153,6 +171,11 @@ impl Pairs {
             wanted = &wanted[at + length..];
         }
     }
+}
+
+/// Whether a key stands for the name of a member of a scaling group.
+fn is_member(key: &str) -> bool {
+    key.strip_prefix("gen").is_some_and(|digits| digits.len() == 9 && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 enum Kind {
