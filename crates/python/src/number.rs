@@ -29,7 +29,7 @@ pub fn exact(value: &Value) -> Option<BigInt> {
 }
 
 /// A float without its fraction, exactly. `None` if it is not finite.
-pub(crate) fn exact_of_float(value: f64) -> Option<BigInt> {
+pub fn exact_of_float(value: f64) -> Option<BigInt> {
     if !value.is_finite() {
         return None;
     }
@@ -153,8 +153,8 @@ const ZEROS: [u32; 66] = [
     0x16ac0, 0x16b50, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
-/// The ASCII digit of a decimal digit of any script.
-fn digit(character: char) -> Option<char> {
+/// The ASCII digit of a decimal digit of any script; `None` for every other character.
+pub fn digit(character: char) -> Option<char> {
     if character.is_ascii() {
         return character.is_ascii_digit().then_some(character);
     }

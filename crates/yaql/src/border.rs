@@ -1,0 +1,88 @@
+//! Values on their way in and out.
+
+use std::rc::Rc;
+
+use blueprint::{Name, Value};
+
+use crate::datum::{Datum, Entries};
+use crate::failure::{Halt, Step};
+use crate::key::Key;
+use crate::machine::Machine;
+use crate::stream::Cursor;
+use crate::words;
+
+/// A value as an expression sees it: lists can be keys, as all data can. What is no data is seen as its text.
+pub(crate) fn from_value(value: &Value) -> Datum {
+    match value {
+        Value::Null => Datum::Null,
+        Value::Bool(value) => Datum::Bool(*value),
+        Value::Int(value) => Datum::Int(*value),
+        Value::Float(value) => Datum::Float(*value),
+        Value::Decimal(digits) => match python::exact(value) {
+            Some(exact) => Datum::integer(exact),
+            None => digits.parse().map_or_else(|_| Datum::Text(digits.clone()), Datum::Float),
+        },
+        Value::Text(text) => Datum::Text(text.clone()),
+        Value::List(items) | Value::Set(items) => Datum::tuple(items.iter().map(from_value).collect()),
+        Value::Map(entries) => {
+            let entries: Entries =
+                entries.iter().map(|(key, value)| (Key::text(key.clone()), from_value(value))).collect();
+            Datum::map(entries)
+        }
+        Value::Secret(inner) => from_value(inner),
+        other => Datum::text(other.to_string()),
+    }
+}
+
+/// The result of an expression: sequences are lists, keys are texts. Fails where a collection has too many items, or where a
+/// key is a list.
+pub(crate) fn to_value(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
+    machine.step(1)?;
+    machine.enter_item()?;
+    let value = data(machine, value)?;
+    machine.leave_item();
+    Ok(value)
+}
+
+fn data(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
+    Ok(match value {
+        Datum::Null | Datum::Absent => Value::Null,
+        Datum::Bool(value) => Value::Bool(value),
+        Datum::Int(value) => Value::Int(value),
+        Datum::Big(value) => python::from_exact(Rc::unwrap_or_clone(value)),
+        Datum::Float(value) => Value::Float(value),
+        Datum::Text(text) => Value::Text(text),
+        Datum::Map(map) => {
+            machine.limited(Datum::Map(map.clone()))?;
+            let mut entries = blueprint::Map::with_capacity(map.entries.len());
+            for (key, value) in &map.entries {
+                let key = key_text(&key.value)?;
+                let value = to_value(machine, value.clone())?;
+                entries.insert(key, value);
+            }
+            Value::Map(entries.into())
+        }
+        value if value.is_iterable() => {
+            let mut items = Vec::new();
+            let mut cursor = Cursor::of(machine.limited(value)?);
+            while let Some(item) = cursor.next(machine)? {
+                items.push(to_value(machine, item)?);
+            }
+            Value::list(items)
+        }
+        other => Value::text(words::text(&other)),
+    })
+}
+
+/// A key as text, written as JSON writes keys.
+fn key_text(key: &Datum) -> Step<Name> {
+    Ok(match key {
+        Datum::Text(text) => text.clone(),
+        Datum::Null => "null".into(),
+        Datum::Bool(true) => "true".into(),
+        Datum::Bool(false) => "false".into(),
+        Datum::List(_) => return Err(Halt::failed("unhashable type: 'list'")),
+        Datum::Map(_) => return Err(Halt::failed("unhashable type: 'dict'")),
+        other => words::text(other).into(),
+    })
+}

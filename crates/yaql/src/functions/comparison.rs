@@ -1,0 +1,253 @@
+//! Which value is greater, and which are equal.
+
+use std::cmp::Ordering;
+
+use super::{Given, Row, operator, plain};
+use crate::arithmetic;
+use crate::datum::Datum;
+use crate::failure::Step;
+use crate::key::{equal, set_of};
+use crate::machine::Machine;
+
+pub(super) const ROWS: &[Row] = &[
+    operator("*equal", "left: any?, right: any?", equals).says(
+        "Whether two values are equal: 1, 1.0 and true are, lists in order, maps without order.",
+        "{a => 1} = {a => 1.0}",
+        "true",
+    ),
+    operator("*not_equal", "left: any?, right: any?", differs).says("Whether two values differ.", "1 != '1'", "true"),
+    operator("#operator_<", "left: number, right: number", less).says(
+        "Whether a number is smaller.",
+        "1 < 1.5",
+        "true",
+    ),
+    operator("#operator_<=", "left: number, right: number", at_most).says(
+        "Whether a number is smaller or equal.",
+        "1 <= 1.0",
+        "true",
+    ),
+    operator("#operator_>", "left: number, right: number", greater).says(
+        "Whether a number is greater.",
+        "2 > 1",
+        "true",
+    ),
+    operator("#operator_>=", "left: number, right: number", at_least).says(
+        "Whether a number is greater or equal.",
+        "1 >= 2",
+        "false",
+    ),
+    operator("#operator_<", "left: text, right: text", less).says(
+        "Whether a text stands before another, by characters.",
+        "'B' < 'a'",
+        "true",
+    ),
+    operator("#operator_<=", "left: text, right: text", at_most).says(
+        "Whether a text stands before another or is equal.",
+        "a <= a",
+        "true",
+    ),
+    operator("#operator_>", "left: text, right: text", greater).says(
+        "Whether a text stands behind another.",
+        "ab > a",
+        "true",
+    ),
+    operator("#operator_>=", "left: text, right: text", at_least).says(
+        "Whether a text stands behind another or is equal.",
+        "a >= b",
+        "false",
+    ),
+    operator("#operator_<", "left: any, right: null?", never).says("Nothing is less than null.", "a < null", "false"),
+    operator("#operator_<=", "left: any, right: null?", never).says("Nothing is less than null.", "1 <= null", "false"),
+    operator("#operator_>", "left: any, right: null?", always).says(
+        "Everything is greater than null.",
+        "1 > null",
+        "true",
+    ),
+    operator("#operator_>=", "left: any, right: null?", always).says(
+        "Everything is greater than null.",
+        "[] >= null",
+        "true",
+    ),
+    operator("#operator_<", "left: null?, right: any", always).says(
+        "Null is less than everything.",
+        "null < 1",
+        "true",
+    ),
+    operator("#operator_<=", "left: null?, right: any", always).says(
+        "Null is less than everything.",
+        "null <= a",
+        "true",
+    ),
+    operator("#operator_>", "left: null?, right: any", never).says(
+        "Null is greater than nothing.",
+        "null > 1",
+        "false",
+    ),
+    operator("#operator_>=", "left: null?, right: any", never).says(
+        "Null is greater than nothing.",
+        "null >= 1",
+        "false",
+    ),
+    operator("#operator_<", "left: null?, right: null?", never).says(
+        "Null is not less than itself.",
+        "null < null",
+        "false",
+    ),
+    operator("#operator_<=", "left: null?, right: null?", always).says(
+        "Null is equal to itself.",
+        "null <= null",
+        "true",
+    ),
+    operator("#operator_>", "left: null?, right: null?", never).says(
+        "Null is not greater than itself.",
+        "null > null",
+        "false",
+    ),
+    operator("#operator_>=", "left: null?, right: null?", always).says(
+        "Null is equal to itself.",
+        "null >= null",
+        "true",
+    ),
+    operator("#operator_<", "left: set, right: set", subset).says(
+        "Whether a set is part of another and not equal.",
+        "set(1) < set(1, 2)",
+        "true",
+    ),
+    operator("#operator_<=", "left: set, right: set", subset_or_equal).says(
+        "Whether a set is part of another.",
+        "set(1, 2) <= set(1, 2)",
+        "true",
+    ),
+    operator("#operator_>", "left: set, right: set", superset).says(
+        "Whether a set contains another and is not equal.",
+        "set(1) > set(1)",
+        "false",
+    ),
+    operator("#operator_>=", "left: set, right: set", superset_or_equal).says(
+        "Whether a set contains another.",
+        "set(1, 2) >= set(1)",
+        "true",
+    ),
+    operator("#operator_<", "left: datetime, right: datetime", less).says(
+        "Whether a time is before another.",
+        "datetime(2020, 1, 1) < datetime(2021, 1, 1)",
+        "true",
+    ),
+    operator("#operator_<=", "left: datetime, right: datetime", at_most).says(
+        "Whether a time is not behind another.",
+        "datetime(2020, 1, 1) <= datetime(2020, 1, 1)",
+        "true",
+    ),
+    operator("#operator_>", "left: datetime, right: datetime", greater).says(
+        "Whether a time is behind another.",
+        "datetime(2020, 1, 1) > datetime(2021, 1, 1)",
+        "false",
+    ),
+    operator("#operator_>=", "left: datetime, right: datetime", at_least).says(
+        "Whether a time is not before another.",
+        "datetime(2020, 1, 1) >= datetime(2021, 1, 1)",
+        "false",
+    ),
+    operator("#operator_<", "left: timespan, right: timespan", less).says(
+        "Whether a length of time is shorter.",
+        "timespan(hours => 1) < timespan(days => 1)",
+        "true",
+    ),
+    operator("#operator_<=", "left: timespan, right: timespan", at_most).says(
+        "Whether a length of time is not longer.",
+        "timespan(hours => 24) <= timespan(days => 1)",
+        "true",
+    ),
+    operator("#operator_>", "left: timespan, right: timespan", greater).says(
+        "Whether a length of time is longer.",
+        "timespan(hours => 1) > timespan(days => 1)",
+        "false",
+    ),
+    operator("#operator_>=", "left: timespan, right: timespan", at_least).says(
+        "Whether a length of time is not shorter.",
+        "timespan(hours => 24) >= timespan(days => 1)",
+        "true",
+    ),
+    plain("max", "a: any?, b: any?", max).says("The greater one.", "max(1, 2)", "2"),
+    plain("min", "a: any?, b: any?", min).says("The smaller one.", "min(1, 2)", "1"),
+];
+
+fn equals(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = given.pair();
+    Ok(Datum::Bool(equal(&left, &right)))
+}
+
+fn differs(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = given.pair();
+    Ok(Datum::Bool(!equal(&left, &right)))
+}
+
+/// How two values of one kind compare; `None` for NaN.
+fn compare(given: &mut Given) -> Option<Ordering> {
+    match given.pair() {
+        (Datum::Text(left), Datum::Text(right)) => Some(left.cmp(&right)),
+        (Datum::Moment(left), Datum::Moment(right)) => Some(left.instant().cmp(&right.instant())),
+        (Datum::Timespan(left), Datum::Timespan(right)) => Some(left.microseconds().cmp(&right.microseconds())),
+        (left, right) => arithmetic::compare(&left, &right),
+    }
+}
+
+fn less(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_lt)))
+}
+
+fn at_most(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_le)))
+}
+
+fn greater(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_gt)))
+}
+
+fn at_least(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_ge)))
+}
+
+fn always(_: &mut Machine<'_>, _: Given) -> Step<Datum> {
+    Ok(Datum::Bool(true))
+}
+
+fn never(_: &mut Machine<'_>, _: Given) -> Step<Datum> {
+    Ok(Datum::Bool(false))
+}
+
+/// Whether all items of one set are in another, and how many more that has.
+fn within(part: &Datum, whole: &Datum) -> Step<Option<usize>> {
+    let (part, whole) = (set_of(part)?, set_of(whole)?);
+    Ok(part.iter().all(|key| whole.contains(key)).then(|| whole.len() - part.len()))
+}
+
+fn subset(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = given.pair();
+    Ok(Datum::Bool(within(&left, &right)?.is_some_and(|more| more > 0)))
+}
+
+fn subset_or_equal(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = given.pair();
+    Ok(Datum::Bool(within(&left, &right)?.is_some()))
+}
+
+fn superset(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = given.pair();
+    Ok(Datum::Bool(within(&right, &left)?.is_some_and(|more| more > 0)))
+}
+
+fn superset_or_equal(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = given.pair();
+    Ok(Datum::Bool(within(&right, &left)?.is_some()))
+}
+
+fn max(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (a, b) = given.pair();
+    Ok(if machine.operator("#operator_>", &b, &a)?.truth() { b } else { a })
+}
+
+fn min(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (a, b) = given.pair();
+    Ok(if machine.operator("#operator_>", &b, &a)?.truth() { a } else { b })
+}

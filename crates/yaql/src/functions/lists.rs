@@ -1,0 +1,393 @@
+//! Making lists, and looking into them.
+
+use super::{Given, Row, both, method, operator, plain, stream};
+use crate::datum::{Datum, View};
+use crate::failure::{Halt, Step};
+use crate::key::{Key, contains, equal, set_of};
+use crate::machine::Machine;
+use crate::stream::Cursor;
+
+pub(super) const ROWS: &[Row] = &[
+    operator("#list", "*args: any?", build).says("A list of values.", "[1, a, null]", r#"[1, "a", null]"#),
+    plain("list", "*args: any?", list).says(
+        "A list of values; lazy sequences are spread into it.",
+        "list(1, range(2), [3])",
+        "[1, 0, 1, [3]]",
+    ),
+    method("toList", "collection: iterable", to_list).says(
+        "The items of a collection as a list.",
+        "range(3).toList()",
+        "[0, 1, 2]",
+    ),
+    method("flatten", "collection: iterable", flatten).says(
+        "All items, those of inner collections in their place.",
+        "[1, [2, [3]]].flatten()",
+        "[1, 2, 3]",
+    ),
+    operator("#indexer", "list: sequence, index: int", index).says(
+        "The item at a place; a negative place counts from the end.",
+        "[1, 2, 3][-1]",
+        "3",
+    ),
+    operator("#operator_in", "value: any?, collection: iterable", within).says(
+        "Whether a collection has an item.",
+        "2 in [1, 2]",
+        "true",
+    ),
+    method("contains", "collection: iterable, value: any?", has).says(
+        "Whether a collection has an item.",
+        "[1, 2].contains(2.0)",
+        "true",
+    ),
+    operator("#operator_+", "left: iterable, right: iterable", add).says(
+        "The items of both, one after the other; of two sets their union.",
+        "[1] + [2]",
+        "[1, 2]",
+    ),
+    operator("#operator_*", "left: sequence, right: int", times).says(
+        "A list several times.",
+        "[1, 2] * 2",
+        "[1, 2, 1, 2]",
+    ),
+    operator("#operator_*", "left: int, right: sequence", times_reversed).says(
+        "A list several times.",
+        "2 * [0]",
+        "[0, 0]",
+    ),
+    plain("isList", "arg: any?", is_list).says(
+        "Whether a value is a list; a lazy sequence is none.",
+        "isList([1])",
+        "true",
+    ),
+    plain("isIterable", "value: any?", is_iterable).says(
+        "Whether a value is a list, set or lazy sequence.",
+        "isIterable(range(3))",
+        "true",
+    ),
+    both("len", "sequence: sequence", len).says("How many items a list has.", "[1, 2].len()", "2"),
+    both("len", "collection: iterator", count).says("How many items a lazy sequence has.", "range(3).len()", "3"),
+    method("count", "collection: iterable", count).says("How many items there are.", "[1, 2].count()", "2"),
+    method("delete", "collection: iterable, position: int, count: int = 1", delete).says(
+        "The items without so many from a place on, all from there if negative.",
+        "[1, 2, 3].delete(1)",
+        "[1, 3]",
+    ),
+    method("replace", "collection: iterable, position: int, value: any?, count: int = 1", replace).says(
+        "The items with one instead of so many from a place on.",
+        "[1, 2, 3].replace(0, 9, 2)",
+        "[9, 3]",
+    ),
+    method("replaceMany", "collection: iterable, position: int, values: iterable, count: int = 1", replace_many).says(
+        "The items with several instead of so many from a place on.",
+        "[1, 2].replaceMany(0, [8, 9])",
+        "[8, 9, 2]",
+    ),
+    method("insert", "collection: ordered, position: int, value: any?", insert_lazily).says(
+        "The items with one more at a place, or at the end.",
+        "range(2).insert(1, a)",
+        r#"[0, "a", 1]"#,
+    ),
+    method("insert", "collection: sequence, position: int, value: any?", insert).says(
+        "The list with one item more at a place; a negative place counts from the end.",
+        "[1, 2].insert(-1, a)",
+        r#"[1, "a", 2]"#,
+    ),
+    method("insertMany", "collection: iterable, position: int, values: iterable", insert_many).says(
+        "The items with several more at a place, or at the end.",
+        "[1, 2].insertMany(1, [8, 9])",
+        "[1, 8, 9, 2]",
+    ),
+];
+
+fn build(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    machine.weigh(given.rest.iter().map(Datum::size).sum())?;
+    Ok(Datum::tuple(given.rest))
+}
+
+/// Values in order, lazy sequences spread among them; not more than a collection may have.
+pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Step<Vec<Datum>> {
+    let most = machine.limits.items;
+    let mut items = Vec::new();
+    let mut open = vec![Cursor::of(Datum::tuple(values))];
+    while let Some(innermost) = open.last_mut() {
+        match innermost.next(machine)? {
+            None => {
+                open.pop();
+            }
+            Some(inner) if inner.is_iterator() => open.push(Cursor::of(inner)),
+            Some(_) if items.len() >= most => {
+                return Err(Halt::limit(format!("Collection length exceeds {most} elements")));
+            }
+            Some(item) => items.push(item),
+        }
+    }
+    Ok(items)
+}
+
+fn list(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    Ok(Datum::tuple(spread(machine, given.rest)?))
+}
+
+fn to_list(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    match given.take(0) {
+        Datum::List(list) if list.tuple => Ok(Datum::List(list)),
+        other => Ok(Datum::tuple(machine.collect(other)?)),
+    }
+}
+
+fn flatten(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let depth = given.depth();
+    let mut open = vec![given.items(0)];
+    stream(depth, move |machine: &mut Machine<'_>| {
+        while let Some(innermost) = open.last_mut() {
+            match innermost.next(machine)? {
+                None => {
+                    open.pop();
+                }
+                Some(inner) if inner.is_iterable() => open.push(Cursor::of(inner)),
+                Some(item) => return Ok(Some(item)),
+            }
+        }
+        Ok(None)
+    })
+}
+
+/// The item that a place of a list means.
+fn index(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (list, at) = (given.take(0), given.int(1));
+    let Datum::List(list) = list else { return Ok(Datum::Null) };
+    let place = if at < 0 { at.saturating_add(list.items.len() as i64) } else { at };
+    let item = usize::try_from(place).ok().and_then(|place| list.items.get(place));
+    let name = if list.tuple { "tuple" } else { "list" };
+    item.cloned().ok_or_else(|| Halt::failed(format!("{name} index out of range")))
+}
+
+fn holds(machine: &mut Machine<'_>, collection: Datum, value: &Datum) -> Step<Datum> {
+    Ok(Datum::Bool(match &collection {
+        Datum::List(list) => {
+            machine.step(list.items.len() as u64)?;
+            contains(&list.items, value)
+        }
+        Datum::View(View::Entries, map) => {
+            let mut pair = Cursor::of(value.clone());
+            let (Some(key), Some(entry), None) = (pair.next(machine)?, pair.next(machine)?, pair.next(machine)?) else {
+                return Err(Halt::failed("not two values to unpack"));
+            };
+            map.entries.get(&Key::of(key)?).is_some_and(|held| equal(held, &entry))
+        }
+        set if set.is_set() => {
+            let key = Key::of(value.clone())?;
+            set_of(set)?.contains(&key)
+        }
+        _ => {
+            let mut items = Cursor::of(collection);
+            while let Some(item) = items.next(machine)? {
+                if equal(&item, value) {
+                    return Ok(Datum::Bool(true));
+                }
+            }
+            false
+        }
+    }))
+}
+
+fn within(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (value, collection) = given.pair();
+    holds(machine, collection, &value)
+}
+
+fn has(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (collection, value) = given.pair();
+    holds(machine, collection, &value)
+}
+
+/// The items of several collections, one after the other.
+pub(super) fn chain(collections: Vec<Datum>) -> Step<Datum> {
+    let depth = collections.iter().map(Datum::depth).max().unwrap_or(0);
+    let mut rest: Vec<Cursor> = collections.into_iter().rev().map(Cursor::of).collect();
+    stream(depth, move |machine: &mut Machine<'_>| {
+        while let Some(first) = rest.last_mut() {
+            match first.next(machine)? {
+                Some(item) => return Ok(Some(item)),
+                None => {
+                    rest.pop();
+                }
+            }
+        }
+        Ok(None)
+    })
+}
+
+fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    match given.pair() {
+        (Datum::List(left), Datum::List(right)) if left.tuple && right.tuple => {
+            machine.weigh(112 + 8 * (left.items.len() + right.items.len()))?;
+            Ok(Datum::tuple(left.items.iter().chain(&right.items).cloned().collect()))
+        }
+        (Datum::Set(left), Datum::Set(right)) => {
+            machine.weigh(112 + 8 * (left.items.len() + right.items.len()))?;
+            Ok(Datum::set(left.items.iter().chain(&right.items).cloned().collect()))
+        }
+        (left, right) => chain(vec![left, right]),
+    }
+}
+
+fn repeated(machine: &mut Machine<'_>, list: &Datum, count: i64) -> Step<Datum> {
+    let Datum::List(list) = list else { return Ok(Datum::Null) };
+    let count = usize::try_from(count).unwrap_or(0);
+    let count = if list.items.is_empty() { 0 } else { count };
+    machine.weigh((list.items.len().saturating_mul(8)).saturating_mul(count).saturating_add(56))?;
+    let items = (0..count).flat_map(|_| list.items.iter().cloned()).collect();
+    Ok(if list.tuple { Datum::tuple(items) } else { Datum::list(items) })
+}
+
+fn times(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (list, count) = (given.take(0), given.int(1));
+    repeated(machine, &list, count)
+}
+
+fn times_reversed(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (count, list) = (given.int(0), given.take(1));
+    repeated(machine, &list, count)
+}
+
+fn is_list(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(matches!(given.take(0), Datum::List(_))))
+}
+
+fn is_iterable(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(given.take(0).is_iterable()))
+}
+
+fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    match given.take(0) {
+        Datum::List(list) => Ok(Datum::count(list.items.len())),
+        _ => Ok(Datum::Null),
+    }
+}
+
+fn count(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let mut items = given.items(0);
+    let mut count = 0;
+    while items.next(machine)?.is_some() {
+        count += 1;
+    }
+    Ok(Datum::Int(count))
+}
+
+/// Whether a place is among so many from a position on, all from there if negative.
+fn among(at: i64, position: i64, count: i64) -> bool {
+    if count >= 0 { position <= at && at < position.saturating_add(count) } else { at >= position }
+}
+
+fn delete(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (depth, position, count) = (given.depth(), given.int(1), given.int(2));
+    let (mut items, mut at) = (given.items(0), -1);
+    stream(depth, move |machine: &mut Machine<'_>| {
+        while let Some(item) = items.next(machine)? {
+            at += 1;
+            if !among(at, position, count) {
+                return Ok(Some(item));
+            }
+        }
+        Ok(None)
+    })
+}
+
+fn replace(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let value = given.take(2);
+    given.slots[2] = Datum::tuple(vec![value]);
+    replace_many(machine, given)
+}
+
+fn replace_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (depth, position, count) = (given.depth(), given.int(1), given.int(3));
+    let (mut items, mut at) = (given.items(0), -1);
+    let (mut values, mut inserting, mut inserted) = (given.items(2), false, false);
+    stream(depth, move |machine: &mut Machine<'_>| {
+        loop {
+            if inserting {
+                match values.next(machine)? {
+                    Some(value) => return Ok(Some(value)),
+                    None => inserting = false,
+                }
+            }
+            let Some(item) = items.next(machine)? else { return Ok(None) };
+            at += 1;
+            if !among(at, position, count) {
+                return Ok(Some(item));
+            }
+            inserting = !inserted;
+            inserted = true;
+        }
+    })
+}
+
+fn insert(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (position, value) = (given.int(1), given.take(2));
+    let Datum::List(list) = given.take(0) else { return Ok(Datum::Null) };
+    let count = list.items.len() as i64;
+    let place = if position < 0 { position.saturating_add(count).max(0) } else { position.min(count) };
+    let mut items = list.items.clone();
+    items.insert(usize::try_from(place).unwrap_or(0), value);
+    Ok(Datum::list(items))
+}
+
+fn insert_lazily(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (depth, position) = (given.depth(), given.int(1));
+    let mut value = Some(given.take(2));
+    let (mut items, mut at, mut held) = (given.items(0), -1, None);
+    stream(depth, move |machine: &mut Machine<'_>| {
+        if let Some(item) = held.take() {
+            return Ok(Some(item));
+        }
+        match items.next(machine)? {
+            Some(item) => {
+                at += 1;
+                if at == position {
+                    held = Some(item);
+                    return Ok(value.take());
+                }
+                Ok(Some(item))
+            }
+            None if position > at => Ok(value.take()),
+            None => Ok(None),
+        }
+    })
+}
+
+fn insert_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (depth, position) = (given.depth(), given.int(1));
+    let (mut items, mut values) = (given.items(0), given.items(2));
+    let (mut at, mut inserting, mut held, mut ended) = (-1, position < 0, None, false);
+    stream(depth, move |machine: &mut Machine<'_>| {
+        loop {
+            if inserting {
+                match values.next(machine)? {
+                    Some(value) => return Ok(Some(value)),
+                    None => inserting = false,
+                }
+            }
+            if let Some(item) = held.take() {
+                return Ok(Some(item));
+            }
+            if ended {
+                return Ok(None);
+            }
+            match items.next(machine)? {
+                Some(item) => {
+                    at += 1;
+                    if at != position {
+                        return Ok(Some(item));
+                    }
+                    held = Some(item);
+                    inserting = true;
+                }
+                None => {
+                    ended = true;
+                    inserting = position > at;
+                }
+            }
+        }
+    })
+}

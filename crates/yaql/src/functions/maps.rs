@@ -1,0 +1,306 @@
+//! Making maps, and looking into them.
+
+use std::rc::Rc;
+
+use super::{Given, Row, both, method, operator, plain};
+use crate::datum::{Datum, Entries, Map, View};
+use crate::failure::{Halt, Step};
+use crate::key::{Key, equal};
+use crate::machine::Machine;
+use crate::scope::Lambda;
+use crate::stream::Cursor;
+use crate::words;
+
+pub(super) const ROWS: &[Row] = &[
+    operator("#map", "*args: rule", dict).taking_rules().says(
+        "A map; of equal keys the last counts.",
+        "{a => 1}",
+        r#"{"a": 1}"#,
+    ),
+    plain("dict", "*args: rule", dict).taking_rules().says(
+        "A map; of equal keys the last counts.",
+        "dict(a => 1, b => 2)",
+        r#"{"a": 1, "b": 2}"#,
+    ),
+    plain("dict", "items: iterable", dict_of_pairs).taking_rules().says(
+        "A map of pairs.",
+        "dict([[a, 1], [b, 2]])",
+        r#"{"a": 1, "b": 2}"#,
+    ),
+    method("toDict", "collection: iterable, keySelector: lambda, valueSelector: lambda = null", to_dict).says(
+        "A map with a key and a value for each item; the value is the item itself if not said.",
+        "[1, 2].toDict(str($), $ * 10)",
+        r#"{"1": 10, "2": 20}"#,
+    ),
+    operator("#indexer", "dict: map, key: any?", index).says("The entry of a key.", "{a => 1}[a]", "1"),
+    operator("#indexer", "dict: map, key: any?, default: any?", get).says(
+        "The entry of a key, or something else where there is none.",
+        "{a => 1}[b, 0]",
+        "0",
+    ),
+    method("get", "dict: map, key: any?, default: any? = null", get).says(
+        "The entry of a key, or something else where there is none.",
+        "{a => 1}.get(b, 0)",
+        "0",
+    ),
+    method("set", "dict: map, key: any?, value: any?", set).taking_rules().says(
+        "The map with one entry changed or more.",
+        "{a => 1}.set(b, 2)",
+        r#"{"a": 1, "b": 2}"#,
+    ),
+    method("set", "dict: map, replacements: map", set_all).taking_rules().says(
+        "The map with the entries of another.",
+        "{a => 1}.set({a => 2})",
+        r#"{"a": 2}"#,
+    ),
+    method("set", "dict: map, *args: rule", set_rules).taking_rules().says(
+        "The map with entries changed or more.",
+        "{a => 1}.set(a => 2, b => 3)",
+        r#"{"a": 2, "b": 3}"#,
+    ),
+    method("keys", "dict: map", keys).says("The keys, which act as a set.", "{a => 1}.keys().toList()", r#"["a"]"#),
+    method("values", "dict: map", values).says("The values.", "{a => 1}.values().toList()", "[1]"),
+    method("items", "dict: map", items).says("The entries as pairs.", "{a => 1}.items().toList()", r#"[["a", 1]]"#),
+    method("containsKey", "dict: map, key: any?", contains_key).says(
+        "Whether the map has a key.",
+        "{a => 1}.containsKey(a)",
+        "true",
+    ),
+    method("containsValue", "dict: map, value: any?", contains_value).says(
+        "Whether the map has a value.",
+        "{a => 1}.containsValue(2)",
+        "false",
+    ),
+    operator("#operator_+", "left: map, right: map", add).says(
+        "The entries of both; those of the right side count.",
+        "{a => 1} + {a => 2, b => 3}",
+        r#"{"a": 2, "b": 3}"#,
+    ),
+    plain("isDict", "arg: any?", is_dict).says("Whether a value is a map.", "isDict({})", "true"),
+    both("len", "dict: map", len).says("How many entries a map has.", "{a => 1}.len()", "1"),
+    method("delete", "dict: map, *keys: any?", delete).says(
+        "The map without some keys.",
+        "{a => 1, b => 2}.delete(a)",
+        r#"{"b": 2}"#,
+    ),
+    method("deleteAll", "dict: map, keys: iterable", delete_all).says(
+        "The map without the keys of a list.",
+        "{a => 1, b => 2}.deleteAll([a, c])",
+        r#"{"b": 2}"#,
+    ),
+    method(
+        "mergeWith",
+        "dict: map, another: map, listMerger: lambda = null, itemMerger: lambda = null, maxLevels: int = 0",
+        merge_with,
+    )
+    .says(
+        "Two maps as one: maps in them merged likewise, lists put together without repetition, else the right side.",
+        "{a => [1], b => {c => 1}}.mergeWith({a => [2], b => {d => 2}})",
+        r#"{"a": [1, 2], "b": {"c": 1, "d": 2}}"#,
+    ),
+];
+
+fn dict(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    machine.weigh(28 * given.rest.len())?;
+    machine.entries(rules(given.rest)).map(Datum::map)
+}
+
+fn rules(values: Vec<Datum>) -> impl Iterator<Item = (Datum, Datum)> {
+    values.into_iter().filter_map(|value| match value {
+        Datum::Rule(rule) => Some((rule.0.clone(), rule.1.clone())),
+        _ => None,
+    })
+}
+
+fn dict_of_pairs(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let mut pairs = given.items(0);
+    let mut entries = Entries::default();
+    while let Some(pair) = pairs.next(machine)? {
+        let mut pair = Cursor::of(pair);
+        let key = pair.next(machine)?.ok_or_else(|| Halt::failed(""))?;
+        let value = pair.next(machine)?.ok_or_else(|| Halt::failed(""))?;
+        entries.insert(Key::of(key)?, value);
+        machine.weigh(56 + 8 * entries.len())?;
+    }
+    Ok(Datum::map(entries))
+}
+
+fn to_dict(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (mut items, key_of, value_of) = (given.items(0), given.lambda(1), given.lambda(2));
+    let key_of = key_of.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
+    let mut entries = Entries::default();
+    while let Some(item) = items.next(machine)? {
+        let item = [item];
+        let key = machine.apply(&key_of, &item)?;
+        let value = match &value_of {
+            Some(value_of) => machine.apply(value_of, &item)?,
+            None => {
+                let [item] = item;
+                item
+            }
+        };
+        entries.insert(Key::of(key)?, value);
+        machine.weigh(56 + 8 * entries.len())?;
+    }
+    Ok(Datum::open_map(entries))
+}
+
+fn index(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (map, key) = (given.map(0), Key::of(given.take(1))?);
+    map.entries.get(&key).cloned().ok_or_else(|| Halt::failed(words::repr(&key.value)))
+}
+
+fn get(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (map, key, default) = (given.map(0), Key::of(given.take(1))?, given.take(2));
+    Ok(map.entries.get(&key).cloned().unwrap_or(default))
+}
+
+fn changed(machine: &mut Machine<'_>, map: &Map, changes: impl Iterator<Item = (Datum, Datum)>) -> Step<Datum> {
+    let mut entries = map.entries.clone();
+    machine.step(entries.len() as u64)?;
+    for (key, value) in changes {
+        entries.insert(Key::of(key)?, value);
+    }
+    Ok(Datum::map(entries))
+}
+
+fn set(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let map = given.map(0);
+    let (key, value) = (given.take(1), given.take(2));
+    machine.weigh(56 + key.size() + value.size())?;
+    changed(machine, &map, [(key, value)].into_iter())
+}
+
+fn set_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (map, changes) = (given.map(0), given.map(1));
+    changed(machine, &map, changes.entries.iter().map(|(key, value)| (key.value.clone(), value.clone())))
+}
+
+fn set_rules(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let map = given.map(0);
+    machine.weigh(56 + 28 * given.rest.len())?;
+    changed(machine, &map, rules(given.rest))
+}
+
+fn keys(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::View(View::Keys, given.map(0)))
+}
+
+fn values(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::View(View::Values, given.map(0)))
+}
+
+fn items(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::View(View::Entries, given.map(0)))
+}
+
+fn contains_key(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (map, key) = (given.map(0), Key::of(given.take(1))?);
+    Ok(Datum::Bool(map.entries.contains_key(&key)))
+}
+
+fn contains_value(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (map, value) = (given.map(0), given.take(1));
+    machine.step(map.entries.len() as u64)?;
+    Ok(Datum::Bool(map.entries.values().any(|held| equal(held, &value))))
+}
+
+fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = (given.map(0), given.map(1));
+    changed(machine, &left, right.entries.iter().map(|(key, value)| (key.value.clone(), value.clone())))
+}
+
+fn is_dict(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(matches!(given.take(0), Datum::Map(_))))
+}
+
+fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::count(given.map(0).entries.len()))
+}
+
+fn without(machine: &mut Machine<'_>, map: &Map, mut keys: Cursor) -> Step<Datum> {
+    machine.step(map.entries.len() as u64)?;
+    let mut gone = crate::datum::Keys::default();
+    while let Some(key) = keys.next(machine)? {
+        gone.insert(Key::of(key)?);
+    }
+    let entries = map.entries.iter().filter(|(key, _)| !gone.contains(*key));
+    Ok(Datum::open_map(entries.map(|(key, value)| (key.clone(), value.clone())).collect()))
+}
+
+fn delete(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let map = given.map(0);
+    without(machine, &map, Cursor::of(Datum::tuple(given.rest)))
+}
+
+fn delete_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let map = given.map(0);
+    let keys = given.items(1);
+    without(machine, &map, keys)
+}
+
+/// How lists, and values of other kinds, become one.
+struct Mergers {
+    lists: Option<Rc<Lambda>>,
+    others: Option<Rc<Lambda>>,
+}
+
+fn merge_with(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let levels = given.int(4);
+    let (left, right) = (given.map(0), given.map(1));
+    let mergers = Mergers { lists: given.lambda(2), others: given.lambda(3) };
+    merge(machine, &left, &right, &mergers, levels)
+}
+
+fn merge(machine: &mut Machine<'_>, left: &Map, right: &Map, mergers: &Mergers, levels: i64) -> Step<Datum> {
+    machine.step((left.entries.len() + right.entries.len()) as u64)?;
+    let mut merged = left.entries.clone();
+    for (key, value) in &right.entries {
+        let Some(held) = merged.get(key) else {
+            merged.insert(key.clone(), value.clone());
+            continue;
+        };
+        let one = match (held, value) {
+            (Datum::Map(held), Datum::Map(value)) if levels != 1 => {
+                machine.enter_item()?;
+                let inner = merge(machine, held, value, mergers, if levels == 0 { 0 } else { levels - 1 })?;
+                machine.leave_item();
+                inner
+            }
+            (Datum::List(_), Datum::List(_)) if levels != 1 => {
+                merge_lists(machine, held.clone(), value.clone(), mergers)?
+            }
+            (_, Datum::Map(_) | Datum::List(_)) if levels != 1 => {
+                let (held, value) = (held.type_name(), value.type_name());
+                return Err(Halt::failed(format!("Cannot merge {held} with {value}")));
+            }
+            _ => match &mergers.others {
+                Some(merger) => machine.apply(merger, &[held.clone(), value.clone()])?,
+                None => value.clone(),
+            },
+        };
+        merged.insert(key.clone(), one);
+    }
+    Ok(Datum::open_map(merged))
+}
+
+fn merge_lists(machine: &mut Machine<'_>, left: Datum, right: Datum, mergers: &Mergers) -> Step<Datum> {
+    if let Some(merger) = &mergers.lists {
+        return machine.apply(merger, &[left, right]);
+    }
+    if left.type_name() != right.type_name() {
+        let (left, right) = (left.type_name(), right.type_name());
+        return Err(Halt::failed(format!("can only concatenate {left} (not \"{right}\") to {left}")));
+    }
+    let mut items = crate::datum::Keys::default();
+    for item in machine.collect(left)?.into_iter().chain(machine.collect(right)?) {
+        machine.step(1)?;
+        items.insert(Key::of(item)?);
+        machine.weigh(56 + 8 * items.len())?;
+    }
+    let most = machine.limits.items;
+    if items.len() > most {
+        return Err(Halt::limit(format!("Collection length exceeds {most} elements")));
+    }
+    Ok(Datum::tuple(items.into_iter().map(|key| key.value).collect()))
+}

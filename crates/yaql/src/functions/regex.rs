@@ -1,0 +1,297 @@
+//! Regular expressions, as Python reads them.
+
+use std::rc::Rc;
+
+use python::{Flags, Match};
+
+use super::{Given, Row, method, operator, plain, stream};
+use crate::datum::{Datum, Entries};
+use crate::failure::{Halt, Step};
+use crate::key::Key;
+use crate::machine::Machine;
+use crate::regex::{Regex, escape};
+use crate::scope::{Lambda, Scope};
+use crate::tree::Variable;
+
+pub(super) const ROWS: &[Row] = &[
+    plain(
+        "regex",
+        "pattern: text, ignoreCase: bool? = false, multiLine: bool? = false, dotAll: bool? = false",
+        regex,
+    )
+    .says("A compiled regular expression.", "regex('B', ignoreCase => true).matches(abc)", "true"),
+    method("matches", "regexp: regex, string: text", matches).says(
+        "Whether a text has a part that the expression describes.",
+        "regex('b+').matches(abc)",
+        "true",
+    ),
+    method("matches", "string: text, regexp: text", matches_text).says(
+        "Whether the text has a part that an expression describes.",
+        "abc.matches('^b')",
+        "false",
+    ),
+    operator("#operator_=~", "string: text, regexp: regex", matches_operator).says(
+        "Whether the text has a part that the expression describes.",
+        "abc =~ regex(b)",
+        "true",
+    ),
+    operator("#operator_=~", "string: text, pattern: text", matches_text).says(
+        "Whether the text has a part that an expression describes.",
+        "abc =~ 'b|x'",
+        "true",
+    ),
+    operator("#operator_!~", "string: text, regexp: regex", differs_operator).says(
+        "Whether the text has no part that the expression describes.",
+        "abc !~ regex(b)",
+        "false",
+    ),
+    operator("#operator_!~", "string: text, pattern: text", differs_text).says(
+        "Whether the text has no part that an expression describes.",
+        "abc !~ z",
+        "true",
+    ),
+    method("search", "regexp: regex, string: text, selector: lambda = null", search).says(
+        "The first part of a text that fits, or what an expression makes of it: `$` is the whole part, `$2` its first group, \
+         each with `value`, `start` and `end`; null if none fits.",
+        "regex('a(.)').search('xab', $2.value + str($.start))",
+        r#""b1""#,
+    ),
+    method("searchAll", "regexp: regex, string: text, selector: lambda = null", search_all).says(
+        "All parts of a text that fit, or what an expression makes of each.",
+        "regex('[0-9]').searchAll('a1b2')",
+        r#"["1", "2"]"#,
+    ),
+    method("split", "regexp: regex, string: text, maxSplit: int = 0", split).says(
+        "The parts of a text between those that fit; what groups found stands among them.",
+        "regex(',').split('a,b')",
+        r#"["a", "b"]"#,
+    ),
+    method("split", "string: text, regexp: regex, maxSplit: int = 0", split_text).says(
+        "The parts of the text between those that fit.",
+        "'a1b2c'.split(regex('[0-9]'), 1)",
+        r#"["a", "b2c"]"#,
+    ),
+    method("replace", "regexp: regex, string: text, repl: text, count: int = 0", replace).says(
+        r"A text with another for each part that fits; `\1` in that is the first group.",
+        r"regex('(a)b').replace('abab', '\\1')",
+        r#""aa""#,
+    ),
+    method("replace", "string: text, regexp: regex, repl: text, count: int = 0", replace_text).says(
+        "The text with another for each part that fits.",
+        "abab.replace(regex(b), x, 1)",
+        r#""axab""#,
+    ),
+    method("replaceBy", "regexp: regex, string: text, repl: lambda, count: int = 0", replace_by).says(
+        "A text with what an expression makes of each part that fits.",
+        "regex(b).replaceBy(abc, $.value.toUpper())",
+        r#""aBc""#,
+    ),
+    method("replaceBy", "string: text, regexp: regex, repl: lambda, count: int = 0", replace_by_text).says(
+        "The text with what an expression makes of each part that fits.",
+        "abc.replaceBy(regex(b), $.value.toUpper())",
+        r#""aBc""#,
+    ),
+    plain("escapeRegex", "string: text", escape_regex).says(
+        "An expression that describes exactly a text.",
+        "escapeRegex('a.b')",
+        r#""a\\.b""#,
+    ),
+    plain("isRegex", "value: any?", is_regex).says(
+        "Whether a value is a compiled regular expression.",
+        "isRegex(a)",
+        "false",
+    ),
+];
+
+fn regex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let flags =
+        Flags { ignore_case: given.flag(1), multi_line: given.flag(2), dot_all: given.flag(3), ..Flags::default() };
+    Ok(Datum::Regex(Rc::new(Regex::new(given.text(0), flags)?)))
+}
+
+/// The expression of an argument; a text is compiled.
+fn compiled(given: &mut Given, at: usize) -> Step<Rc<Regex>> {
+    match given.take(at) {
+        Datum::Regex(regex) => Ok(regex),
+        Datum::Text(text) => Ok(Rc::new(Regex::new(text, Flags::default())?)),
+        other => Err(Halt::failed(format!("'{}' object is no regular expression", other.type_name()))),
+    }
+}
+
+fn found(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<bool> {
+    let regex = compiled(&mut given, regex)?;
+    regex.found_in(&given.text(text), machine)
+}
+
+fn matches(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    found(machine, given, 0, 1).map(Datum::Bool)
+}
+
+fn matches_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    found(machine, given, 1, 0).map(Datum::Bool)
+}
+
+fn matches_operator(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    found(machine, given, 1, 0).map(Datum::Bool)
+}
+
+fn differs_operator(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    found(machine, given, 1, 0).map(|found| Datum::Bool(!found))
+}
+
+fn differs_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    found(machine, given, 1, 0).map(|found| Datum::Bool(!found))
+}
+
+/// What an expression sees of a match: `$` and `$1` the whole, `$2` the first group, and groups by their names (D13).
+fn publish(scope: &Scope, regex: &Regex, text: &str, found: &Match) {
+    for (at, range) in found.groups.iter().enumerate() {
+        let place = |byte: usize| Datum::count(text[..byte].chars().count());
+        let (value, start, end) = match range {
+            Some((start, end)) => (Datum::text(&text[*start..*end]), place(*start), place(*end)),
+            None => (Datum::Null, Datum::Int(-1), Datum::Int(-1)),
+        };
+        let entries: Entries = [("value", value), ("start", start), ("end", end)]
+            .into_iter()
+            .map(|(key, value)| (Key::text(key.into()), value))
+            .collect();
+        let entry = Datum::open_map(entries);
+        if let Some(Some(name)) = regex.group_names().get(at) {
+            scope.set(Variable::of(name), entry.clone());
+        }
+        scope.set(Variable::Number(at as u32 + 1), entry);
+    }
+}
+
+fn selected(
+    machine: &mut Machine<'_>,
+    selector: Option<&Rc<Lambda>>,
+    scope: &Rc<Scope>,
+    (regex, text): (&Regex, &str),
+    found: &Match,
+) -> Step<Datum> {
+    match selector {
+        None => Ok(Datum::text(&text[found.start..found.end])),
+        Some(selector) => {
+            let scope = Scope::inside(scope, Vec::new());
+            publish(&scope, regex, text, found);
+            machine.apply_in(selector, &scope)
+        }
+    }
+}
+
+fn search(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (regex, text, selector) = (compiled(&mut given, 0)?, given.text(1), given.lambda(2));
+    match regex.find(&text, 0, machine)? {
+        Some(found) => selected(machine, selector.as_ref(), &given.scope, (&regex, &text), &found),
+        None => Ok(Datum::Null),
+    }
+}
+
+fn search_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let depth = given.depth();
+    let (regex, text, selector) = (compiled(&mut given, 0)?, given.text(1), given.lambda(2));
+    let scope = given.scope;
+    let mut all = regex.find_all(&text, machine)?.into_iter();
+    stream(depth, move |machine: &mut Machine<'_>| match all.next() {
+        Some(found) => selected(machine, selector.as_ref(), &scope, (&regex, &text), &found).map(Some),
+        None => Ok(None),
+    })
+}
+
+/// The first matches, as many as a count says: all for 0, none below.
+fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Step<Vec<Match>> {
+    if count < 0 {
+        return Ok(Vec::new());
+    }
+    let mut all = regex.find_all(text, machine)?;
+    if count > 0 {
+        all.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+    }
+    Ok(all)
+}
+
+fn parts(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
+    let count = given.int(2);
+    let (regex, text) = (compiled(&mut given, regex)?, given.text(text));
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for found in first_matches(machine, &regex, &text, count)? {
+        parts.push(Datum::text(&text[from..found.start]));
+        let groups = found.groups.iter().skip(1);
+        parts.extend(groups.map(|range| range.map_or(Datum::Null, |(start, end)| Datum::text(&text[start..end]))));
+        from = found.end;
+    }
+    parts.push(Datum::text(&text[from..]));
+    Ok(Datum::list(parts))
+}
+
+fn split(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    parts(machine, given, 0, 1)
+}
+
+fn split_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    parts(machine, given, 1, 0)
+}
+
+fn replaced(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
+    let count = given.int(3);
+    let (regex, text, template) = (compiled(&mut given, regex)?, given.text(text), given.text(2));
+    let template = regex.template(&template)?;
+    let mut out = String::new();
+    let mut from = 0;
+    for found in first_matches(machine, &regex, &text, count)? {
+        out.push_str(&text[from..found.start]);
+        template.write(&text, &found, &mut out);
+        from = found.end;
+        machine.weigh(49 + out.len())?;
+    }
+    out.push_str(&text[from..]);
+    Ok(Datum::text(out))
+}
+
+fn replace(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    replaced(machine, given, 0, 1)
+}
+
+fn replace_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    replaced(machine, given, 1, 0)
+}
+
+fn replaced_by(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
+    let count = given.int(3);
+    let (regex, text, selector) = (compiled(&mut given, regex)?, given.text(text), given.lambda(2));
+    let selector = selector.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
+    let mut out = String::new();
+    let mut from = 0;
+    for found in first_matches(machine, &regex, &text, count)? {
+        out.push_str(&text[from..found.start]);
+        match selected(machine, Some(&selector), &given.scope, (&regex, &text), &found)? {
+            Datum::Text(text) => out.push_str(&text),
+            Datum::Null => {}
+            other => {
+                return Err(Halt::failed(format!("expected str instance, {} found", other.type_name())));
+            }
+        }
+        from = found.end;
+        machine.weigh(49 + out.len())?;
+    }
+    out.push_str(&text[from..]);
+    Ok(Datum::text(out))
+}
+
+fn replace_by(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    replaced_by(machine, given, 0, 1)
+}
+
+fn replace_by_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    replaced_by(machine, given, 1, 0)
+}
+
+fn escape_regex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::text(escape(&given.text(0))))
+}
+
+fn is_regex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(matches!(given.take(0), Datum::Regex(_))))
+}

@@ -1,0 +1,418 @@
+//! Collections put together, cut, grouped and sorted.
+
+use std::rc::Rc;
+
+use python::BigInt;
+
+use super::branching::is_true;
+use super::lists::chain;
+use super::selecting::callable;
+use super::{Given, Row, both, method, stream};
+use crate::datum::{Datum, Entries};
+use crate::failure::{FailureKind, Halt, Step};
+use crate::key::{Key, equal};
+use crate::machine::Machine;
+use crate::scope::Lambda;
+use crate::stream::{Cursor, Memory, Ordering};
+
+pub(super) const ROWS: &[Row] = &[
+    both("append", "collection: iterable, *args: any?", append).says(
+        "The items and more.",
+        "[1].append(2, 3)",
+        "[1, 2, 3]",
+    ),
+    both("concat", "*collections: iterable", concat).says(
+        "The items of several collections, one after the other.",
+        "[1].concat([2], [3])",
+        "[1, 2, 3]",
+    ),
+    both("enumerate", "collection: iterable, start: int? = 0", enumerate).says(
+        "The items, each with its number.",
+        "[a, b].enumerate(1)",
+        r#"[[1, "a"], [2, "b"]]"#,
+    ),
+    method("zip", "*collections: iterable", zip).says(
+        "The first items of several collections together, then the second ones, as long as all have some.",
+        "[1, 2].zip([a, b, c])",
+        r#"[[1, "a"], [2, "b"]]"#,
+    ),
+    method("zipLongest", "*collections: iterable, **kwargs: any?", zip_longest).says(
+        "The same as long as any has some; null, or `default`, stands for what is missing.",
+        "[1, 2].zipLongest([a], default => 0)",
+        r#"[[1, "a"], [2, 0]]"#,
+    ),
+    method("join", "collection1: iterable, collection2: iterable, predicate: lambda, selector: lambda", join).says(
+        "What an expression makes of each pair from two collections for which a condition is true.",
+        "[1, 2].join([2, 3], $1 = $2, $1 + $2)",
+        "[4]",
+    ),
+    method("reverse", "collection: iterable", reverse).says(
+        "The items from the last to the first.",
+        "[1, 2].reverse()",
+        "[2, 1]",
+    ),
+    method("memorize", "collection: iterable", memorize).says(
+        "The same items, which can be iterated again and again.",
+        "let(x => range(2).memorize()) -> [$x.sum(), $x.len()]",
+        "[1, 2]",
+    ),
+    method("defaultIfEmpty", "collection: iterable, default: iterable", default_if_empty).says(
+        "The items, or those of another collection where there are none.",
+        "[].defaultIfEmpty([1])",
+        "[1]",
+    ),
+    method("slice", "collection: iterable, length: int", slice).says(
+        "The items in lists of so many.",
+        "range(5).slice(2)",
+        "[[0, 1], [2, 3], [4]]",
+    ),
+    method("splitWhere", "collection: iterable, predicate: lambda", split_where).says(
+        "The items in lists, cut at each for which a condition is true; that one is left out.",
+        "[1, 0, 2].splitWhere($ = 0)",
+        "[[1], [2]]",
+    ),
+    method("sliceWhere", "collection: iterable, predicate: lambda", slice_where).says(
+        "The items in lists, cut wherever an expression gives something else than before.",
+        "[1, 1, 2].sliceWhere($)",
+        "[[1, 1], [2]]",
+    ),
+    method("splitAt", "collection: iterable, index: int", split_at).says(
+        "The items in two lists, the second one from a place on.",
+        "[1, 2, 3].splitAt(1)",
+        "[[1], [2, 3]]",
+    ),
+    method("orderBy", "collection: iterable, selector: lambda", order_by).says(
+        "The items sorted by what an expression gives, equal ones as they stand.",
+        "[3, 1, 2].orderBy($)",
+        "[1, 2, 3]",
+    ),
+    method("orderByDescending", "collection: iterable, selector: lambda", order_by_descending).says(
+        "The items sorted the other way round.",
+        "[3, 1, 2].orderByDescending($)",
+        "[3, 2, 1]",
+    ),
+    method("thenBy", "collection: ordering, selector: lambda", then_by).says(
+        "Sorts what is equal so far.",
+        "[ba, ab, aa].orderBy($.substring(0, 1)).thenBy($)",
+        r#"["aa", "ab", "ba"]"#,
+    ),
+    method("thenByDescending", "collection: ordering, selector: lambda", then_by_descending).says(
+        "Sorts what is equal so far the other way round.",
+        "[ba, aa, ab].orderBy($.substring(0, 1)).thenByDescending($)",
+        r#"["ab", "aa", "ba"]"#,
+    ),
+    method(
+        "groupBy",
+        "collection: iterable, keySelector: lambda, valueSelector: lambda = null, aggregator: lambda = null",
+        group_by,
+    )
+    .says(
+        "Pairs of what an expression gives and all items for which it does, or what another makes of these.",
+        "[1, 2, 3].groupBy($ mod 2, $, $.sum())",
+        "[[1, 4], [0, 2]]",
+    ),
+];
+
+fn append(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let collection = given.take(0);
+    chain(vec![collection, Datum::tuple(given.rest)])
+}
+
+fn concat(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    chain(given.rest)
+}
+
+fn enumerate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (depth, mut items) = (given.depth(), given.items(0));
+    let Some(mut number) = given.take(1).exact() else {
+        return Err(Halt::failed("'NoneType' object cannot be interpreted as an integer"));
+    };
+    stream(depth, move |machine: &mut Machine<'_>| {
+        let Some(item) = items.next(machine)? else { return Ok(None) };
+        let pair = Datum::list(vec![Datum::integer(number.clone()), item]);
+        number += BigInt::from(1);
+        Ok(Some(pair))
+    })
+}
+
+fn zip(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    let depth = given.depth();
+    let mut collections: Vec<Cursor> = given.rest.into_iter().map(Cursor::of).collect();
+    stream(depth, move |machine: &mut Machine<'_>| {
+        let mut row = Vec::with_capacity(collections.len());
+        for collection in &mut collections {
+            match collection.next(machine)? {
+                Some(item) => row.push(item),
+                None => return Ok(None),
+            }
+        }
+        Ok((!row.is_empty()).then(|| Datum::tuple(row)))
+    })
+}
+
+fn zip_longest(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    let depth = given.depth();
+    let filler =
+        given.named.into_iter().find(|(name, _)| **name == *"default").map(|(_, value)| value).unwrap_or_default();
+    let mut collections: Vec<Option<Cursor>> = given.rest.into_iter().map(|one| Some(Cursor::of(one))).collect();
+    stream(depth, move |machine: &mut Machine<'_>| {
+        let mut row = Vec::with_capacity(collections.len());
+        for collection in &mut collections {
+            let item = match collection {
+                Some(open) => open.next(machine)?,
+                None => None,
+            };
+            row.push(item.unwrap_or_else(|| {
+                *collection = None;
+                filler.clone()
+            }));
+        }
+        Ok(collections.iter().any(Option::is_some).then(|| Datum::tuple(row)))
+    })
+}
+
+/// The same items, so that they can be iterated several times.
+fn remembering(machine: &mut Machine<'_>, collection: Datum) -> Datum {
+    match collection {
+        Datum::Stream(_) => Datum::Memory(Rc::new(Memory::new(collection, machine))),
+        other => other,
+    }
+}
+
+fn join(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let depth = given.depth();
+    let (mut left, right) = (given.items(0), given.take(1));
+    let right = remembering(machine, right);
+    let (predicate, selector) = (callable(&mut given, 2)?, callable(&mut given, 3)?);
+    let mut open: Option<(Datum, Cursor)> = None;
+    stream(depth, move |machine: &mut Machine<'_>| {
+        loop {
+            if let Some((item, others)) = &mut open {
+                while let Some(other) = others.next(machine)? {
+                    let pair = [item.clone(), other];
+                    if is_true(machine, Some(&predicate), &pair)? {
+                        return machine.apply(&selector, &pair).map(Some);
+                    }
+                }
+            }
+            match left.next(machine)? {
+                Some(item) => open = Some((item, Cursor::of(right.clone()))),
+                None => return Ok(None),
+            }
+        }
+    })
+}
+
+fn reverse(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let depth = given.depth();
+    let mut items = machine.collect(given.take(0))?;
+    stream(depth, move |_: &mut Machine<'_>| Ok(items.pop()))
+}
+
+fn memorize(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let collection = given.take(0);
+    Ok(remembering(machine, collection))
+}
+
+fn default_if_empty(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (collection, default) = given.pair();
+    let collection = remembering(machine, collection);
+    let first = Cursor::of(collection.clone()).next(machine)?;
+    Ok(if first.is_some() { collection } else { default })
+}
+
+fn slice(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let length = given.int(1);
+    let (depth, mut items) = (given.depth(), given.items(0));
+    stream(depth, move |machine: &mut Machine<'_>| {
+        if length < 0 {
+            return Err(Halt::failed("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize."));
+        }
+        let mut slice = Vec::new();
+        while (slice.len() as u64) < length as u64 {
+            match items.next(machine)? {
+                Some(item) => slice.push(item),
+                None => break,
+            }
+        }
+        Ok((!slice.is_empty()).then(|| Datum::tuple(slice)))
+    })
+}
+
+fn split_where(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (depth, predicate) = (given.depth(), callable(&mut given, 1)?);
+    let (mut items, mut ended) = (given.items(0), false);
+    stream(depth, move |machine: &mut Machine<'_>| {
+        if ended {
+            return Ok(None);
+        }
+        let mut part = Vec::new();
+        while let Some(item) = items.next(machine)? {
+            if is_true(machine, Some(&predicate), std::slice::from_ref(&item))? {
+                return Ok(Some(Datum::tuple(part)));
+            }
+            part.push(item);
+        }
+        ended = true;
+        Ok((!part.is_empty()).then(|| Datum::tuple(part)))
+    })
+}
+
+fn slice_where(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (depth, selector) = (given.depth(), callable(&mut given, 1)?);
+    let mut items = given.items(0);
+    // The first item of the next list, with what the expression gave for it.
+    let mut next: Option<(Datum, Datum)> = None;
+    stream(depth, move |machine: &mut Machine<'_>| {
+        let mut part = Vec::new();
+        let mut before = next.take().map(|(item, value)| {
+            part.push(item);
+            value
+        });
+        while let Some(item) = items.next(machine)? {
+            let value = machine.apply(&selector, std::slice::from_ref(&item))?;
+            if before.as_ref().is_some_and(|before| !equal(before, &value)) {
+                next = Some((item, value));
+                return Ok(Some(Datum::tuple(part)));
+            }
+            part.push(item);
+            before = Some(value);
+        }
+        Ok((!part.is_empty()).then(|| Datum::tuple(part)))
+    })
+}
+
+fn split_at(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let index = given.int(1);
+    let mut items = machine.collect(given.take(0))?;
+    let count = items.len() as i64;
+    let place = if index < 0 { index.saturating_add(count).max(0) } else { index.min(count) };
+    let rest = items.split_off(usize::try_from(place).unwrap_or(0));
+    Ok(Datum::list(vec![Datum::tuple(items), Datum::tuple(rest)]))
+}
+
+fn ordered(machine: &mut Machine<'_>, mut given: Given, ascending: bool) -> Step<Datum> {
+    let ordering = Ordering::new(given.take(0), machine);
+    ordering.then(callable(&mut given, 1)?, ascending, machine);
+    Ok(Datum::Ordering(Rc::new(ordering)))
+}
+
+fn order_by(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    ordered(machine, given, true)
+}
+
+fn order_by_descending(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    ordered(machine, given, false)
+}
+
+fn then(machine: &mut Machine<'_>, mut given: Given, ascending: bool) -> Step<Datum> {
+    let selector = callable(&mut given, 1)?;
+    let ordering = given.take(0);
+    if let Datum::Ordering(ordering) = &ordering {
+        ordering.then(selector, ascending, machine);
+    }
+    Ok(ordering)
+}
+
+fn then_by(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    then(machine, given, true)
+}
+
+fn then_by_descending(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    then(machine, given, false)
+}
+
+fn group_by(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (key_of, value_of) = (callable(&mut given, 1)?, given.lambda(2));
+    let mut items = given.items(0);
+    let mut groups: indexmap::IndexMap<Key, Vec<Datum>, foldhash::fast::FixedState> = Default::default();
+    while let Some(item) = items.next(machine)? {
+        let value = match &value_of {
+            Some(value_of) => machine.apply(value_of, std::slice::from_ref(&item))?,
+            None => item.clone(),
+        };
+        let key = Key::of(machine.apply(&key_of, &[item])?)?;
+        groups.entry(key).or_default().push(value);
+        machine.weigh(56 + 8 * groups.len())?;
+    }
+    let groups: Entries = groups.into_iter().map(|(key, values)| (key, Datum::list(values))).collect();
+    let depth = groups.values().map(Datum::depth).max().unwrap_or(0).max(given.depth()) + 1;
+    let mut aggregator = given.lambda(3).map(|aggregator| Aggregator { aggregator, pairs: true, failure: None });
+    let mut groups = groups.into_iter();
+    stream(depth, move |machine: &mut Machine<'_>| {
+        let Some((key, values)) = groups.next() else { return Ok(None) };
+        match &mut aggregator {
+            Some(aggregator) => aggregator.group(machine, key.value, values).map(Some),
+            None => Ok(Some(Datum::tuple(vec![key.value, values]))),
+        }
+    })
+}
+
+/// What an expression makes of each group.
+///
+/// It is given the values of the group. Old expressions were given the pair of key and values and gave a pair themselves: where
+/// the new way does not fit, the old one is tried, as long as no group has shown that the new one is meant.
+struct Aggregator {
+    aggregator: Rc<Lambda>,
+    /// Whether the old way may still be meant.
+    pairs: bool,
+    /// Why the new way does not fit.
+    failure: Option<(FailureKind, String)>,
+}
+
+impl Aggregator {
+    fn group(&mut self, machine: &mut Machine<'_>, key: Datum, values: Datum) -> Step<Datum> {
+        if self.failure.is_none() {
+            match machine.attempt(|machine| machine.apply(&self.aggregator, std::slice::from_ref(&values))) {
+                Ok(result) => {
+                    self.pairs &= looks_like_a_pair(&result, &values);
+                    return Ok(Datum::tuple(vec![key, result]));
+                }
+                Err(halt) => match *halt {
+                    Halt::Failed { kind, message, .. } if does_not_fit(kind, &message) => {
+                        self.failure = Some((kind, message));
+                    }
+                    other => return Err(Box::new(other)),
+                },
+            }
+        }
+        if self.pairs {
+            let pair = Datum::tuple(vec![key, values]);
+            match machine.attempt(|machine| machine.apply(&self.aggregator, &[pair])) {
+                Ok(result) if length(&result) == Some(2) => return Ok(result),
+                Err(halt) if halt.kind().is_none_or(|kind| kind == FailureKind::Limit) => return Err(halt),
+                _ => {}
+            }
+        }
+        let (kind, message) = self.failure.clone().unwrap_or((FailureKind::Failed, String::new()));
+        Err(Box::new(Halt::Failed { kind, message, span: None, help: None }))
+    }
+}
+
+/// Whether a failure says that the expression wanted something else than the values of a group.
+fn does_not_fit(kind: FailureKind, message: &str) -> bool {
+    match kind {
+        FailureKind::NoMatch => !message.starts_with("Ambiguous"),
+        FailureKind::Failed => message.ends_with("index out of range"),
+        _ => false,
+    }
+}
+
+fn looks_like_a_pair(result: &Datum, values: &Datum) -> bool {
+    match (result, values) {
+        (Datum::List(result), Datum::List(values)) => {
+            values.items.len() == 2 && result.items.len() == 2 && equal(&result.items[0], &values.items[0])
+        }
+        _ => false,
+    }
+}
+
+fn length(value: &Datum) -> Option<usize> {
+    match value {
+        Datum::List(list) => Some(list.items.len()),
+        Datum::Map(map) | Datum::View(_, map) => Some(map.entries.len()),
+        Datum::Set(set) => Some(set.items.len()),
+        Datum::Text(text) => Some(text.chars().count()),
+        _ => None,
+    }
+}

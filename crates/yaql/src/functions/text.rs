@@ -1,0 +1,459 @@
+//! Texts. Places and lengths count characters.
+
+use blueprint::Name;
+
+use super::{Given, Row, both, method, operator, plain};
+use crate::datum::{Datum, Keys};
+use crate::failure::{Halt, Step};
+use crate::key::Key;
+use crate::machine::Machine;
+use crate::words;
+
+pub(super) const ROWS: &[Row] = &[
+    operator("#operator_+", "*args: text", concat).says("Texts put together.", "a + b", r#""ab""#),
+    plain("concat", "*args: text", concat).says("Texts put together.", "concat(a, b, c)", r#""abc""#),
+    operator("#operator_*", "left: text, right: int", times).says("A text several times.", "ab * 3", r#""ababab""#),
+    operator("#operator_*", "left: int, right: text", times_reversed).says("A text several times.", "2 * a", r#""aa""#),
+    operator("#operator_in", "left: text, right: text", within).says(
+        "Whether a text is part of another.",
+        "ell in hello",
+        "true",
+    ),
+    both("len", "string: text", len).says("How many characters a text has.", "len('日本')", "2"),
+    method("toUpper", "string: text", to_upper).says("The text in capitals.", "abc.toUpper()", r#""ABC""#),
+    method("toLower", "string: text", to_lower).says("The text in small letters.", "ABC.toLower()", r#""abc""#),
+    method("split", "string: text, separator: text? = null, maxSplits: int = -1", split).says(
+        "The parts between separators; without one, between white space.",
+        "'a,b,c'.split(',', 1)",
+        r#"["a", "b,c"]"#,
+    ),
+    method("rightSplit", "string: text, separator: text? = null, maxSplits: int = -1", right_split).says(
+        "The same, counting from the end.",
+        "'a,b,c'.rightSplit(',', 1)",
+        r#"["a,b", "c"]"#,
+    ),
+    method("join", "sequence: iterable, separator: text", join).says(
+        "The texts of all items with a separator between them.",
+        "[1, true, x].join('-')",
+        r#""1-true-x""#,
+    ),
+    method("join", "separator: text, sequence: iterable", join_reversed).says(
+        "The same, called on the separator.",
+        "','.join([1, 2])",
+        r#""1,2""#,
+    ),
+    plain("str", "value: any?", str_).says(
+        "The text of a value, as Python writes it; null, true and false as here.",
+        "str([1, a])",
+        r#""(1, 'a')""#,
+    ),
+    method("trim", "string: text, chars: text? = null", trim).says(
+        "The text without white space, or certain characters, at both ends.",
+        "'  x '.trim()",
+        r#""x""#,
+    ),
+    method("trimLeft", "string: text, chars: text? = null", trim_left).says(
+        "The same at the beginning only.",
+        "xxa.trimLeft(x)",
+        r#""a""#,
+    ),
+    method("trimRight", "string: text, chars: text? = null", trim_right).says(
+        "The same at the end only.",
+        "'a  '.trimRight()",
+        r#""a""#,
+    ),
+    both("norm", "string: text?, chars: text? = null", norm).says(
+        "The text trimmed; null if nothing is left.",
+        "norm('  ')",
+        "null",
+    ),
+    both("isEmpty", "string: text?, trim: bool = true, chars: text? = null", is_empty).says(
+        "Whether a text is null, or empty when trimmed.",
+        "'  '.isEmpty()",
+        "true",
+    ),
+    method("replace", "string: text, old: text, new: text, count: int = -1", replace).says(
+        "The text with a part replaced wherever it is, or so many times.",
+        "aaa.replace(a, b, 2)",
+        r#""bba""#,
+    ),
+    method("replace", "string: text, replacements: map, count: int = -1", replace_all).says(
+        "The text with each key of a map replaced by its value, one after the other.",
+        "abc.replace({a => 1, b => null})",
+        r#""1nullc""#,
+    ),
+    method("substring", "string: text, start: int, length: int = -1", substring).says(
+        "So many characters from a place on; a negative place counts from the end.",
+        "hello.substring(1, 3)",
+        r#""ell""#,
+    ),
+    method("indexOf", "string: text, sub: text, start: int = 0", index_of).says(
+        "Where a part is first, from a place on; -1 if nowhere.",
+        "hello.indexOf(l)",
+        "2",
+    ),
+    method("indexOf", "string: text, sub: text, start: int, length: int", index_of_within).says(
+        "The same, within so many characters.",
+        "hello.indexOf(o, 0, 3)",
+        "-1",
+    ),
+    method("lastIndexOf", "string: text, sub: text, start: int = 0", last_index_of).says(
+        "Where a part is last, not before a place; -1 if nowhere.",
+        "hello.lastIndexOf(l)",
+        "3",
+    ),
+    method("lastIndexOf", "string: text, sub: text, start: int, length: int", last_index_of_within).says(
+        "The same, within so many characters.",
+        "hello.lastIndexOf(l, 0, 3)",
+        "2",
+    ),
+    method("toCharArray", "string: text", to_char_array).says("The characters.", "abc.toCharArray()", r#"["a", "b", "c"]"#),
+    plain("isString", "arg: any?", is_string).says("Whether a value is text.", "isString(1)", "false"),
+    method("startsWith", "string: text, *prefixes: text", starts_with).says(
+        "Whether the text begins with one of these.",
+        "abc.startsWith(x, ab)",
+        "true",
+    ),
+    method("endsWith", "string: text, *suffixes: text", ends_with).says(
+        "Whether the text ends with one of these.",
+        "abc.endsWith(bc)",
+        "true",
+    ),
+    plain(
+        "characters",
+        "digits: bool? = false, hexdigits: bool? = false, asciiLowercase: bool? = false, asciiUppercase: bool? = false, \
+         asciiLetters: bool? = false, letters: bool? = false, octdigits: bool? = false, punctuation: bool? = false, \
+         printable: bool? = false, lowercase: bool? = false, uppercase: bool? = false, whitespace: bool? = false",
+        characters,
+    )
+    .says("The characters of certain kinds, each once.", "characters(octdigits => true).len()", "8"),
+];
+
+fn concat(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    let texts = given.rest.iter().filter_map(|value| match value {
+        Datum::Text(text) => Some(&**text),
+        _ => None,
+    });
+    let mut all = String::new();
+    for text in texts {
+        all.push_str(text);
+        machine.weigh(49 + all.len())?;
+    }
+    Ok(Datum::text(all))
+}
+
+fn repeated(machine: &mut Machine<'_>, text: &Name, count: i64) -> Step<Datum> {
+    let count = usize::try_from(count).unwrap_or(0);
+    machine.weigh(text.len().saturating_mul(count).saturating_add(49))?;
+    Ok(Datum::text(text.repeat(if text.is_empty() { 0 } else { count })))
+}
+
+fn times(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, count) = (given.text(0), given.int(1));
+    repeated(machine, &text, count)
+}
+
+fn times_reversed(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (count, text) = (given.int(0), given.text(1));
+    repeated(machine, &text, count)
+}
+
+fn within(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (part, whole) = (given.text(0), given.text(1));
+    Ok(Datum::Bool(whole.contains(&*part)))
+}
+
+fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::count(given.text(0).chars().count()))
+}
+
+fn to_upper(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::text(given.text(0).to_uppercase()))
+}
+
+fn to_lower(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::text(given.text(0).to_lowercase()))
+}
+
+fn texts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Datum {
+    Datum::list(parts.into_iter().map(Datum::text).collect())
+}
+
+fn split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, separator, most) = (given.text(0), given.text_or_null(1), given.int(2));
+    // One part more than there are separators; as many as there are, if not said.
+    let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
+    match separator {
+        Some(separator) if separator.is_empty() => Err(Halt::failed("empty separator")),
+        Some(separator) => Ok(texts(text.splitn(most, &*separator))),
+        None => {
+            let mut parts = Vec::new();
+            let mut rest = text.trim_start_matches(python::is_space);
+            while !rest.is_empty() && parts.len() + 1 < most {
+                let end = rest.find(python::is_space).unwrap_or(rest.len());
+                parts.push(&rest[..end]);
+                rest = rest[end..].trim_start_matches(python::is_space);
+            }
+            if !rest.is_empty() {
+                parts.push(rest.trim_end_matches(if most == usize::MAX { python::is_space } else { |_| false }));
+            }
+            Ok(texts(parts))
+        }
+    }
+}
+
+fn right_split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, separator, most) = (given.text(0), given.text_or_null(1), given.int(2));
+    let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
+    let mut parts: Vec<&str> = match &separator {
+        Some(separator) if separator.is_empty() => return Err(Halt::failed("empty separator")),
+        Some(separator) => text.rsplitn(most, &**separator).collect(),
+        None => {
+            let mut parts = Vec::new();
+            let mut rest = text.trim_end_matches(python::is_space);
+            while !rest.is_empty() && parts.len() + 1 < most {
+                let start = rest.char_indices().rev().find(|(_, one)| python::is_space(*one));
+                let start = start.map_or(0, |(at, one)| at + one.len_utf8());
+                parts.push(&rest[start..]);
+                rest = rest[..start].trim_end_matches(python::is_space);
+            }
+            if !rest.is_empty() {
+                parts.push(rest);
+            }
+            parts
+        }
+    };
+    parts.reverse();
+    Ok(texts(parts))
+}
+
+fn joined(machine: &mut Machine<'_>, mut given: Given, items: usize, separator: usize) -> Step<Datum> {
+    let separator = given.text(separator);
+    let mut items = given.items(items);
+    let mut all = String::new();
+    let mut first = true;
+    while let Some(item) = items.next(machine)? {
+        if !first {
+            all.push_str(&separator);
+        }
+        first = false;
+        let text = shown(&item);
+        machine.weigh(49 + text.len())?;
+        all.push_str(&text);
+        machine.weigh(49 + all.len())?;
+    }
+    Ok(Datum::text(all))
+}
+
+fn join(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    joined(machine, given, 0, 1)
+}
+
+fn join_reversed(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    joined(machine, given, 1, 0)
+}
+
+/// What `str` gives.
+pub(super) fn shown(value: &Datum) -> String {
+    match value {
+        Datum::Null => "null".into(),
+        Datum::Bool(true) => "true".into(),
+        Datum::Bool(false) => "false".into(),
+        other => words::text(other),
+    }
+}
+
+fn str_(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    match given.take(0) {
+        value @ Datum::Text(_) => Ok(value),
+        value => Ok(Datum::text(shown(&value))),
+    }
+}
+
+fn trimmed<'a>(text: &'a str, chars: Option<&str>, left: bool, right: bool) -> &'a str {
+    let goes = |one: char| chars.map_or_else(|| python::is_space(one), |chars| chars.contains(one));
+    let text = if left { text.trim_start_matches(goes) } else { text };
+    if right { text.trim_end_matches(goes) } else { text }
+}
+
+fn trim(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), true, true)))
+}
+
+fn trim_left(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), true, false)))
+}
+
+fn trim_right(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), false, true)))
+}
+
+fn norm(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let Some(text) = given.text_or_null(0) else { return Ok(Datum::Null) };
+    let text = trimmed(&text, given.text_or_null(1).as_deref(), true, true);
+    Ok(if text.is_empty() { Datum::Null } else { Datum::text(text) })
+}
+
+fn is_empty(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let Some(text) = given.text_or_null(0) else { return Ok(Datum::Bool(true)) };
+    let trims = given.flag(1);
+    let chars = given.text_or_null(2);
+    Ok(Datum::Bool(trimmed(&text, chars.as_deref(), trims, trims).is_empty()))
+}
+
+/// A text with a part replaced so many times, everywhere if negative. Nothing is built that is too large.
+fn replaced(machine: &Machine<'_>, text: &str, old: &str, new: &str, count: i64) -> Step<String> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(old).count() };
+    machine.weigh(49 + text.len() + found.min(count).saturating_mul(new.len().saturating_sub(old.len())))?;
+    Ok(text.replacen(old, new, count))
+}
+
+fn replace(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, old, new) = (given.text(0), given.text(1), given.text(2));
+    replaced(machine, &text, &old, &new, given.int(3)).map(Datum::text)
+}
+
+fn replace_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, replacements, count) = (given.text(0), given.map(1), given.int(2));
+    let mut text = text.to_string();
+    for (key, value) in &replacements.entries {
+        machine.step(1)?;
+        text = replaced(machine, &text, &shown(&key.value), &shown(value), count)?;
+    }
+    Ok(Datum::text(text))
+}
+
+/// The byte at which a character begins; the end of the text behind the last one.
+fn byte_of(text: &str, character: usize) -> usize {
+    text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
+}
+
+/// The bytes of the characters from a place up to another, as Python counts them: negative ones from the end.
+fn slice(text: &str, start: i64, end: i64) -> (usize, usize) {
+    let count = text.chars().count() as i64;
+    let place =
+        |at: i64| usize::try_from(if at < 0 { at.saturating_add(count) } else { at }.max(0)).unwrap_or(usize::MAX);
+    let (start, end) = (place(start), place(end));
+    (byte_of(text, start), byte_of(text, end.max(start)))
+}
+
+fn substring(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, mut start, mut length) = (given.text(0), given.int(1), given.int(2));
+    let count = text.chars().count() as i64;
+    if length < 0 {
+        length = count;
+    }
+    if start < 0 {
+        start = start.saturating_add(count);
+    }
+    let (start, end) = slice(&text, start, start.saturating_add(length));
+    Ok(Datum::text(&text[start..end]))
+}
+
+/// Where a part is among the characters from a place up to another; -1 if nowhere.
+fn find(text: &str, part: &str, start: i64, end: i64, last: bool) -> Datum {
+    let count = text.chars().count() as i64;
+    if start > count || (end < start && end >= 0) {
+        return Datum::Int(-1);
+    }
+    let (from, to) = slice(text, start, end);
+    let negative_end = if end < 0 { end.saturating_add(count).max(0) } else { end };
+    let clamped_start = if start < 0 { start.saturating_add(count).max(0) } else { start };
+    if negative_end < clamped_start {
+        return Datum::Int(-1);
+    }
+    let within = &text[from..to];
+    let found = if last { within.rfind(part) } else { within.find(part) };
+    found.map_or(Datum::Int(-1), |at| Datum::count(text[..from + at].chars().count()))
+}
+
+fn index_of(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, part, start) = (given.text(0), given.text(1), given.int(2));
+    Ok(find(&text, &part, start, i64::MAX, false))
+}
+
+fn last_index_of(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, part, start) = (given.text(0), given.text(1), given.int(2));
+    Ok(find(&text, &part, start, i64::MAX, true))
+}
+
+/// Where a text is looked through: from a place, which may count from the end, so many characters or all.
+fn range(given: &Given, text: &str) -> (i64, i64) {
+    let (mut start, mut length) = (given.int(2), given.int(3));
+    let count = text.chars().count() as i64;
+    if start < 0 {
+        start = start.saturating_add(count);
+    }
+    if length < 0 {
+        length = count.saturating_sub(start);
+    }
+    (start, start.saturating_add(length))
+}
+
+fn index_of_within(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, part) = (given.text(0), given.text(1));
+    let (start, end) = range(&given, &text);
+    Ok(find(&text, &part, start, end, false))
+}
+
+fn last_index_of_within(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (text, part) = (given.text(0), given.text(1));
+    let (start, end) = range(&given, &text);
+    Ok(find(&text, &part, start, end, true))
+}
+
+fn to_char_array(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let text = given.text(0);
+    machine.weigh(56 + 8 * text.chars().count())?;
+    Ok(Datum::tuple(text.chars().map(|one| Datum::text(one.encode_utf8(&mut [0; 4]) as &str)).collect()))
+}
+
+fn is_string(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    Ok(Datum::Bool(matches!(given.take(0), Datum::Text(_))))
+}
+
+fn any_text(given: &Given, test: impl Fn(&str) -> bool) -> Datum {
+    Datum::Bool(given.rest.iter().any(|one| matches!(one, Datum::Text(text) if test(text))))
+}
+
+fn starts_with(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let text = given.text(0);
+    Ok(any_text(&given, |prefix| text.starts_with(prefix)))
+}
+
+fn ends_with(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let text = given.text(0);
+    Ok(any_text(&given, |suffix| text.ends_with(suffix)))
+}
+
+fn characters(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+    const DIGITS: &str = "0123456789";
+    const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
+    const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const PUNCTUATION: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+    const SPACE: &str = " \t\n\r\x0b\x0c";
+    // Python has these no longer: letters, lowercase, uppercase.
+    let kinds: [Result<&[&str], &str>; 12] = [
+        Ok(&[DIGITS]),
+        Ok(&[DIGITS, "abcdef", "ABCDEF"]),
+        Ok(&[LOWER]),
+        Ok(&[UPPER]),
+        Ok(&[LOWER, UPPER]),
+        Err("letters"),
+        Ok(&["01234567"]),
+        Ok(&[PUNCTUATION]),
+        Ok(&[DIGITS, LOWER, UPPER, PUNCTUATION, SPACE]),
+        Err("lowercase"),
+        Err("uppercase"),
+        Ok(&[SPACE]),
+    ];
+    let mut found = Keys::default();
+    for (_, kind) in kinds.into_iter().enumerate().filter(|(at, _)| given.flag(*at)) {
+        let texts = kind.map_err(|name| Halt::failed(format!("module 'string' has no attribute '{name}'")))?;
+        for one in texts.iter().flat_map(|text| text.chars()) {
+            found.insert(Key::text(one.encode_utf8(&mut [0; 4]).into()));
+        }
+    }
+    Ok(Datum::tuple(found.into_iter().map(|key| key.value).collect()))
+}

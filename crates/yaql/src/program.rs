@@ -1,0 +1,40 @@
+//! A compiled expression.
+
+use std::sync::Arc;
+
+use blueprint::Value;
+
+use crate::border;
+use crate::drawing::Drawing;
+use crate::failure::{Failure, Stop};
+use crate::limits::Limits;
+use crate::machine::Machine;
+use crate::parser;
+use crate::scope::Scope;
+use crate::tree::{Tree, Variable};
+
+/// A compiled expression: parsed once, evaluated often. Cloning copies a pointer.
+#[derive(Clone, Debug)]
+pub struct Program(Arc<Tree>);
+
+impl Program {
+    /// Compiles a text. Fails at its first mistake.
+    pub fn compile(text: &str) -> Result<Program, Failure> {
+        Ok(Program(Arc::new(parser::parse(text)?)))
+    }
+
+    /// The value for data, which is `$` inside. Data must hold nothing unknown; a secret mark is looked through.
+    ///
+    /// Stops with a failure, or with what must be drawn first.
+    pub fn evaluate(&self, data: &Value, limits: &Limits, drawing: &mut dyn Drawing) -> Result<Value, Stop> {
+        let mut machine = Machine::new(&self.0, limits, drawing);
+        let scope = Scope::root();
+        scope.set(Variable::Number(1), border::from_value(data));
+        let root = &self.0.node(self.0.root).span;
+        let value = machine.evaluate(self.0.root, &scope).and_then(|value| {
+            machine.measure(&value)?;
+            border::to_value(&mut machine, value)
+        });
+        value.map_err(|halt| halt.at(root).into())
+    }
+}

@@ -1,0 +1,426 @@
+//! Which function a call means, and calling it.
+//!
+//! yaql's rule: of the functions of a name those are kept whose parameters the arguments can be given to, as far as that is seen
+//! without evaluating them. They must agree on which arguments are evaluated; then these are, and the function is taken whose
+//! parameters fit the values, the narrowest if there are several.
+
+use std::rc::Rc;
+
+use blueprint::Name;
+
+use crate::datum::Datum;
+use crate::failure::{Halt, Step};
+use crate::functions::{self, Function, Given};
+use crate::machine::Machine;
+use crate::scope::{Body, Lambda, Scope};
+use crate::signature::{Kind, Parameter, Place};
+use crate::tree::{NodeId, NodeKind, Variable};
+use crate::words;
+
+/// What a function is called with.
+pub(crate) enum Arguments<'a> {
+    /// As they are written; `None` where one is left out.
+    Written(&'a [Option<NodeId>]),
+    /// As values, without and with names.
+    Values(Vec<Datum>, Vec<(Name, Datum)>),
+}
+
+/// One argument.
+#[derive(Clone)]
+enum Argument {
+    Node(NodeId),
+    Value(Datum),
+    LeftOut,
+}
+
+/// Arguments in order, and those with names.
+#[derive(Default)]
+struct Shape {
+    positional: Vec<Argument>,
+    named: Vec<(Name, Argument)>,
+}
+
+/// Which parameter takes each argument, by its place in the list of parameters.
+struct Mapping {
+    positional: Vec<usize>,
+    named: Vec<usize>,
+}
+
+/// Which arguments are not evaluated: one bit each, the last for all from there on.
+type Lazy = (u128, u128);
+
+fn bit(at: usize) -> u128 {
+    1 << at.min(127)
+}
+
+/// The words for a call that goes wrong: about a function, or about a method of a receiver.
+struct Words<'a> {
+    name: &'a str,
+    receiver: Option<&'a Datum>,
+}
+
+impl Words<'_> {
+    fn receiver(&self) -> Option<String> {
+        self.receiver.map(|receiver| {
+            let mut text = words::text(receiver);
+            if let Some((at, _)) = text.char_indices().nth(500) {
+                text.truncate(at);
+                text.push_str("...");
+            }
+            text
+        })
+    }
+
+    fn unknown(&self) -> Box<Halt> {
+        let name = self.name;
+        let halt = match self.receiver() {
+            None => Halt::unknown(format!("Unknown function \"{name}\"")),
+            Some(receiver) => Halt::unknown(format!("Unknown method \"{name}\" for receiver {receiver}")),
+        };
+        halt.with_help(functions::help(name, self.receiver.is_some()))
+    }
+
+    fn no_match(&self) -> Box<Halt> {
+        let name = self.name;
+        let halt = match self.receiver() {
+            None => Halt::no_match(format!("No function \"{name}\" matches supplied arguments")),
+            Some(receiver) => {
+                Halt::no_match(format!("No method \"{name}\" for receiver {receiver} matches supplied arguments"))
+            }
+        };
+        halt.with_help(functions::help_for_kinds(name, self.receiver))
+    }
+
+    fn ambiguous(&self) -> Box<Halt> {
+        let name = self.name;
+        Halt::no_match(match self.receiver() {
+            None => format!("Ambiguous function \"{name}\""),
+            Some(receiver) => format!("Ambiguous method \"{name}\" for receiver {receiver}"),
+        })
+    }
+}
+
+impl Machine<'_> {
+    /// What a function, or a method of a receiver, gives.
+    pub(crate) fn call(
+        &mut self,
+        name: &str,
+        overloads: &'static [&'static Function],
+        receiver: Option<Datum>,
+        arguments: Arguments<'_>,
+        scope: &Rc<Scope>,
+        ordinal: Option<u32>,
+    ) -> Step<Datum> {
+        self.step(1)?;
+        if scope.defines()
+            && receiver.is_none()
+            && let Some((place, body)) = scope.defined(name.trim_end_matches('_'))
+        {
+            return self.call_defined(name, overloads, arguments, scope, (place, body));
+        }
+        let words = Words { name, receiver: receiver.as_ref() };
+        let Some(first) = overloads.first() else { return Err(words.unknown()) };
+        self.enter_call()?;
+        let mut shape = self.shape(first.takes_rules, receiver.clone(), arguments)?;
+        let (candidates, lazy) = self.candidates(overloads, &shape, &words)?;
+        self.evaluate_arguments(&mut shape, lazy, scope)?;
+        let mut winner: Option<(&Function, Mapping)> = None;
+        for (function, mapping) in candidates {
+            if !self.accepts(function, &mapping, &shape) {
+                continue;
+            }
+            if let Some((held, held_mapping)) = &winner {
+                if is_narrower(held, held_mapping, function, &mapping) {
+                    continue;
+                }
+                if !is_narrower(function, &mapping, held, held_mapping) {
+                    return Err(words.ambiguous());
+                }
+            }
+            winner = Some((function, mapping));
+        }
+        let Some((function, mapping)) = winner else { return Err(words.no_match()) };
+        let given = self.give(function, &mapping, shape, scope, ordinal)?;
+        let value = (function.run)(self, given)?;
+        self.measure(&value)?;
+        self.leave_call();
+        Ok(value)
+    }
+
+    /// Arguments in order and by name; a receiver is the first.
+    fn shape(&self, takes_rules: bool, receiver: Option<Datum>, arguments: Arguments<'_>) -> Step<Shape> {
+        let mut shape = Shape::default();
+        shape.positional.extend(receiver.map(Argument::Value));
+        match arguments {
+            Arguments::Values(positional, named) => {
+                if takes_rules && !named.is_empty() {
+                    return Err(Halt::failed(format!("Invalid argument {}", named[0].0)));
+                }
+                shape.positional.extend(positional.into_iter().map(Argument::Value));
+                shape.named.extend(named.into_iter().map(|(name, value)| (name, Argument::Value(value))));
+            }
+            Arguments::Written(nodes) => {
+                for node in nodes {
+                    let Some(id) = *node else {
+                        shape.positional.push(Argument::LeftOut);
+                        continue;
+                    };
+                    let NodeKind::Rule(source, destination) = &self.tree.node(id).kind else {
+                        shape.positional.push(Argument::Node(id));
+                        continue;
+                    };
+                    if takes_rules {
+                        shape.positional.push(Argument::Node(id));
+                        continue;
+                    }
+                    let source = self.tree.node(*source);
+                    let NodeKind::Word(name) = &source.kind else {
+                        return Err(Halt::failed("Cannot convert mapping to keyword argument").at(&source.span));
+                    };
+                    let argument = Argument::Node(*destination);
+                    match shape.named.iter_mut().find(|(known, _)| known == name) {
+                        Some((_, held)) => *held = argument,
+                        None => shape.named.push((name.clone(), argument)),
+                    }
+                }
+            }
+        }
+        Ok(shape)
+    }
+
+    /// The functions that can be given these arguments, and which of these they leave alone.
+    fn candidates(
+        &self,
+        overloads: &'static [&'static Function],
+        shape: &Shape,
+        words: &Words<'_>,
+    ) -> Step<(Vec<(&'static Function, Mapping)>, Lazy)> {
+        let mut found = Vec::with_capacity(overloads.len());
+        let mut agreed: Option<Lazy> = None;
+        for function in overloads {
+            let Some(mapping) = self.map(function, shape) else { continue };
+            let bits = |places: &[usize]| {
+                let lazy = places.iter().enumerate().filter(|(_, place)| function.parameters[**place].kind.is_lazy());
+                lazy.fold(0, |all, (at, _)| all | bit(at))
+            };
+            let lazy = (bits(&mapping.positional), bits(&mapping.named));
+            if agreed.is_some_and(|agreed| agreed != lazy) {
+                return Err(words.ambiguous());
+            }
+            agreed = Some(lazy);
+            found.push((*function, mapping));
+        }
+        match agreed {
+            Some(lazy) => Ok((found, lazy)),
+            None => Err(words.no_match()),
+        }
+    }
+
+    /// Which parameter would take which argument; `None` if they do not go together.
+    fn map(&self, function: &Function, shape: &Shape) -> Option<Mapping> {
+        let parameters = &function.parameters;
+        let mut positional = vec![None; shape.positional.len()];
+        let mut named = vec![None; shape.named.len()];
+        let mut at = 0;
+        for (place, parameter) in parameters.iter().enumerate() {
+            if parameter.place != Place::One {
+                continue;
+            }
+            let by_name = shape.named.iter().position(|(name, _)| **name == *parameter.name);
+            match (shape.positional.get(at), by_name) {
+                (Some(Argument::Node(_) | Argument::Value(_)), Some(_)) => return None,
+                (Some(Argument::Node(_) | Argument::Value(_)), None) => positional[at] = Some(place),
+                (_, Some(by_name)) => named[by_name] = Some(place),
+                (_, None) if parameter.default.is_none() => return None,
+                (Some(Argument::LeftOut), None) => positional[at] = Some(place),
+                (None, None) => {}
+            }
+            at += 1;
+        }
+        let rest = parameters.iter().position(|parameter| parameter.place == Place::Rest);
+        let further = parameters.iter().position(|parameter| parameter.place == Place::Named);
+        let mut mapping =
+            Mapping { positional: Vec::with_capacity(positional.len()), named: Vec::with_capacity(named.len()) };
+        for (place, argument) in positional.into_iter().zip(&shape.positional) {
+            let place = place.or(rest)?;
+            if !self.may_fit(&parameters[place], argument) {
+                return None;
+            }
+            mapping.positional.push(place);
+        }
+        for (place, (_, argument)) in named.into_iter().zip(&shape.named) {
+            let checked = place.is_none();
+            let place = place.or(further)?;
+            if checked && !self.may_fit(&parameters[place], argument) {
+                return None;
+            }
+            mapping.named.push(place);
+        }
+        Some(mapping)
+    }
+
+    /// Whether an argument can fit, as far as that is seen without evaluating it.
+    fn may_fit(&self, parameter: &Parameter, argument: &Argument) -> bool {
+        match argument {
+            Argument::LeftOut => parameter.default.is_some(),
+            Argument::Value(value) => parameter.fits(value),
+            Argument::Node(id) => match (&self.tree.node(*id).kind, parameter.kind) {
+                (_, Kind::Lambda) => true,
+                (NodeKind::Rule(..), Kind::LazyRule) => true,
+                (_, Kind::LazyRule) => false,
+                (NodeKind::Constant(constant), _) => parameter.fits(&constant.value()),
+                (NodeKind::Word(word), _) => parameter.fits(&Datum::Text(word.clone())),
+                _ => true,
+            },
+        }
+    }
+
+    fn evaluate_arguments(&mut self, shape: &mut Shape, lazy: Lazy, scope: &Rc<Scope>) -> Step<()> {
+        for (at, argument) in shape.positional.iter_mut().enumerate() {
+            if let Argument::Node(id) = argument
+                && lazy.0 & bit(at) == 0
+            {
+                *argument = Argument::Value(self.evaluate(*id, scope)?);
+            }
+        }
+        for (at, (_, argument)) in shape.named.iter_mut().enumerate() {
+            if let Argument::Node(id) = argument
+                && lazy.1 & bit(at) == 0
+            {
+                *argument = Argument::Value(self.evaluate(*id, scope)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the values fit.
+    fn accepts(&self, function: &Function, mapping: &Mapping, shape: &Shape) -> bool {
+        let mut positional = mapping.positional.iter().zip(&shape.positional);
+        let mut named = mapping.named.iter().zip(shape.named.iter().map(|(_, argument)| argument));
+        positional.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
+            && named.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
+    }
+
+    /// The arguments as the function takes them, in the order of its parameters.
+    fn give(
+        &mut self,
+        function: &Function,
+        mapping: &Mapping,
+        shape: Shape,
+        scope: &Rc<Scope>,
+        ordinal: Option<u32>,
+    ) -> Step<Given> {
+        let mut given = Given::new(scope.clone(), ordinal, function.parameters.len());
+        let mut taken = vec![false; function.parameters.len()];
+        let mut converted = Vec::with_capacity(shape.positional.len() + shape.named.len());
+        for (place, argument) in mapping.positional.iter().zip(shape.positional) {
+            if !matches!(argument, Argument::LeftOut) {
+                converted.push((*place, None, argument));
+            }
+        }
+        for (place, (name, argument)) in mapping.named.iter().zip(shape.named) {
+            converted.push((*place, Some(name), argument));
+        }
+        converted.sort_by_key(|(place, ..)| *place);
+        for (place, name, argument) in converted {
+            let parameter = &function.parameters[place];
+            let value = self.convert(parameter, argument, scope)?;
+            match (parameter.place, name) {
+                (Place::Rest, _) => given.rest.push(value),
+                (Place::Named, Some(name)) => given.named.push((name, value)),
+                _ => given.slots[place] = value,
+            }
+            taken[place] = true;
+        }
+        for (place, parameter) in function.parameters.iter().enumerate() {
+            if let Some(default) = parameter.default.filter(|_| !taken[place]) {
+                given.slots[place] = default.value();
+            }
+        }
+        Ok(given)
+    }
+
+    /// An argument as a parameter takes it, within the limits.
+    fn convert(&mut self, parameter: &Parameter, argument: Argument, scope: &Rc<Scope>) -> Step<Datum> {
+        let lambda = |argument| match argument {
+            Argument::Node(id) => Datum::Lambda(Rc::new(Lambda::Written(id, scope.clone()))),
+            Argument::Value(Datum::Lambda(lambda)) => Datum::Lambda(lambda),
+            Argument::Value(Datum::Null) | Argument::LeftOut => Datum::Null,
+            Argument::Value(value) => Datum::Lambda(Rc::new(Lambda::Always(value))),
+        };
+        if parameter.kind == Kind::Lambda {
+            return Ok(lambda(argument));
+        }
+        let value = match argument {
+            Argument::Value(value) => value,
+            Argument::LeftOut => Datum::Null,
+            Argument::Node(id) => match self.tree.node(id).kind {
+                NodeKind::Rule(source, destination) => {
+                    let sides = (lambda(Argument::Node(source)), lambda(Argument::Node(destination)));
+                    return Ok(Datum::Rule(Rc::new(sides)));
+                }
+                _ => Datum::Null,
+            },
+        };
+        self.measure(&value)?;
+        match parameter.kind {
+            Kind::Iterable | Kind::Ordered if !matches!(value, Datum::Null) => self.limited(value),
+            _ => Ok(value),
+        }
+    }
+
+    /// What a function gives that the expression itself defines.
+    fn call_defined(
+        &mut self,
+        name: &str,
+        overloads: &'static [&'static Function],
+        arguments: Arguments<'_>,
+        scope: &Rc<Scope>,
+        (place, body): (Rc<Scope>, Body),
+    ) -> Step<Datum> {
+        self.enter_call()?;
+        let words = Words { name, receiver: None };
+        if overloads.first().is_some_and(|function| function.takes_rules) {
+            return Err(words.ambiguous());
+        }
+        let mut shape = self.shape(false, None, arguments)?;
+        // It evaluates all of its arguments; a function of the same name behind it must agree.
+        if !overloads.is_empty()
+            && let Ok((_, lazy)) = self.candidates(overloads, &shape, &words)
+            && lazy != (0, 0)
+        {
+            return Err(words.ambiguous());
+        }
+        self.evaluate_arguments(&mut shape, (0, 0), scope)?;
+        let mut variables = Vec::with_capacity(shape.positional.len() + shape.named.len());
+        let unnamed = (1..).map(Variable::Number).zip(shape.positional);
+        let named = shape.named.into_iter().map(|(name, argument)| (Variable::of(&name), argument));
+        for (variable, argument) in unnamed.chain(named) {
+            let Argument::Value(value) = argument else { return Err(words.no_match()) };
+            self.measure(&value)?;
+            variables.push((variable, value));
+        }
+        let value = match body {
+            Body::Always(value) => value,
+            Body::Written(node) => self.evaluate(node, &Scope::inside(&place, variables))?,
+        };
+        self.measure(&value)?;
+        self.leave_call();
+        Ok(value)
+    }
+}
+
+/// Whether the parameters of one function are narrower for these arguments than those of another: one at least, and none wider.
+fn is_narrower(function: &Function, mapping: &Mapping, other: &Function, other_mapping: &Mapping) -> bool {
+    let positional = mapping.positional.iter().zip(&other_mapping.positional);
+    let named = mapping.named.iter().zip(&other_mapping.named);
+    let mut narrower = false;
+    for (one, another) in positional.chain(named) {
+        let (one, another) = (function.parameters[*one].kind, other.parameters[*another].kind);
+        if another.is_narrower_than(one) {
+            return false;
+        }
+        narrower |= one.is_narrower_than(another);
+    }
+    narrower
+}

@@ -1,0 +1,123 @@
+//! What names mean: variables, and functions that an expression defines.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use blueprint::Name;
+
+use crate::datum::Datum;
+use crate::tree::{NodeId, Variable};
+
+/// Variables and functions of one place, and the place around it.
+pub(crate) struct Scope {
+    parent: Option<Rc<Scope>>,
+    variables: RefCell<Vec<(Variable, Datum)>>,
+    functions: RefCell<Vec<(Name, Body)>>,
+    /// Whether this or a place around it may define functions.
+    defines: Cell<bool>,
+    depth: Cell<u32>,
+}
+
+/// Something that is called instead of evaluated.
+pub(crate) enum Lambda {
+    /// An expression with the place where it was written.
+    Written(NodeId, Rc<Scope>),
+    /// A value, for every argument the same.
+    Always(Datum),
+}
+
+/// What a function that an expression defines does. It is evaluated inside the place that defines it, which it therefore does
+/// not hold.
+#[derive(Clone)]
+pub(crate) enum Body {
+    /// An expression.
+    Written(NodeId),
+    /// A value, for every argument the same.
+    Always(Datum),
+}
+
+impl Lambda {
+    pub(crate) fn depth(&self) -> u32 {
+        match self {
+            Lambda::Written(_, scope) => scope.depth() + 1,
+            Lambda::Always(value) => value.depth() + 1,
+        }
+    }
+}
+
+impl Scope {
+    /// The outermost place.
+    pub(crate) fn root() -> Rc<Scope> {
+        Scope::new(None, Vec::new())
+    }
+
+    /// A place inside another, with variables.
+    pub(crate) fn inside(parent: &Rc<Scope>, variables: Vec<(Variable, Datum)>) -> Rc<Scope> {
+        Scope::new(Some(parent.clone()), variables)
+    }
+
+    fn new(parent: Option<Rc<Scope>>, variables: Vec<(Variable, Datum)>) -> Rc<Scope> {
+        let around = parent.as_ref().map_or(0, |parent| parent.depth());
+        let held = variables.iter().map(|(_, value)| value.depth()).max().unwrap_or(0);
+        Rc::new(Scope {
+            defines: Cell::new(parent.as_ref().is_some_and(|parent| parent.defines.get())),
+            depth: Cell::new(around.max(held) + 1),
+            parent,
+            variables: RefCell::new(variables),
+            functions: RefCell::default(),
+        })
+    }
+
+    /// How deeply it is nested.
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth.get()
+    }
+
+    /// What a variable means; null if nobody says.
+    pub(crate) fn get(&self, variable: &Variable) -> Datum {
+        let mut place = Some(self);
+        while let Some(scope) = place {
+            if let Some((_, value)) = scope.variables.borrow().iter().rev().find(|(name, _)| name == variable) {
+                return value.clone();
+            }
+            place = scope.parent.as_deref();
+        }
+        Datum::Null
+    }
+
+    /// Gives a variable a value here.
+    pub(crate) fn set(&self, variable: Variable, value: Datum) {
+        self.depth.set(self.depth.get().max(value.depth() + 1));
+        let mut variables = self.variables.borrow_mut();
+        match variables.iter_mut().find(|(name, _)| *name == variable) {
+            Some((_, held)) => *held = value,
+            None => variables.push((variable, value)),
+        }
+    }
+
+    /// Defines a function here.
+    pub(crate) fn define(&self, name: Name, function: Body) {
+        self.defines.set(true);
+        if let Body::Always(value) = &function {
+            self.depth.set(self.depth.get().max(value.depth() + 1));
+        }
+        self.functions.borrow_mut().push((name, function));
+    }
+
+    /// Whether this or a place around it may define functions.
+    pub(crate) fn defines(&self) -> bool {
+        self.defines.get()
+    }
+
+    /// The function of a name that is defined here or around, with the place that defines it.
+    pub(crate) fn defined(self: &Rc<Scope>, name: &str) -> Option<(Rc<Scope>, Body)> {
+        let mut place = Some(self);
+        while let Some(scope) = place.filter(|scope| scope.defines.get()) {
+            if let Some((_, body)) = scope.functions.borrow().iter().find(|(known, _)| **known == *name) {
+                return Some((scope.clone(), body.clone()));
+            }
+            place = scope.parent.as_ref();
+        }
+        None
+    }
+}

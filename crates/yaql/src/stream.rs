@@ -1,0 +1,253 @@
+//! Lazy sequences: each item is made when somebody asks for it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::datum::{Datum, Extent, List, Map, Set, View};
+use crate::failure::{Halt, Step};
+use crate::machine::Machine;
+use crate::scope::Lambda;
+
+/// What makes the next item; none at the end.
+type Next = Box<dyn FnMut(&mut Machine<'_>) -> Step<Option<Datum>>>;
+
+/// A lazy sequence. Whoever holds it takes from the same items: each can be had once.
+#[derive(Clone)]
+pub(crate) struct Stream(Rc<Source>);
+
+struct Source {
+    depth: u32,
+    /// Whether it counts its items against the limit already.
+    limited: bool,
+    next: RefCell<Option<Next>>,
+}
+
+impl Stream {
+    /// A sequence whose items come from a function; `depth` is that of what the function holds.
+    pub(crate) fn new(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Step<Option<Datum>> + 'static) -> Stream {
+        Stream(Rc::new(Source { depth: depth + 1, limited: false, next: RefCell::new(Some(Box::new(next))) }))
+    }
+
+    /// What iterates a value, and refuses to give more than `most` items.
+    pub(crate) fn limited(value: Datum, most: usize) -> Stream {
+        if let Datum::Stream(stream) = &value
+            && stream.0.limited
+        {
+            return stream.clone();
+        }
+        let depth = value.depth();
+        let mut items = Cursor::of(value);
+        let mut taken = 0;
+        let next = move |machine: &mut Machine<'_>| {
+            let item = items.next(machine)?;
+            if item.is_some() && taken >= most {
+                return Err(Halt::limit(format!("Collection length exceeds {most} elements")));
+            }
+            taken += 1;
+            Ok(item)
+        };
+        Stream(Rc::new(Source { depth, limited: true, next: RefCell::new(Some(Box::new(next))) }))
+    }
+
+    /// The next item.
+    pub(crate) fn next(&self, machine: &mut Machine<'_>) -> Step<Option<Datum>> {
+        let Ok(mut slot) = self.0.next.try_borrow_mut() else {
+            return Err(Halt::failed("generator already executing"));
+        };
+        let Some(next) = slot.as_mut() else { return Ok(None) };
+        machine.enter_item()?;
+        let item = next(machine);
+        machine.leave_item();
+        if !matches!(item, Ok(Some(_))) {
+            *slot = None;
+        }
+        item
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.0.depth
+    }
+
+    /// What tells it from every other one.
+    pub(crate) fn address(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+}
+
+/// A sequence that remembers its items, so that it can be iterated again.
+///
+/// What is remembered is held by the machine, not here: items may refer to what holds this, and chains of them may be long.
+pub(crate) struct Memory {
+    source: RefCell<Cursor>,
+    depth: u32,
+    /// Where the machine keeps the items.
+    slot: usize,
+}
+
+impl Memory {
+    pub(crate) fn new(source: Datum, machine: &mut Machine<'_>) -> Memory {
+        let depth = source.depth() + 1;
+        Memory { source: RefCell::new(Cursor::of(source)), depth, slot: machine.kept.new_memory() }
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The item at a place, taken from the source where it is not remembered yet.
+    fn item(&self, at: usize, machine: &mut Machine<'_>) -> Step<Option<Datum>> {
+        if let Some(item) = machine.kept.memory(self.slot).get(at) {
+            return Ok(Some(item.clone()));
+        }
+        let Ok(mut source) = self.source.try_borrow_mut() else {
+            return Err(Halt::failed("generator already executing"));
+        };
+        let item = source.next(machine)?;
+        if let Some(item) = &item {
+            let items = machine.kept.memory(self.slot);
+            items.push(item.clone());
+            let size = 56 + 8 * items.len();
+            machine.weigh(size)?;
+        }
+        Ok(item)
+    }
+}
+
+/// A collection that is sorted when it is iterated. By what is held by the machine, for the same reason.
+pub(crate) struct Ordering {
+    collection: Datum,
+    depth: u32,
+    slot: usize,
+}
+
+/// By what a collection is to be sorted, and its items once they are.
+#[derive(Default)]
+pub(crate) struct Sorting {
+    /// What is compared, and whether the smaller one comes first.
+    fields: Vec<(Rc<Lambda>, bool)>,
+    sorted: Option<Rc<List>>,
+}
+
+impl Ordering {
+    pub(crate) fn new(collection: Datum, machine: &mut Machine<'_>) -> Ordering {
+        let depth = collection.depth() + 1;
+        Ordering { collection, depth, slot: machine.kept.new_sorting() }
+    }
+
+    /// Compares what is equal so far by one thing more.
+    pub(crate) fn then(&self, selector: Rc<Lambda>, ascending: bool, machine: &mut Machine<'_>) {
+        machine.kept.sorting(self.slot).fields.push((selector, ascending));
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    fn items(&self, machine: &mut Machine<'_>) -> Step<Rc<List>> {
+        if let Some(sorted) = &machine.kept.sorting(self.slot).sorted {
+            return Ok(sorted.clone());
+        }
+        let fields = machine.kept.sorting(self.slot).fields.clone();
+        let items = machine.collect(self.collection.clone())?;
+        let items = crate::sorting::sort(items, &fields, machine)?;
+        let extent = Extent::around(&items);
+        let sorted = Rc::new(List { items, tuple: false, extent });
+        machine.kept.sorting(self.slot).sorted = Some(sorted.clone());
+        Ok(sorted)
+    }
+}
+
+/// What sequences remember while an expression is evaluated.
+#[derive(Default)]
+pub(crate) struct Kept {
+    memories: Vec<Vec<Datum>>,
+    sortings: Vec<Sorting>,
+}
+
+impl Kept {
+    fn new_memory(&mut self) -> usize {
+        self.memories.push(Vec::new());
+        self.memories.len() - 1
+    }
+
+    fn memory(&mut self, slot: usize) -> &mut Vec<Datum> {
+        &mut self.memories[slot]
+    }
+
+    fn new_sorting(&mut self) -> usize {
+        self.sortings.push(Sorting::default());
+        self.sortings.len() - 1
+    }
+
+    fn sorting(&mut self, slot: usize) -> &mut Sorting {
+        &mut self.sortings[slot]
+    }
+}
+
+/// A walk over the items of a value.
+pub(crate) enum Cursor {
+    List(Rc<List>, usize),
+    Set(Rc<Set>, usize),
+    View(View, Rc<Map>, usize),
+    Stream(Stream),
+    Memory(Rc<Memory>, usize),
+    /// Not sorted yet.
+    Ordering(Rc<Ordering>),
+    Text(Vec<Datum>),
+    /// Nothing that has items: its type.
+    Not(&'static str),
+}
+
+impl Cursor {
+    /// A walk over a list, set, sequence, the keys of a map, or the characters of a text. Taking an item from anything else
+    /// fails.
+    pub(crate) fn of(value: Datum) -> Cursor {
+        match value {
+            Datum::List(list) => Cursor::List(list, 0),
+            Datum::Set(set) => Cursor::Set(set, 0),
+            Datum::View(view, map) => Cursor::View(view, map, 0),
+            Datum::Map(map) => Cursor::View(View::Keys, map, 0),
+            Datum::Stream(stream) => Cursor::Stream(stream),
+            Datum::Memory(memory) => Cursor::Memory(memory, 0),
+            Datum::Ordering(ordering) => Cursor::Ordering(ordering),
+            Datum::Text(text) => Cursor::Text(text.chars().rev().map(|one| Datum::text(one.to_string())).collect()),
+            other => Cursor::Not(other.type_name()),
+        }
+    }
+
+    /// The next item.
+    pub(crate) fn next(&mut self, machine: &mut Machine<'_>) -> Step<Option<Datum>> {
+        machine.step(1)?;
+        Ok(match self {
+            Cursor::List(list, at) => {
+                *at += 1;
+                list.items.get(*at - 1).cloned()
+            }
+            Cursor::Set(set, at) => {
+                *at += 1;
+                set.items.get_index(*at - 1).map(|key| key.value.clone())
+            }
+            Cursor::View(view, map, at) => {
+                *at += 1;
+                map.entries.get_index(*at - 1).map(|(key, value)| match view {
+                    View::Keys => key.value.clone(),
+                    View::Values => value.clone(),
+                    View::Entries => Datum::tuple(vec![key.value.clone(), value.clone()]),
+                })
+            }
+            Cursor::Stream(stream) => stream.next(machine)?,
+            Cursor::Memory(memory, at) => {
+                *at += 1;
+                memory.item(*at - 1, machine)?
+            }
+            Cursor::Ordering(ordering) => {
+                let sorted = ordering.items(machine)?;
+                let first = sorted.items.first().cloned();
+                *self = Cursor::List(sorted, 1);
+                first
+            }
+            Cursor::Text(rest) => rest.pop(),
+            Cursor::Not(name) => return Err(Halt::failed(format!("'{name}' object is not iterable"))),
+        })
+    }
+}
