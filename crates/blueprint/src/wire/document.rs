@@ -113,6 +113,8 @@ mod tests {
             lifecycle: crate::Lifecycle { retain: true, ..Default::default() }.into(),
             description: None,
             made_from: None,
+            removal: None,
+            update_policy: None,
         };
         let mut blueprint = Blueprint { version: "2023-04-20".into(), ..Blueprint::default() };
         let list = Type::list(Type::Text);
