@@ -21,6 +21,7 @@ mod groups;
 mod lowering;
 mod native;
 mod outputs;
+pub mod parameters;
 mod read;
 pub mod refusal;
 mod resources;

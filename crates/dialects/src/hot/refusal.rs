@@ -2,7 +2,7 @@
 //!
 //! What is told here has no place yet: whoever knows where the value was written turns a refusal into a diagnostic.
 
-use diag::Code;
+use diag::{Code, Diagnostic, Severity, Span};
 use expr::Step;
 
 /// Heat's class of errors where no other is named.
@@ -13,6 +13,8 @@ pub const STACK_VALIDATION_FAILED: &str = "StackValidationFailed";
 pub struct Refusal {
     /// What kind of mistake it is.
     pub code: &'static Code,
+    /// How bad it is here.
+    pub severity: Severity,
     /// What is wrong, as a diagnostic says it.
     pub message: String,
     /// What Heat says, without its class and path.
@@ -30,12 +32,19 @@ impl Refusal {
     pub fn new(code: &'static Code, message: impl Into<String>) -> Refusal {
         Refusal {
             code,
+            severity: code.severity,
             message: message.into(),
             heat: None,
             class: STACK_VALIDATION_FAILED,
             path: Vec::new(),
             help: None,
         }
+    }
+
+    /// Makes it as bad as this, which is not what it usually is.
+    pub fn graded(mut self, severity: Severity) -> Refusal {
+        self.severity = severity;
+        self
     }
 
     /// Sets Heat's words.
@@ -54,6 +63,14 @@ impl Refusal {
     pub fn help(mut self, help: impl Into<String>) -> Refusal {
         self.help = Some(help.into());
         self
+    }
+
+    /// A diagnostic at a place.
+    pub fn at(&self, span: Span) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(self.code, self.message.clone()).label(span, "").graded(self.severity);
+        diagnostic.words = self.words().map(Into::into);
+        diagnostic.help.extend(self.help.clone());
+        diagnostic
     }
 
     /// What Heat says, behind its class where that is not the usual one.

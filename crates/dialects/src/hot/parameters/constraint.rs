@@ -1,0 +1,377 @@
+//! Constraints: what a value must keep besides its type (reference, 4.3).
+
+use std::collections::HashSet;
+
+use ::blueprint::{Map, Name, Value};
+use diag::Severity;
+use python::{Flags, Key, Pattern};
+
+use super::codes::{CONSTRAINT_IGNORED, INVALID_CONSTRAINT, NOT_CHECKED_OFFLINE, UNKNOWN_CONSTRAINT};
+use super::{Custom, Kind, kind_of};
+use crate::codes::{NEWER_THAN_VERSION, VALUE_CONSTRAINT, VALUE_NOT_ALLOWED};
+use crate::hot::refusal::Refusal;
+use crate::hot::version::Version;
+
+/// A rule for values, and perhaps the words that take the place of its own.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// The rule.
+    pub rule: Rule,
+    /// What is said where it is broken.
+    pub description: Option<String>,
+}
+
+/// A rule for values.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// The least and the greatest number.
+    Range(Option<Value>, Option<Value>),
+    /// The least and the greatest count of characters, items or entries.
+    Length(Option<Value>, Option<Value>),
+    /// The number divided by the step has the offset as its rest.
+    Modulo(Value, Value),
+    /// The only values allowed, as they are written and by what equal ones share.
+    AllowedValues(Vec<Value>, HashSet<Key>),
+    /// A match at the beginning of the text ends at its end.
+    AllowedPattern(Name, Box<Pattern>),
+    /// A rule by name.
+    Custom(Name, Option<Custom>),
+}
+
+/// The kinds, in the order in which the first one counts.
+const KINDS: [&str; 6] = ["modulo", "range", "length", "allowed_values", "allowed_pattern", "custom_constraint"];
+
+/// A fault in the definition of a constraint.
+fn invalid(message: impl Into<String>, heat: impl Into<String>) -> Refusal {
+    Refusal::new(&INVALID_CONSTRAINT, message).heat(heat).class("InvalidSchemaError")
+}
+
+impl Constraint {
+    /// Reads a constraint: a map with one kind and perhaps a `description`. What is wrong goes to `found`.
+    pub fn parse(value: &Value, version: Version, found: &mut Vec<Refusal>) -> Option<Constraint> {
+        let Some(entries) = value.as_map() else {
+            let message = format!("a constraint must be a map, not {}", kind_of(value));
+            found.push(invalid(message, "Invalid parameter constraints, expected a mapping"));
+            return None;
+        };
+        if let Some(key) = entries.keys().find(|key| !KINDS.contains(&key.as_ref()) && key.as_ref() != "description") {
+            let words = format!("Invalid key '{key}' for parameter constraints");
+            let mut refusal = invalid(format!("there is no kind of constraint `{key}`"), words);
+            if let Some(nearest) = diag::nearest(key, KINDS) {
+                refusal = refusal.help(format!("did you mean `{nearest}`?"));
+            }
+            found.push(refusal.within(key.as_ref()));
+            return None;
+        }
+        let has_modulo = version >= Version::V2017_02_24;
+        let written: Vec<&str> = KINDS.into_iter().filter(|kind| entries.contains_key(kind)).collect();
+        let counts = written.iter().find(|kind| has_modulo || **kind != "modulo");
+        if !has_modulo && written.first() == Some(&"modulo") {
+            let severity = if counts.is_some() { Severity::Warning } else { Severity::Error };
+            let mut refusal = Refusal::new(&NEWER_THAN_VERSION, "the constraint `modulo` came with version 2017-02-24")
+                .graded(severity)
+                .help("use `heat_template_version: 2017-02-24` or later")
+                .within("modulo");
+            if counts.is_none() {
+                refusal = refusal.class("InvalidSchemaError").heat("No constraint expressed");
+            }
+            found.push(refusal);
+        }
+        let Some(kind) = counts else {
+            if written.is_empty() {
+                let refusal = invalid("the constraint has no kind", "No constraint expressed");
+                found.push(refusal.help(format!("add one of {}", KINDS.map(|kind| format!("`{kind}`")).join(", "))));
+            }
+            return None;
+        };
+        for other in written.iter().filter(|other| *other != kind && (has_modulo || **other != "modulo")) {
+            let message = format!("`{other}` does not count beside `{kind}`");
+            let refusal = Refusal::new(&CONSTRAINT_IGNORED, message).help("make it a constraint of its own");
+            found.push(refusal.within(*other));
+        }
+        let definition = entries.get(kind)?;
+        let description = entries.get("description").filter(|words| python::truth(words)).map(python::text);
+        match rule(kind, definition) {
+            Ok(rule) => Some(Constraint { rule, description }),
+            Err(refusal) => {
+                found.push(refusal.within(*kind));
+                None
+            }
+        }
+    }
+
+    /// Refuses the constraint for a kind of value that it is not for.
+    pub fn fits(&self, kind: Kind) -> Result<(), Refusal> {
+        let (name, key, fits) = match &self.rule {
+            Rule::Range(..) => ("Range", "range", matches!(kind, Kind::Number | Kind::Integer)),
+            Rule::Modulo(..) => ("Modulo", "modulo", matches!(kind, Kind::Number | Kind::Integer)),
+            Rule::Length(..) => ("Length", "length", matches!(kind, Kind::String | Kind::List | Kind::Map)),
+            Rule::AllowedValues(..) => ("AllowedValues", "allowed_values", !matches!(kind, Kind::Map | Kind::Any)),
+            Rule::AllowedPattern(..) => ("AllowedPattern", "allowed_pattern", kind == Kind::String),
+            Rule::Custom(..) => ("CustomConstraint", "custom_constraint", !matches!(kind, Kind::Map | Kind::Any)),
+        };
+        if fits {
+            return Ok(());
+        }
+        let ty = kind.parameter_name();
+        Err(invalid(format!("`{key}` is not for the type `{ty}`"), format!("{name} constraint invalid for {ty}"))
+            .within(key))
+    }
+
+    /// Whether it is a custom constraint.
+    pub fn is_custom(&self) -> bool {
+        matches!(self.rule, Rule::Custom(..))
+    }
+
+    /// Holds a value to the rule. A note comes back where only the cloud can tell.
+    pub fn check(&self, kind: Kind, value: &Value) -> Result<Option<Refusal>, Refusal> {
+        let (broken, code, message) = match &self.rule {
+            Rule::Range(min, max) => (out_of_range(value, min, max)?, &VALUE_CONSTRAINT, "the value is out of range"),
+            Rule::Length(min, max) => {
+                (wrong_length(kind, value, min, max)?, &VALUE_CONSTRAINT, "the length is out of range")
+            }
+            Rule::Modulo(step, offset) => {
+                (wrong_rest(value, step, offset)?, &VALUE_CONSTRAINT, "the value is not a multiple of the step")
+            }
+            Rule::AllowedValues(allowed, keys) => {
+                (not_allowed(kind, value, allowed, keys)?, &VALUE_NOT_ALLOWED, "the value is not an allowed one")
+            }
+            Rule::AllowedPattern(written, pattern) => {
+                (no_match(value, written, pattern)?, &VALUE_CONSTRAINT, "the value does not match the pattern")
+            }
+            Rule::Custom(name, None) => {
+                let words = format!("\"{}\" does not validate {name} (constraint not found)", python::text(value));
+                (Some(words), &UNKNOWN_CONSTRAINT, "the constraint is not known")
+            }
+            Rule::Custom(name, Some(custom)) => match custom.check(value) {
+                None => {
+                    let message = format!("whether the value is a {name} is only known to the cloud");
+                    return Ok(Some(Refusal::new(&NOT_CHECKED_OFFLINE, message)));
+                }
+                Some(result) => (result.err(), &VALUE_CONSTRAINT, "the value breaks its constraint"),
+            },
+        };
+        match broken {
+            None => Ok(None),
+            Some(words) => {
+                let words = self.description.clone().unwrap_or(words);
+                Err(Refusal::new(code, format!("{message}: {words}")).heat(words))
+            }
+        }
+    }
+}
+
+/// Reads the definition of a kind.
+fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
+    match kind {
+        "range" | "length" => {
+            let entries = keyed(definition, kind, ["min", "max"])?;
+            let (min, max) = (number(entries, "min")?, number(entries, "max")?);
+            if min.is_none() && max.is_none() {
+                let words = format!("A {kind} constraint must have a min value and/or a max value specified.");
+                return Err(invalid(format!("`{kind}` needs `min` or `max`"), words));
+            }
+            if kind == "range" {
+                return Ok(Rule::Range(min, max));
+            }
+            for (key, limit) in [("min", &min), ("max", &max)] {
+                if limit.as_ref().is_some_and(|limit| matches!(limit, Value::Float(_))) {
+                    let refusal = invalid("the limits of a length are integers", "min/max length must be integral");
+                    return Err(refusal.within(key));
+                }
+            }
+            Ok(Rule::Length(min, max))
+        }
+        "modulo" => modulo(keyed(definition, kind, ["step", "offset"])?),
+        "allowed_values" => match definition.bare() {
+            Value::List(allowed) => Ok(Rule::AllowedValues(allowed.to_vec(), allowed.iter().map(Key::of).collect())),
+            other => Err(invalid(
+                format!("`allowed_values` is a list, not {}", kind_of(other)),
+                "AllowedValues must be a list",
+            )),
+        },
+        "allowed_pattern" => match definition.bare() {
+            Value::Text(text) => match Pattern::new(text, Flags::default()) {
+                Ok(pattern) => Ok(Rule::AllowedPattern(text.clone(), pattern.into())),
+                Err(error) => {
+                    let message = format!("the pattern is no regular expression: {error}");
+                    Err(Refusal::new(&INVALID_CONSTRAINT, message).heat(error.to_string()).class("error"))
+                }
+            },
+            other => {
+                let message = format!("`allowed_pattern` is text, not {}", kind_of(other));
+                Err(invalid(message, "AllowedPattern must be a string"))
+            }
+        },
+        _ => {
+            let name = Name::from(python::text(definition));
+            let custom = Custom::of(&name);
+            Ok(Rule::Custom(name, custom))
+        }
+    }
+}
+
+/// The entries of a definition that has no other keys.
+fn keyed<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Result<&'a Map, Refusal> {
+    let Some(entries) = definition.as_map() else {
+        let words = format!("Invalid {kind} constraint, expected a mapping");
+        return Err(invalid(format!("`{kind}` is a map, not {}", kind_of(definition)), words));
+    };
+    match entries.keys().find(|key| !keys.contains(&key.as_ref())) {
+        None => Ok(entries),
+        Some(key) => {
+            let words = format!("Invalid key '{key}' for {kind} constraint");
+            let refusal = invalid(format!("`{kind}` has no key `{key}`"), words);
+            Err(refusal.help(format!("use `{}` and `{}`", keys[0], keys[1])).within(key.as_ref()))
+        }
+    }
+}
+
+/// A number of a definition, which may be written as text.
+fn number(entries: &Map, key: &str) -> Result<Option<Value>, Refusal> {
+    let Some(value) = entries.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
+    as_number(value).map(Some).map_err(|words| {
+        let refusal = Refusal::new(&INVALID_CONSTRAINT, format!("`{key}` must be a number, not {}", kind_of(value)));
+        refusal.heat(words).class("ValueError").within(key)
+    })
+}
+
+fn modulo(entries: &Map) -> Result<Rule, Refusal> {
+    let (step, offset) = (number(entries, "step")?, number(entries, "offset")?);
+    let (Some(step), Some(offset)) = (step, offset) else {
+        let words = "A modulo constraint must have a step value and an offset value specified.";
+        return Err(invalid("`modulo` needs `step` and `offset`", words));
+    };
+    let integral = |key: &str, value: &Value| {
+        let exact = python::integer(value).ok().filter(|exact| python::equal(exact, value));
+        exact
+            .and_then(|exact| python::exact(&exact))
+            .ok_or_else(|| invalid(format!("`{key}` must be an integer"), "step/offset must be integer").within(key))
+    };
+    let (whole_step, whole_offset) = (integral("step", &step)?, integral("offset", &offset)?);
+    let zero = python::BigInt::from(0);
+    if whole_step == zero {
+        return Err(invalid("`step` cannot be 0", "step cannot be 0.").within("step"));
+    }
+    if whole_offset.magnitude() >= whole_step.magnitude() {
+        let words = "offset must be smaller (by absolute value) than step.";
+        return Err(invalid("`offset` must be less than `step`, signs aside", words).within("offset"));
+    }
+    if (whole_step * whole_offset) < zero {
+        let words = "step and offset must be both positive or both negative.";
+        return Err(invalid("`step` and `offset` must have the same sign", words).within("offset"));
+    }
+    Ok(Rule::Modulo(step, offset))
+}
+
+/// A number as it is, or the integer or else the float that a text is. Else Python's words.
+pub(super) fn as_number(value: &Value) -> Result<Value, String> {
+    match value.bare() {
+        number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),
+        Value::Text(text) => python::number_of_text(text)
+            .ok_or_else(|| format!("could not convert string to float: {}", python::repr(value))),
+        other => python::integer(other),
+    }
+}
+
+fn outside(number: &Value, min: &Option<Value>, max: &Option<Value>) -> bool {
+    use std::cmp::Ordering::{Greater, Less};
+    let is = |limit: &Option<Value>, order| {
+        limit.as_ref().is_some_and(|limit| python::compare(number, limit) == Some(order))
+    };
+    is(min, Less) || is(max, Greater)
+}
+
+/// A limit as Python prints it.
+fn shown(limit: &Option<Value>) -> String {
+    limit.as_ref().map_or_else(|| "None".to_owned(), python::text)
+}
+
+/// Refuses what is no number.
+fn numeric(value: &Value) -> Result<Value, Refusal> {
+    as_number(value)
+        .map_err(|words| Refusal::new(&VALUE_CONSTRAINT, format!("{} is no number", kind_of(value))).heat(words))
+}
+
+fn out_of_range(value: &Value, min: &Option<Value>, max: &Option<Value>) -> Result<Option<String>, Refusal> {
+    let text = python::text(value);
+    let words = || format!("{text} is out of range (min: {}, max: {})", shown(min), shown(max));
+    Ok(outside(&numeric(value)?, min, max).then(words))
+}
+
+fn wrong_length(
+    kind: Kind,
+    value: &Value,
+    min: &Option<Value>,
+    max: &Option<Value>,
+) -> Result<Option<String>, Refusal> {
+    let length = match value.bare() {
+        Value::Text(text) => text.chars().count(),
+        Value::List(items) => items.len(),
+        Value::Map(entries) => entries.len(),
+        other if kind == Kind::String => python::text(other).chars().count(),
+        other => {
+            let words = format!("object of type '{}' has no len()", python::type_name(other));
+            return Err(Refusal::new(&VALUE_CONSTRAINT, format!("{} has no length", kind_of(other))).heat(words));
+        }
+    };
+    let words = || format!("length ({length}) is out of range (min: {}, max: {})", shown(min), shown(max));
+    Ok(outside(&Value::Int(length as i64), min, max).then(words))
+}
+
+fn wrong_rest(value: &Value, step: &Value, offset: &Value) -> Result<Option<String>, Refusal> {
+    let rest = python::modulo(&numeric(value)?, step);
+    let words = || {
+        let (value, step, offset) = (python::text(value), python::text(step), python::text(offset));
+        format!("{value} is not a multiple of {step} with an offset of {offset}")
+    };
+    Ok((!rest.is_some_and(|rest| python::equal(&rest, offset))).then(words))
+}
+
+fn not_allowed(kind: Kind, value: &Value, allowed: &[Value], keys: &HashSet<Key>) -> Result<Option<String>, Refusal> {
+    let found = match value.bare() {
+        Value::List(items) => items.iter().all(|item| keys.contains(&Key::of(item))),
+        _ => {
+            let wanted = typed(kind, value)?;
+            let mut found = false;
+            for one in allowed {
+                found |= python::equal(&typed(kind, one)?, &wanted);
+            }
+            found
+        }
+    };
+    let words = || {
+        let allowed: Vec<String> = allowed.iter().map(python::json_in_order).collect();
+        format!("{} is not an allowed value [{}]", python::json_in_order(value), allowed.join(", "))
+    };
+    Ok((!found).then(words))
+}
+
+/// A value as its type has it.
+fn typed(kind: Kind, value: &Value) -> Result<Value, Refusal> {
+    let refused = |_| {
+        let words =
+            format!("Value \"{}\" is invalid for data type \"{}\".", python::text(value), kind.parameter_name());
+        Refusal::new(&VALUE_NOT_ALLOWED, format!("{} is not of the type {}", kind_of(value), kind.parameter_name()))
+            .heat(words)
+    };
+    match kind {
+        Kind::Number => as_number(value).map_err(refused),
+        Kind::Integer => match as_number(value) {
+            Ok(Value::Float(_)) => Err(refused(String::new())),
+            other => other.map_err(refused),
+        },
+        Kind::String => Ok(Value::from(python::text(value))),
+        Kind::Boolean => super::convert::boolean(value).map(Value::Bool).map_err(refused),
+        Kind::List | Kind::Map | Kind::Any => Ok(value.clone()),
+    }
+}
+
+fn no_match(value: &Value, written: &str, pattern: &Pattern) -> Result<Option<String>, Refusal> {
+    let text = python::text(value);
+    match pattern.covers(&text) {
+        Ok(true) => Ok(None),
+        Ok(false) => Ok(Some(format!("\"{text}\" does not match pattern \"{written}\""))),
+        Err(error) => Err(Refusal::new(&VALUE_CONSTRAINT, error.to_string())),
+    }
+}

@@ -1,0 +1,241 @@
+//! From what is given to what functions see (reference, 4.2), and what a parent hands to a child (8.1).
+
+use ::blueprint::{Unknown, Value};
+
+use super::codes::{IMMUTABLE_CHANGED, INVALID_DEFAULT};
+use super::constraint::as_number;
+use super::{Kind, Schema, kind_of, property};
+use crate::codes::{MISSING_VARIABLE, UNPARSABLE_VALUE};
+use crate::hot::refusal::Refusal;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum From {
+    Given,
+    /// The schema's own default.
+    Default,
+}
+
+impl Schema {
+    /// What functions see of a parameter: of the given value unless that is null, else of the one from `parameter_defaults`, else of
+    /// its default. Every rule that the value breaks goes to `found`, and notes on what cannot be checked here; there is no
+    /// value then.
+    pub fn value(
+        &self,
+        name: &str,
+        given: Option<&Value>,
+        default: Option<&Value>,
+        found: &mut Vec<Refusal>,
+    ) -> Option<Value> {
+        let there = |value: &&Value| !value.is_null();
+        let value = match given.filter(there).or(default.filter(there)) {
+            Some(value) => (value, From::Given),
+            None => match &self.default {
+                Some(value) => (value, From::Default),
+                None => {
+                    let words = format!("The Parameter ({name}) was not provided.");
+                    let refusal = Refusal::new(&MISSING_VARIABLE, format!("no value is given for `{name}`"));
+                    found.push(refusal.heat(words).class("UserParameterMissing"));
+                    return None;
+                }
+            },
+        };
+        let (value, from) = value;
+        self.accept(value, &|words| format!("Parameter '{name}' is invalid: {words}"), from, found)
+    }
+
+    /// Converts a value and holds it to the constraints.
+    fn accept(
+        &self,
+        value: &Value,
+        words: &dyn Fn(&str) -> String,
+        from: From,
+        found: &mut Vec<Refusal>,
+    ) -> Option<Value> {
+        let (bare, secret) = value.exposed();
+        let hidden = secret || self.hidden || bare.has_secret();
+        let revealed = bare.revealed();
+        let told = |mut refusal: Refusal| {
+            refusal.heat = refusal.heat.map(|heat| words(&heat));
+            if from == From::Default && refusal.severity == diag::Severity::Error {
+                refusal.code = &INVALID_DEFAULT;
+            }
+            if hidden && refusal.severity == diag::Severity::Error {
+                // Both may show the value.
+                refusal.heat = None;
+                refusal.message = "the value of a hidden parameter does not fit".to_owned();
+            }
+            refusal
+        };
+        let (checked, seen) = match self.convert(&revealed) {
+            Ok(converted) => converted,
+            Err(refusal) => {
+                found.push(told(refusal));
+                return None;
+            }
+        };
+        let mut broken = false;
+        if !checked.has_unknown() {
+            for constraint in &self.constraints {
+                match constraint.check(self.kind, &checked) {
+                    Ok(note) => found.extend(note.map(told)),
+                    Err(refusal) => {
+                        found.push(told(refusal));
+                        broken = true;
+                    }
+                }
+            }
+        }
+        (!broken).then(|| seen.tainted(hidden))
+    }
+
+    /// The value that constraints look at, and the one that functions see.
+    fn convert(&self, value: &Value) -> Result<(Value, Value), Refusal> {
+        if let Value::Unknown(_) = value {
+            return Ok((value.clone(), value.clone()));
+        }
+        let refused = |message: String, words: String| Refusal::new(&UNPARSABLE_VALUE, message).heat(words);
+        match self.kind {
+            Kind::String | Kind::Any if value.has_unknown() => {
+                let unknown = unknown_of(value);
+                Ok((unknown.clone(), unknown))
+            }
+            Kind::String => Ok((value.clone(), Value::from(python::text(value)))),
+            Kind::Any => Ok((value.clone(), value.clone())),
+            Kind::Number | Kind::Integer => {
+                let number = as_number(value)
+                    .map_err(|words| refused(format!("a number is needed, not {}", kind_or_text(value)), words))?;
+                Ok((value.clone(), number))
+            }
+            Kind::Boolean => {
+                let boolean = boolean(value)
+                    .map_err(|words| refused(format!("a boolean is needed, not {}", kind_or_text(value)), words))?;
+                Ok((value.clone(), Value::Bool(boolean)))
+            }
+            Kind::List => {
+                let list = list(value).map_err(|words| {
+                    refused(format!("a comma-delimited list is needed, not {}", kind_of(value)), words)
+                })?;
+                Ok((list.clone(), list))
+            }
+            Kind::Map => {
+                let parsed = match value {
+                    Value::Text(text) if text.is_empty() => value.clone(),
+                    Value::Text(text) => python::parse_json(text).map_err(|error| {
+                        let words = format!("Value must be valid JSON: {error}");
+                        refused(format!("the text is no JSON: {error}"), words)
+                    })?,
+                    other => other.clone(),
+                };
+                Ok((parsed.clone(), parsed))
+            }
+        }
+    }
+}
+
+/// A text as it is, of anything else its kind.
+fn kind_or_text(value: &Value) -> String {
+    match value {
+        Value::Text(text) if text.chars().count() <= 40 => format!("`{text}`"),
+        other => kind_of(other).to_owned(),
+    }
+}
+
+fn unknown_of(value: &Value) -> Value {
+    let mut waits_for = Vec::new();
+    value.waits_for(&mut waits_for);
+    Value::Unknown(Unknown { ty: None, waits_for }.into())
+}
+
+const TRUE: [&str; 6] = ["1", "t", "true", "on", "y", "yes"];
+const FALSE: [&str; 6] = ["0", "f", "false", "off", "n", "no"];
+
+/// The boolean that a value is taken for. Else Heat's words.
+pub(super) fn boolean(value: &Value) -> Result<bool, String> {
+    if let Value::Bool(value) = value.bare() {
+        return Ok(*value);
+    }
+    let text = python::text(value);
+    let lowered = python::trim(&text).to_lowercase();
+    if TRUE.contains(&lowered.as_str()) {
+        return Ok(true);
+    }
+    if FALSE.contains(&lowered.as_str()) {
+        return Ok(false);
+    }
+    Err(format!(
+        "Unrecognized value '{text}', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"
+    ))
+}
+
+/// The texts of a list, or the parts of a text between commas. Else Heat's words.
+fn list(value: &Value) -> Result<Value, String> {
+    match value {
+        Value::List(items) => Ok(Value::list(
+            items.iter().map(
+                |item| {
+                    if item.has_unknown() { unknown_of(item) } else { Value::from(python::text(item)) }
+                },
+            ),
+        )),
+        Value::Text(text) if text.is_empty() => Ok(Value::list([])),
+        Value::Text(text) => Ok(Value::list(text.split(',').map(Value::from))),
+        other => Err(format!(
+            "Value must be a comma-delimited list string: '{}' object has no attribute 'split'",
+            python::type_name(other)
+        )),
+    }
+}
+
+/// What a child's parameter becomes of a property that its parent hands it: converted as a property first, then as the
+/// parameter. A null that is written is the kind's empty value, not the child's default.
+pub fn handed(schema: &Schema, value: &Value, found: &mut Vec<Refusal>) -> Option<Value> {
+    let (bare, secret) = value.exposed();
+    if let Value::Unknown(_) = bare {
+        return Some(value.clone());
+    }
+    let bare = bare.revealed();
+    let secret = secret || value.has_secret();
+    let coerced = match (schema.kind, &bare) {
+        (Kind::List, Value::Text(_)) | (Kind::Map, Value::Text(_) | Value::List(_)) => Ok(bare),
+        (kind, _) => property(kind, &bare, None),
+    };
+    let given = match coerced {
+        Ok(Value::List(items)) if schema.kind == Kind::List => flattened(&items),
+        Ok(value) => value,
+        Err(refusal) => {
+            found.push(refusal);
+            return None;
+        }
+    };
+    schema.accept(&given.tainted(secret), &str::to_owned, From::Given, found)
+}
+
+/// A list as the text of a comma-delimited one; a list with unknown items stays a list.
+fn flattened(items: &[Value]) -> Value {
+    if items.iter().any(Value::has_unknown) {
+        return Value::list(items.iter().cloned());
+    }
+    let mut parts = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        match item {
+            Value::Map(entries) => {
+                parts.extend(entries.iter().map(|(key, value)| format!(".member.{at}.{key}={}", python::text(value))));
+            }
+            Value::Null => parts.push(String::new()),
+            other => parts.push(python::text(other)),
+        }
+    }
+    Value::from(parts.join(","))
+}
+
+/// Refuses another value for a parameter that may not change.
+pub fn unchanged(schema: &Schema, name: &str, old: &Value, new: &Value) -> Result<(), Refusal> {
+    if !schema.immutable || python::equal(old, new) {
+        return Ok(());
+    }
+    let words = format!("The following parameters are immutable and may not be updated: {name}");
+    Err(Refusal::new(&IMMUTABLE_CHANGED, format!("the parameter `{name}` may not change"))
+        .heat(words)
+        .class("ImmutableParameterModified"))
+}

@@ -1,0 +1,66 @@
+//! Values of properties (reference, 9.3): converted less freely than those of parameters.
+
+use ::blueprint::Value;
+use expr::codes::TYPE_MISMATCH;
+
+use super::constraint::as_number;
+use super::{Kind, kind_of};
+use crate::hot::refusal::Refusal;
+
+/// A value as a property of a kind takes it; for null the default, or else the kind's empty value. What lies in lists and maps is
+/// not looked at.
+pub fn property(kind: Kind, value: &Value, default: Option<&Value>) -> Result<Value, Refusal> {
+    let (value, secret) = value.exposed();
+    if let Value::Unknown(_) = value {
+        return Ok(value.clone().tainted(secret));
+    }
+    if let (Value::Null, kind) = (value, kind)
+        && kind != Kind::Any
+    {
+        return Ok(default.filter(|value| !value.is_null()).cloned().unwrap_or_else(|| empty(kind)).tainted(secret));
+    }
+    let refused = |wanted: &str, words: String| {
+        let message = format!("{wanted} is needed here, not {}", kind_of(value));
+        Refusal::new(&TYPE_MISMATCH, message).heat(words)
+    };
+    let taken = match (kind, value) {
+        (Kind::Any, _) | (Kind::String, Value::Text(_)) => value.clone(),
+        (Kind::String, Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => Value::from(python::text(value)),
+        (Kind::String, _) => {
+            return Err(refused("text", format!("Value must be a string; got {}", python::repr(value))));
+        }
+        (Kind::Integer, Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Bool(_)) => {
+            python::integer(value).map_err(|words| refused("an integer", words))?
+        }
+        (Kind::Integer, Value::Text(text)) => python::integer_of_text(text)
+            .ok_or_else(|| refused("an integer", format!("Value '{text}' is not an integer")))?,
+        (Kind::Integer, _) => return Err(refused("an integer", python::integer(value).err().unwrap_or_default())),
+        (Kind::Number, _) => as_number(value).map_err(|words| refused("a number", words))?,
+        (Kind::Boolean, Value::Bool(_)) => value.clone(),
+        (Kind::Boolean, _) => {
+            let text = python::text(value);
+            let lowered = if matches!(value, Value::Text(_)) { text.to_lowercase() } else { text };
+            match (value, lowered.as_str()) {
+                (Value::Text(_), "true") => Value::Bool(true),
+                (Value::Text(_), "false") => Value::Bool(false),
+                _ => return Err(refused("true or false", format!("\"{lowered}\" is not a valid boolean"))),
+            }
+        }
+        (Kind::List, Value::List(_)) | (Kind::Map, Value::Map(_)) => value.clone(),
+        (Kind::List, _) => return Err(refused("a list", format!("\"{}\" is not a list", python::repr(value)))),
+        (Kind::Map, _) => return Err(refused("a map", format!("\"{}\" is not a map", python::text(value)))),
+    };
+    Ok(taken.tainted(secret))
+}
+
+/// What null is for a kind that has no default.
+fn empty(kind: Kind) -> Value {
+    match kind {
+        Kind::String => Value::from(""),
+        Kind::Number | Kind::Integer => Value::Int(0),
+        Kind::Boolean => Value::Bool(false),
+        Kind::List => Value::list([]),
+        Kind::Map => Value::Map(std::sync::Arc::default()),
+        Kind::Any => Value::Null,
+    }
+}
