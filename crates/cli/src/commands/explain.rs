@@ -16,6 +16,7 @@ fn codes() -> Vec<&'static Code> {
         dialects::codes::CODES,
         dialects::hot::CODES,
         dialects::hot::functions::codes::CODES,
+        dialects::hot::parameters::codes::CODES,
         expr::codes::CODES,
         provider::codes::CODES,
     ];

@@ -7,7 +7,7 @@ use diag::{Code, Diagnostic, Diagnostics, Span};
 use expr::Step;
 use expr::codes::TYPE_MISMATCH;
 
-use crate::codes::{MISSING_SPEC_FIELD, MISSING_VARIABLE, UNKNOWN_RESOURCE, UNKNOWN_SPEC_FIELD};
+use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_RESOURCE, UNKNOWN_SPEC_FIELD};
 use crate::{Conventions, Given, SpecAt};
 
 /// Python's and Heat's ways.
@@ -15,39 +15,18 @@ pub(super) struct HotConventions;
 
 impl Conventions for HotConventions {
     fn input(&self, name: &Name, input: &Input, given: Option<Given<'_>>, found: &mut Diagnostics) -> Option<Value> {
-        let given = match given {
-            Some(Given::Typed(value)) if !value.is_null() => value.clone(),
-            Some(Given::Text(text)) => Value::text(text),
-            _ => match &input.default {
-                Some(default) => default.item.clone(),
-                None => {
-                    found.push(
-                        MISSING_VARIABLE
-                            .new(format!("no value is given for `{name}`"))
-                            .label(input.span, "has no default")
-                            .help(format!("give one with `--var {name}=..`, or in a file with `-e`"))
-                            .words(format!("UserParameterMissing: The Parameter ({name}) was not provided.")),
-                    );
-                    return None;
-                }
-            },
-        };
-        Some(given.tainted(input.secret))
+        super::inputs::value(name, input, given, found)
     }
 
     fn handed(
         &self,
-        _name: &Name,
+        name: &Name,
         input: &Input,
         given: Option<&Value>,
-        _place: Span,
-        _found: &mut Diagnostics,
+        place: Span,
+        found: &mut Diagnostics,
     ) -> Option<Value> {
-        let value = match given {
-            Some(value) => value.clone(),
-            None => input.default.as_ref().map(|default| default.item.clone())?,
-        };
-        Some(value.tainted(input.secret))
+        super::inputs::handed(name, input, given, place, found)
     }
 
     fn spec(&self, value: &Value, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Value {

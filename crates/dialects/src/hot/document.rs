@@ -280,23 +280,11 @@ impl Lowering<'_> {
     /// One parameter.
     fn input(&mut self, pair: &Pair<'_>) -> Option<Input> {
         let rules = self.reader.value(pair.value);
-        let name = &pair.key.item;
-        if rules.as_map().is_none() {
-            let words = format!("InvalidSchemaError: Invalid parameter ({name}), expected a mapping");
-            self.wrong_shape("a parameter", "a map", pair.value, words);
-            return None;
-        }
-        if rules.get("type").is_none() {
-            let diagnostic = MISSING_FIELD
-                .new(format!("the parameter `{name}` has no type"))
-                .label(pair.key.span, "`type` must stand in this")
-                .words(format!("InvalidSchemaError: Missing parameter type for parameter: {name}"));
-            self.report(diagnostic);
-        }
+        let schema = super::inputs::schema(pair, &rules, self.version, &mut self.reader.found);
+        rules.as_map()?;
         let default = rules.get("default").filter(|value| !value.is_null()).cloned();
         let default_span = pair.value.get("default").map_or(pair.key.span, place);
-        let secret = matches!(rules.get("hidden"), Some(Value::Bool(true)))
-            || rules.get("hidden").and_then(Value::as_text).is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        let secret = schema.is_some_and(|schema| schema.hidden);
         Some(Input {
             span: pair.key.span,
             ty: Type::Any,

@@ -18,6 +18,7 @@ mod conventions;
 mod document;
 pub mod functions;
 mod groups;
+mod inputs;
 mod lowering;
 mod native;
 mod outputs;

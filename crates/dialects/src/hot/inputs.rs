@@ -1,0 +1,119 @@
+//! Parameters as inputs: their schemas are judged where they are written, their values where they are given.
+
+use ::blueprint::{Input, Name, Value};
+use diag::{Diagnostics, Severity, Span};
+use expr::Step;
+use syntax::Node;
+
+use super::parameters::{Schema, codes, handed as handed_down};
+use super::read::{Pair, place};
+use super::refusal::Refusal;
+use super::version::Version;
+use crate::Given;
+use crate::codes::{MISSING_FIELD, MISSING_SPEC_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
+
+/// The schema that is written under a parameter's name, all that is wrong with it reported.
+pub(super) fn schema(pair: &Pair<'_>, written: &Value, version: Version, found: &mut Diagnostics) -> Option<Schema> {
+    let mut refusals = Vec::new();
+    let schema = Schema::parse(&pair.key.item, written, version, &mut refusals);
+    for refusal in refusals {
+        found.push(refusal.at(placed(pair, &refusal)));
+    }
+    schema
+}
+
+/// Where a schema is at fault: at a key that is wrong, at a value that is, at the name where something is missing.
+fn placed(pair: &Pair<'_>, refusal: &Refusal) -> Span {
+    if refusal.code.name == MISSING_FIELD.name {
+        return pair.key.span;
+    }
+    let of_keys = [&UNKNOWN_KEY, &NEWER_THAN_VERSION, &codes::CONSTRAINT_IGNORED];
+    let at_key = of_keys.iter().any(|code| code.name == refusal.code.name);
+    within(pair.value, &refusal.path, at_key)
+}
+
+/// The place to which a path leads, as far as it does.
+fn within(node: &Node, path: &[Step], at_key: bool) -> Span {
+    let Some((step, rest)) = path.split_first() else { return place(node) };
+    let next = match step {
+        Step::Key(key) => match node.entry(key) {
+            Some(entry) if rest.is_empty() && at_key => return place(&entry.key),
+            entry => entry.map(|entry| &entry.value),
+        },
+        Step::Index(at) => node.as_list().and_then(|items| items.get(*at)),
+    };
+    next.map_or_else(|| place(node), |next| within(next, rest, at_key))
+}
+
+/// The schema of an input, what is wrong with it being told already.
+fn schema_of(name: &str, input: &Input) -> Option<Schema> {
+    Schema::parse(name, &input.rules, Version::V2021_04_16, &mut Vec::new())
+}
+
+/// What takes the place of the schema's own default: `parameter_defaults`.
+fn other_default<'i>(schema: &Schema, input: &'i Input) -> Option<&'i Value> {
+    let default = input.default.as_ref().map(|default| &default.item);
+    default.filter(|default| schema.default.as_ref() != Some(*default))
+}
+
+/// The value of an input of the root; none where it is in error, which is reported.
+pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found: &mut Diagnostics) -> Option<Value> {
+    let given = match given {
+        Some(Given::Typed(value)) => Some(value.clone()),
+        Some(Given::Text(text)) => Some(Value::text(text)),
+        None => None,
+    };
+    let Some(schema) = schema_of(name, input) else {
+        // Nobody knows its type, which is reported where it is written.
+        let default = input.default.as_ref().map(|default| default.item.clone());
+        return given.or(default).map(|value| value.tainted(input.secret));
+    };
+    let mut refusals = Vec::new();
+    let value = schema.value(name, given.as_ref(), other_default(&schema, input), &mut refusals);
+    for refusal in refusals {
+        let of_default = refusal.code.name == codes::INVALID_DEFAULT.name;
+        let default = input.default.as_ref().filter(|_| of_default).map(|default| default.span);
+        found.push(told(name, refusal).at(default.unwrap_or(input.span)));
+    }
+    value.map(|value| value.tainted(input.secret))
+}
+
+/// The refusal with the parameter's name in its message.
+fn told(name: &str, mut refusal: Refusal) -> Refusal {
+    if refusal.severity == Severity::Error && !refusal.message.contains(&format!("`{name}`")) {
+        refusal.message = format!("the value of `{name}` does not fit: {}", refusal.message);
+    } else if refusal.help.is_none() && refusal.severity == Severity::Error {
+        refusal.help = Some(format!("give one with `--var {name}=..`, or in a file with `-e`"));
+    }
+    refusal
+}
+
+/// The value of an input of a child, from what its parent hands it at `place`; none where it is in error, which is reported.
+pub(super) fn handed(
+    name: &Name,
+    input: &Input,
+    given: Option<&Value>,
+    place: Span,
+    found: &mut Diagnostics,
+) -> Option<Value> {
+    let Some(schema) = schema_of(name, input) else {
+        let default = input.default.as_ref().map(|default| &default.item);
+        return given.or(default).cloned().map(|value| value.tainted(input.secret));
+    };
+    let mut refusals = Vec::new();
+    let default = other_default(&schema, input);
+    let value = match given {
+        Some(given) => handed_down(&schema, given, &mut refusals),
+        None if input.default.is_none() && default.is_none() => {
+            let words = format!("Property error: Property {name} not assigned");
+            let refusal = Refusal::new(&MISSING_SPEC_FIELD, format!("the required property `{name}` is missing"));
+            refusals.push(refusal.heat(words).help(format!("add `{name}`")));
+            None
+        }
+        None => schema.value(name, None, default, &mut refusals),
+    };
+    for refusal in refusals {
+        found.push(told(name, refusal).at(place));
+    }
+    value.map(|value| value.tainted(input.secret))
+}
