@@ -345,7 +345,13 @@ impl Document {
 
     /// Reads the document again now that all inputs are given, if where its children are depends on them. What was found
     /// and had not been found before stays in `found`.
-    pub(crate) async fn complete(self, given: &Given, also: impl Fn(&str) -> bool) -> Document {
+    pub(crate) async fn complete(
+        self,
+        given: &Given,
+        around: &Surroundings,
+        before: &Snapshot,
+        also: impl Fn(&str) -> bool,
+    ) -> Document {
         if !self.documents.as_ref().is_some_and(|documents| documents.is_open()) {
             return Document { found: Diagnostics::new(), ..self };
         }
@@ -356,7 +362,7 @@ impl Document {
         let said: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
         let kept = self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default();
         let offer = self.registry.offer.clone();
-        let known = Known { given: Some(given), complete: true, kept: Some(&kept), ..Known::NOTHING };
+        let known = Known { given: Some(given), complete: true, kept: Some(&kept), around, before: Some(before) };
         let mut document = Document::check(self.source, &offer, &known, also).await;
         let files = &document.files;
         document.found.retain(|it| !said.contains(&place(files, it)));

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use dialects::Surroundings;
 use diag::Diagnostics;
 use engine::shell::Shell;
 use engine::{Options, Staged, plan_file};
@@ -82,8 +83,10 @@ pub(crate) async fn ready_with(
 ) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
     let store = setup.store(false);
+    let around = Surroundings::default();
+    let known = Known { around: &around, ..Known::NOTHING };
     // The state is read by a thread of its own: it is asked first, and read while the document is checked.
-    let checking = Document::check(source, &setup.global.offer, &Known::NOTHING, |_| false);
+    let checking = Document::check(source, &setup.global.offer, &known, |_| false);
     let (loaded, mut document) = futures::join!(store.load(&instance), checking);
     drop(store);
     raise_warnings(setup.global.strict, &mut document.found);
@@ -101,7 +104,7 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     // Types that only the state knows have providers too.
-    let mut document = with_recorded(document, &snapshot, &Known::NOTHING).await;
+    let mut document = with_recorded(document, &snapshot, &known).await;
     let Some(checked) = document.checked.clone() else { return Ok(Err(Exit::Unusable)) };
     let mut found = look(&mut document);
     let (options, keeps_inputs) = planning.unwrap_or_default();
@@ -116,7 +119,9 @@ pub(crate) async fn ready_with(
     }
     inputs::ask(&checked, &mut values, &report.terminal)?;
     let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
-    let mut document = document.complete(&values, |namespace| recorded.iter().any(|it| it == namespace)).await;
+    let mut document = document
+        .complete(&values, &around, &snapshot, |namespace| recorded.iter().any(|it| it == namespace))
+        .await;
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {

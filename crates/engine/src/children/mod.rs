@@ -474,7 +474,8 @@ impl Reader<'_> {
                 },
             )
         };
-        if !expanded.memory.is_null() {
+        // What is made from unknown inputs is not what will be.
+        if self.reading.complete && !expanded.memory.is_null() {
             self.frozen.groups.insert(key, expanded.memory);
         }
         let above = self.text_of(place);
