@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use dialects::Surroundings;
 use diag::Diagnostics;
+use dialects::Surroundings;
 use engine::shell::Shell;
 use engine::{Options, Staged, plan_file};
 use provider::Catalogs;
@@ -119,9 +119,8 @@ pub(crate) async fn ready_with(
     }
     inputs::ask(&checked, &mut values, &report.terminal)?;
     let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
-    let mut document = document
-        .complete(&values, &around, &snapshot, |namespace| recorded.iter().any(|it| it == namespace))
-        .await;
+    let mut document =
+        document.complete(&values, &around, &snapshot, |namespace| recorded.iter().any(|it| it == namespace)).await;
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {

@@ -167,6 +167,12 @@ impl Lowering<'_> {
             diagnostic.help.extend(refusal.help);
             return self.fail(diagnostic, span);
         }
+        if pair.key.item.as_ref() == "yaql" && super::yaql::draws(&argument) {
+            let seed = call("uuid", span, Vec::new(), span);
+            let now = call("datetime", span, vec![Expr::literal(Value::text("unix"), span)], span);
+            let version = Expr::literal(Value::Int(self.version.number()), span);
+            return call("yaql", pair.key.span, vec![argument, version, seed, now], span);
+        }
         self.call(&pair.key.item, pair.key.span, argument, span)
     }
 

@@ -11,4 +11,10 @@ diag::codes! {
     CONDITION_CYCLE = Error "condition-cycle": "conditions need each other";
     INVALID_DELETION_POLICY = Error "invalid-deletion-policy": "no such deletion policy, or not for this type";
     GROUPED_TWICE = Error "grouped-twice": "a parameter stands in two groups";
+    YAQL_LEXICAL = Error "yaql-lexical": "a character that begins nothing in yaql";
+    YAQL_SYNTAX = Error "yaql-syntax": "a yaql expression that does not follow the grammar";
+    YAQL_UNKNOWN_FUNCTION = Error "yaql-unknown-function": "yaql has no such function";
+    YAQL_NO_MATCH = Error "yaql-no-match": "a yaql function does not take these arguments";
+    YAQL_LIMIT = Error "yaql-limit": "a yaql expression goes beyond its limits";
+    YAQL_FAILED = Error "yaql-failed": "a yaql expression gives no value";
 }

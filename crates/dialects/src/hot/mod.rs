@@ -29,6 +29,7 @@ mod resources;
 mod scalar;
 mod shape;
 pub mod version;
+mod yaql;
 
 use ::blueprint::Wanted;
 use expr::FunctionTable;

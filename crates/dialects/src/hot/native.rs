@@ -10,14 +10,20 @@ use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Retur
 
 use super::functions::{Function, Parts, function, functions, paths};
 use super::version::Version;
+use super::yaql::Yaql;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
 /// Adds the functions of the dialect to a table of all.
 pub fn insert_functions(table: &mut FunctionTable) {
     let mut own = FunctionTable::new().keeping_null();
-    if let Some(file) = table.get("file") {
-        let _ = own.insert(file.clone());
+    // What asks the world is asked as in the native dialect.
+    for name in ["file", "uuid", "datetime"] {
+        if let Some(asks) = table.get(name) {
+            let _ = own.insert(asks.clone());
+        }
     }
+    let yaql = "An expression in the language yaql, over data: `{expression, data}`.";
+    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::default())));
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
         let _ = own.insert(definition(name, "Made by the lowering of templates.", native));
@@ -50,6 +56,9 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
 
 /// Whether the argument of a function has the right form, as far as that is written out.
 pub(super) fn form(name: &str, argument: &Expr, version: Version) -> Result<(), Refusal> {
+    if name == "yaql" {
+        return super::yaql::form(&sketch(argument));
+    }
     let Some(function) = function(name) else { return Ok(()) };
     (function.form)(&sketch(argument), version).map_err(Refusal::from)
 }

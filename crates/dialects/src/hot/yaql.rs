@@ -1,0 +1,169 @@
+//! The function `yaql`: an expression over data (reference, section 13).
+//!
+//! An expression is compiled once for each text. Time and chance are drawn by the engine, once for each call, and remembered (D15).
+
+use std::sync::{Mutex, PoisonError};
+
+use ::blueprint::{Expr, IndexMap, Name, Value};
+use diag::Code;
+use expr::codes::ARGUMENT_TYPE;
+use expr::{Native, Refusal, Step};
+use yaql::{Draw, Drawing, Failure, FailureKind, Limits, Program, Site, Stop};
+
+use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
+
+/// So many expressions are kept compiled.
+const MOST_KEPT: usize = 4096;
+
+/// `yaql` as the evaluator calls it: argument, version, and where something is drawn a text that nobody else has and the time.
+#[derive(Debug, Default)]
+pub(super) struct Yaql {
+    compiled: Mutex<IndexMap<Name, Result<Program, Failure>>>,
+}
+
+impl Yaql {
+    fn program(&self, text: &Name) -> Result<Program, Failure> {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = compiled.get(text) {
+            return known.clone();
+        }
+        let program = Program::compile(text);
+        if compiled.len() < MOST_KEPT {
+            compiled.insert(text.clone(), program.clone());
+        }
+        program
+    }
+}
+
+impl Native for Yaql {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        let argument = arguments.first().unwrap_or(&Value::Null);
+        form(argument)?;
+        let expression = match argument.get("expression") {
+            Some(Value::Text(text)) => text.clone(),
+            _ => return Err(no_expression()),
+        };
+        let program = self.program(&expression).map_err(|failure| refusal(&failure, true))?;
+        let data = argument.get("data").cloned().unwrap_or_else(super::native::empty_map);
+        let mut drawing = Drawn {
+            seed: arguments.get(2).and_then(Value::as_text).unwrap_or_default().to_owned(),
+            now: arguments.get(3).and_then(Value::as_text).and_then(|text| text.parse().ok()),
+        };
+        match program.evaluate(&Value::map([("data", data)]), &Limits::default(), &mut drawing) {
+            Ok(value) => Ok(value),
+            Err(Stop::Failed(failure)) => Err(refusal(&failure, false)),
+            Err(Stop::Ask(_)) => Err(Refusal {
+                code: &YAQL_FAILED,
+                message: "the expression draws something that is not drawn in this place".into(),
+                path: vec![Step::Index(0), Step::Key("expression".into())],
+                help: Some("write the expression out, so that it can be seen that it draws".into()),
+                words: None,
+            }),
+        }
+    }
+
+    fn opens(&self, _arguments: &[Value]) -> bool {
+        false
+    }
+}
+
+/// Draws from a text that nobody else has.
+struct Drawn {
+    seed: String,
+    now: Option<i64>,
+}
+
+impl Drawing for Drawn {
+    fn drawn(&mut self, site: Site, what: Draw) -> Option<Value> {
+        match what {
+            Draw::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
+            Draw::Random if self.seed.is_empty() => None,
+            Draw::Random => {
+                let digest = super::native::digest(&format!("{} {} {}", self.seed, site.call, site.turn), &[]);
+                let bits = digest[..8].iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+                // 53 bits are what a float holds between 0 and 1.
+                Some(Value::Float((bits >> 11) as f64 / (1_u64 << 53) as f64))
+            }
+        }
+    }
+}
+
+/// Whether the argument is one, as far as it is written out; an expression that is written out is compiled.
+pub(super) fn form(argument: &Value) -> Result<(), Refusal> {
+    if argument.is_unknown() {
+        return Ok(());
+    }
+    let Some(entries) = argument.as_map() else {
+        return Err(wrong(
+            Vec::new(),
+            "`yaql` takes a map of an expression and data",
+            "Arguments to \"yaql\" must be a map.",
+        ));
+    };
+    if let Some(other) = entries.keys().find(|key| !matches!(key.as_ref(), "expression" | "data")) {
+        let words = "\"yaql\" syntax should be yaql: expression: <expression> data: <data>";
+        let path = vec![Step::Key(other.clone())];
+        return Err(wrong(path, &format!("`yaql` takes no `{other}`"), words));
+    }
+    match entries.get("expression") {
+        None => {
+            let words = "\"yaql\" syntax should be yaql: expression: <expression> data: <data>";
+            Err(wrong(Vec::new(), "`yaql` needs an expression", words))
+        }
+        Some(Value::Unknown(_)) => Ok(()),
+        Some(value) => match value.as_text() {
+            Some(text) => Program::compile(text).map(|_| ()).map_err(|failure| refusal(&failure, true)),
+            None => Err(no_expression()),
+        },
+    }
+}
+
+/// Whether the expression of an argument draws something, as far as can be seen.
+pub(super) fn draws(argument: &Expr) -> bool {
+    match super::native::sketch(argument).get("expression") {
+        Some(value) => {
+            value.as_text().is_none_or(|text| ["now", "random", "call"].iter().any(|word| text.contains(word)))
+        }
+        None => false,
+    }
+}
+
+fn no_expression() -> Refusal {
+    let words = "The \"expression\" argument to yaql must contain a string.";
+    wrong(vec![Step::Key("expression".into())], "the expression must be text", words)
+}
+
+fn wrong(mut path: Vec<Step>, message: &str, words: &str) -> Refusal {
+    path.insert(0, Step::Index(0));
+    Refusal { code: &ARGUMENT_TYPE, message: message.to_owned(), path, help: None, words: Some(words.into()) }
+}
+
+fn refusal(failure: &Failure, bad_expression: bool) -> Refusal {
+    let code: &'static Code = match failure.kind {
+        FailureKind::Lexical => &YAQL_LEXICAL,
+        FailureKind::Syntax => &YAQL_SYNTAX,
+        FailureKind::UnknownFunction => &YAQL_UNKNOWN_FUNCTION,
+        FailureKind::NoMatch => &YAQL_NO_MATCH,
+        FailureKind::Limit => &YAQL_LIMIT,
+        FailureKind::Failed => &YAQL_FAILED,
+    };
+    let said = match failure.message.as_str() {
+        "" => "yaql gives no value".to_owned(),
+        message => {
+            let mut message = message.trim_end_matches('.').to_owned();
+            // A message of ours begins in lower case.
+            if let Some(first) = message.chars().next() {
+                message.replace_range(..first.len_utf8(), &first.to_lowercase().to_string());
+            }
+            message
+        }
+    };
+    let words = if bad_expression { format!("Bad expression {}.", failure.message) } else { failure.message.clone() };
+    Refusal {
+        code,
+        message: format!("in the yaql expression: {said}"),
+        path: vec![Step::Index(0), Step::Key("expression".into())],
+        help: failure.help.clone(),
+        words: Some(words.into()),
+    }
+}
