@@ -150,17 +150,27 @@ pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
     report.terminal.data(&text);
 }
 
-/// What a plan needs a provider for that is not there: the first step of each such namespace.
-fn unmanaged(staged: &Staged, shell: &Shell) -> Diagnostics {
+/// What a plan needs a provider for that is not there: the first step of each such namespace, or of each type that its provider only
+/// describes. A rehearsal has one for everything.
+fn unmanaged(staged: &Staged, shell: &Shell, simulated: bool) -> Diagnostics {
     let mut said: Vec<&str> = Vec::new();
     let mut found = Diagnostics::new();
     for step in staged.plan.steps.iter().filter(|step| step.action != engine::Action::None) {
         let namespace = provider::Catalogs::namespace_of(&step.type_name);
-        if shell.providers.contains_key(namespace) || said.contains(&namespace) {
+        let described_only = || match shell.catalogs.resource_type(&step.type_name) {
+            provider::TypeRef::Known(ty) => ty.capabilities.described_only,
+            _ => false,
+        };
+        let what = match shell.providers.contains_key(namespace) {
+            false => namespace,
+            true if !simulated && described_only() => step.type_name.as_ref(),
+            true => continue,
+        };
+        if said.contains(&what) {
             continue;
         }
-        said.push(namespace);
-        let diagnostic = engine::codes::NO_PROVIDER.new(format!("there is no provider for `{namespace}` here yet"));
+        said.push(what);
+        let diagnostic = engine::codes::NO_PROVIDER.new(format!("there is no provider for `{what}` here yet"));
         let diagnostic = match step.span.is_some() {
             true => diagnostic.label(step.span, format!("`{}` cannot be made without one", step.address)),
             false => diagnostic.note(format!("`{}` needs it", step.address)),
@@ -197,7 +207,7 @@ pub(crate) async fn carry_out(
     files: &Files,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let missing = unmanaged(&staged, shell);
+    let missing = unmanaged(&staged, shell, setup.global.offer.simulated);
     if missing.has_errors() {
         report.diagnostics(&missing, files);
         return Ok(Exit::Unusable);

@@ -37,7 +37,8 @@ const PROVIDERS: &[(&str, Make)] = &[
 ];
 
 /// Catalogues that nobody manages things of yet: documents are checked and planned with them, and rehearsed with `--simulate`.
-const OFFLINE: &[(&[&str], MakeCatalog)] = &[(&["aws"], providers::aws::catalog)];
+const OFFLINE: &[(&[&str], MakeCatalog)] =
+    &[(&["aws"], providers::aws::catalog), (providers::openstack::NAMESPACES, providers::openstack::catalog)];
 
 /// All namespaces that somebody here knows.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {

@@ -7,6 +7,7 @@ pub mod fake;
 pub mod heat;
 pub mod http;
 pub mod local;
+pub mod openstack;
 pub mod random;
 pub mod std;
 pub mod time;

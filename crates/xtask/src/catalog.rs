@@ -1,9 +1,10 @@
-//! `cargo xtask catalog aws`: the catalogue of AWS, made anew from the resource schemas that a package carries.
+//! `cargo xtask catalog aws`: the catalogue of AWS, made anew from the resource schemas that a package carries; `cargo xtask catalog
+//! openstack`: that of OpenStack, from the interfaces of Heat's types that lie in the project.
 //!
-//! Only this command needs the network, and only until the package lies in the target folder. `--check` never fetches anything: it says
+//! Only the former needs the network, and only until the package lies in the target folder. `--check` never fetches anything: it says
 //! whether the catalogue in the project is what the package at hand gives.
 //!
-//! Not here: what becomes of a schema (the example `aws_catalog` of `providers`).
+//! Not here: what becomes of a schema (the examples `aws_catalog` and `openstack_catalog` of `providers`).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,12 @@ const PACKAGE: (&str, &str) = ("cfn-lint", "1.58.0");
 
 /// Where the catalogue is in the project.
 const FOLDER: &str = "crates/providers/src/aws";
+
+/// Where the catalogue of OpenStack is in the project.
+const OPENSTACK: &str = "crates/providers/src/openstack";
+
+/// The interfaces of Heat's types, from which it is made.
+const FACTS: &str = "conformance/hot/resource_types.json";
 
 /// The files that are made.
 const FILES: [&str; 2] = ["catalog.bin", "options.txt"];
@@ -26,7 +33,17 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
             make(root, &folder, &root.join(FOLDER))
         }
         ["aws", "--check"] => check(root),
-        _ => Err(io::Error::other("write `cargo xtask catalog aws` or `cargo xtask catalog aws --check`")),
+        ["openstack"] => openstack(root, &root.join(OPENSTACK)),
+        ["openstack", "--check"] => {
+            let made = target(root).join("made");
+            std::fs::create_dir_all(&made)?;
+            let file = "catalog.bin";
+            let is = openstack(root, &made)?
+                && std::fs::read(made.join(file))? == std::fs::read(root.join(OPENSTACK).join(file))?;
+            println!("{OPENSTACK}/{file} {}", if is { "is what the facts give" } else { "differs: make it anew" });
+            Ok(is)
+        }
+        _ => Err(io::Error::other("write `cargo xtask catalog aws` or `.. openstack`, with `--check` or without")),
     }
 }
 
@@ -78,6 +95,14 @@ fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
     }
     std::fs::rename(&beside, &folder)?;
     Ok(Some(folder))
+}
+
+/// Makes the catalogue of OpenStack of the facts in the project.
+fn openstack(root: &Path, out: &Path) -> io::Result<bool> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root).args(["run", "--quiet", "-p", "providers", "--example", "openstack_catalog", "--"]);
+    Ok(command.arg(root.join(FACTS)).arg(out).status()?.success())
 }
 
 fn make(root: &Path, folder: &Path, out: &Path) -> io::Result<bool> {

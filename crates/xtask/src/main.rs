@@ -28,6 +28,7 @@ cargo xtask tidy                the tidy checks alone
 cargo xtask docs                writes the reference pages anew
 cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
 cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormation's schemas; --check compares, if they are at hand
+cargo xtask catalog openstack   the catalogue of OpenStack, made anew from the interfaces of Heat's types; --check compares
 cargo xtask fuzz TARGET         looks for inputs that break a law: [--cases N] [--seed S] [--libfuzzer SECONDS]; without TARGET it lists them
 cargo xtask mutants try         makes small changes that a test should notice: [--shard I/N] [--in PATH]; `summary` counts
 cargo xtask performance         measures all that docs/performance.md states, and writes its table anew

@@ -105,9 +105,14 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
         let entries: Vec<(&str, &str, &Name)> =
             resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
-        let head = if catalog.namespaces.len() > 1 && !name.is_empty() { name } else { namespace };
-        let about = wrap::hanging(&catalog.docs, head.chars().count() + 1, wrap::columns());
-        text.push_str(&format!("{} {about}\n", paint.bold(head)));
+        // A catalogue of many namespaces is called after none of them.
+        let head = match catalog.namespaces.len() {
+            0 | 1 => namespace,
+            _ => name,
+        };
+        let between = if head.is_empty() { "" } else { " " };
+        let about = wrap::hanging(&catalog.docs, head.chars().count() + between.len(), wrap::columns());
+        text.push_str(&format!("{}{between}{about}\n", paint.bold(head)));
         if name.is_empty() && catalog.source.is_some() && catalog.namespaces.len() > 1 {
             text.push_str(&format!("{}\n", counted(catalog, paint)));
             continue;

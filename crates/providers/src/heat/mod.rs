@@ -26,9 +26,12 @@ use provider::{
 
 use self::config::Configs;
 use self::random::Source;
+use crate::openstack;
 
+/// Types that are carried out lie ready; the others are described, and read when somebody asks.
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    Arc::new(read_catalog(include_str!("catalog.json")).expect("the catalogue of `OS::Heat` is part of the program"))
+    let own = read_catalog(include_str!("catalog.json")).expect("the catalogue of `OS::Heat` is part of the program");
+    Arc::new(Catalog { source: Some(openstack::of_heat()), ..own })
 });
 
 /// The provider of namespace `OS::Heat`.

@@ -1,0 +1,326 @@
+//! From the interfaces of Heat's types to types of a catalogue, and those to the compact form.
+//!
+//! What becomes of what is written in `CATALOG.md` beside the catalogue. Not here: reading the compact form (`providers::openstack`).
+
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use serde_json::{Map, Value as Json, json};
+
+/// A type: its name, and what a catalogue says of it.
+pub type Type = (String, Json);
+
+/// Types whose things are called by something other than an id.
+const CALLED_BY: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
+
+/// Types of which a snapshot can be taken before they are deleted.
+const SNAPSHOTS: &[&str] = &["AWS::EC2::Volume", "OS::Cinder::Volume", "OS::Nova::Server"];
+
+/// The types that a text of facts describes, in the order of their names.
+///
+/// # Errors
+/// If the text is not of the form that section 10.6 describes.
+pub fn types(facts: &str) -> Result<Vec<Type>, String> {
+    let facts: Map<String, Json> = serde_json::from_str(facts).map_err(|error| error.to_string())?;
+    let mut types = Vec::with_capacity(facts.len());
+    for (name, fact) in &facts {
+        types.push((name.clone(), one(name, fact).map_err(|error| format!("{name}: {error}"))?));
+    }
+    types.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(types)
+}
+
+fn one(name: &str, fact: &Json) -> Result<Json, String> {
+    let mut fields = Map::new();
+    for (property, schema) in object(fact, "properties")? {
+        let mut field = field(schema).map_err(|error| format!("{property}: {error}"))?;
+        veiled(property, &mut field);
+        match () {
+            () if flag(schema, "immutable") => field.insert("immutable".into(), json!(true)),
+            () if flag(schema, "update_allowed") => None,
+            () => field.insert("mustRecreate".into(), json!(true)),
+        };
+        fields.insert(property.clone(), Json::Object(field));
+    }
+    if let Some(Json::Object(payload)) = fields.get_mut("payload").filter(|_| name == "OS::Barbican::Secret") {
+        payload.insert("sensitive".into(), json!(true));
+    }
+    let mut attributes = Map::new();
+    for (attribute, kind) in object(fact, "attributes")? {
+        let kind = kind.as_str().ok_or("the kind of an attribute is text")?;
+        let holder = attribute_field(attribute, kind, &mut fields)?;
+        attributes.insert(attribute.clone(), json!(holder));
+    }
+    attributes.insert("show".into(), json!("show"));
+    fields.entry("show").or_insert_with(|| json!({"kind": "any", "computed": true, "nullable": true, "value": null}));
+    let called_by = CALLED_BY.iter().find(|(of, _)| *of == name).map_or("id", |(_, field)| *field);
+    match fields.get_mut(called_by) {
+        Some(Json::Object(field)) => filled_in_too(field),
+        _ => {
+            fields.insert(called_by.into(), json!({"kind": "string", "computed": true}));
+        }
+    }
+    let mut ty = Map::new();
+    let service = fact["client"].as_str();
+    let last = name.rsplit("::").next().unwrap_or(name);
+    ty.insert("docs".into(), json!(docs(last, service)));
+    ty.insert("fields".into(), Json::Object(fields));
+    ty.insert("attributes".into(), Json::Object(attributes));
+    ty.insert("idField".into(), json!(called_by));
+    ty.insert("replaceOrder".into(), json!("create-first"));
+    if let Some(service) = service {
+        ty.insert("service".into(), json!(service));
+    }
+    if let Some(standing) = standing(&fact["support"])? {
+        ty.insert("standing".into(), json!(standing));
+    }
+    if fact.get("update_policy").is_some() {
+        let mut policy = Map::new();
+        for (name, schema) in object(fact, "update_policy")? {
+            policy.insert(name.clone(), Json::Object(field(schema)?));
+        }
+        ty.insert("updatePolicy".into(), Json::Object(policy));
+    }
+    let mut capabilities = Map::new();
+    if SNAPSHOTS.contains(&name) {
+        capabilities.insert("snapshots".into(), json!(true));
+    }
+    if name.starts_with("OS::Heat::") {
+        capabilities.insert("describedOnly".into(), json!(true));
+    }
+    if !capabilities.is_empty() {
+        ty.insert("capabilities".into(), Json::Object(capabilities));
+    }
+    Ok(Json::Object(ty))
+}
+
+fn docs(last: &str, service: Option<&str>) -> String {
+    match service {
+        Some(service) => format!("A `{last}` of the service `{service}`, as OpenStack Heat describes it."),
+        None => format!("A `{last}`, as OpenStack Heat describes it."),
+    }
+}
+
+/// The field that holds an attribute: the property of its name where they are of like kinds, else one of its own.
+fn attribute_field(name: &str, kind: &str, fields: &mut Map<String, Json>) -> Result<String, String> {
+    let kind = match kind {
+        "string" | "boolean" | "integer" | "any" | "map" => kind,
+        "list" => "array",
+        other => return Err(format!("`{other}` is no kind of an attribute")),
+    };
+    let mut computed = json!({"kind": kind, "computed": true, "nullable": true, "changesOnUpdate": true});
+    for (of, inside) in [("array", "items"), ("map", "values")] {
+        if kind == of {
+            computed[inside] = json!({"kind": "any", "nullable": true});
+        }
+    }
+    let Some(Json::Object(property)) = fields.get_mut(name) else {
+        if let Json::Object(computed) = &mut computed {
+            veiled(name, computed);
+        }
+        fields.insert(name.into(), computed);
+        return Ok(name.into());
+    };
+    let shape = |kind: &str| match kind {
+        "array" => 'l',
+        "map" | "object" => 'm',
+        "any" => 'a',
+        _ => 's',
+    };
+    let of_property = shape(property["kind"].as_str().unwrap_or_default());
+    if kind == "any" || of_property == 'a' || of_property == shape(kind) {
+        filled_in_too(property);
+        return Ok(name.into());
+    }
+    let own = format!("attribute_{name}");
+    fields.insert(own.clone(), computed);
+    Ok(own)
+}
+
+/// A property that is there to be read too, whether it is written or not.
+fn filled_in_too(field: &mut Map<String, Json>) {
+    let is_given = field.contains_key("required") || field.contains_key("default");
+    if !is_given && !field.contains_key("computed") {
+        field.insert("computed".into(), json!(true));
+        field.insert("optional".into(), json!(true));
+        field.insert("nullable".into(), json!(true));
+    }
+}
+
+fn object<'f>(fact: &'f Json, key: &str) -> Result<impl Iterator<Item = (&'f String, &'f Json)>, String> {
+    fact.get(key).and_then(Json::as_object).map(Map::iter).ok_or_else(|| format!("`{key}` is no object"))
+}
+
+fn flag(schema: &Json, key: &str) -> bool {
+    schema.get(key) == Some(&json!(true))
+}
+
+fn standing(word: &Json) -> Result<Option<&'static str>, String> {
+    match word.as_str() {
+        None | Some("SUPPORTED") => Ok(None),
+        Some("HIDDEN") => Ok(Some("hidden")),
+        Some("DEPRECATED") => Ok(Some("deprecated")),
+        Some("UNSUPPORTED") => Ok(Some("unsupported")),
+        Some(other) => Err(format!("`{other}` is no status")),
+    }
+}
+
+/// Marks a text whose name says that it is a secret.
+fn veiled(name: &str, field: &mut Map<String, Json>) {
+    let plain = name.to_ascii_lowercase().replace('_', "");
+    let ends = ["password", "passphrase", "adminpass", "privatekey", "psk", "secretkey", "secretaccesskey"];
+    if field.get("kind") == Some(&json!("string")) && ends.iter().any(|end| plain.ends_with(end)) {
+        field.insert("sensitive".into(), json!(true));
+    }
+}
+
+/// A property's schema as a field.
+fn field(schema: &Json) -> Result<Map<String, Json>, String> {
+    let mut field = Map::new();
+    let anything = || json!({"kind": "any", "nullable": true});
+    let inner = schema.get("schema").and_then(Json::as_object).filter(|inner| !inner.is_empty());
+    let kind = match schema["type"].as_str().ok_or("a schema has a type")? {
+        "list" => {
+            let item = inner.and_then(|inner| inner.get("*")).map(self::field).transpose()?;
+            field.insert("items".into(), item.map_or_else(anything, Json::Object));
+            "array"
+        }
+        "map" => match inner {
+            Some(inner) => {
+                let mut fields = Map::new();
+                for (name, schema) in inner {
+                    let mut inside = self::field(schema).map_err(|error| format!("{name}: {error}"))?;
+                    veiled(name, &mut inside);
+                    fields.insert(name.clone(), Json::Object(inside));
+                }
+                field.insert("fields".into(), Json::Object(fields));
+                "object"
+            }
+            None => {
+                field.insert("values".into(), anything());
+                "map"
+            }
+        },
+        "number" => "float",
+        kind @ ("string" | "integer" | "boolean" | "any") => kind,
+        other => return Err(format!("`{other}` is no type")),
+    };
+    field.insert("kind".into(), json!(kind));
+    if flag(schema, "required") {
+        field.insert("required".into(), json!(true));
+    } else if let Some(default) = schema.get("default").filter(|default| !default.is_null()) {
+        let default = fitted(default, &Json::Object(field.clone()));
+        field.insert("default".into(), default);
+    }
+    for constraint in schema.get("constraints").and_then(Json::as_array).into_iter().flatten() {
+        let parts = constraint.as_object().ok_or("a constraint is an object")?;
+        for (word, limits) in parts {
+            limited(&mut field, kind, word, limits)?;
+        }
+    }
+    let standing = match schema.get("implemented") {
+        Some(Json::Bool(false)) => Some("not-implemented"),
+        _ => standing(schema.get("status").unwrap_or(&Json::Null))?,
+    };
+    if let Some(standing) = standing {
+        field.insert("standing".into(), json!(standing));
+    }
+    Ok(field)
+}
+
+fn limited(field: &mut Map<String, Json>, kind: &str, word: &str, limits: &Json) -> Result<(), String> {
+    match (word, kind) {
+        ("range", "integer" | "float") => put(field, limits, ["min", "max"]),
+        ("length", "string") => put(field, limits, ["minLength", "maxLength"]),
+        ("length", "array" | "map") => put(field, limits, ["minItems", "maxItems"]),
+        ("modulo", "integer") => {
+            field.insert("modulo".into(), json!([limits["step"], limits["offset"]]));
+        }
+        ("allowed_values", "array") => {
+            field["items"]["allowed"] = limits.clone();
+        }
+        ("allowed_values", _) => {
+            let values = limits.as_array().into_iter().flatten().map(|value| of_kind(value, kind));
+            field.insert("allowed".into(), values.collect());
+        }
+        ("allowed_pattern", "string") => {
+            field.insert("pattern".into(), limits.clone());
+            field.insert("whole".into(), json!(true));
+        }
+        ("custom_constraint", _) => {
+            let names = field.entry("custom").or_insert_with(|| json!([]));
+            names.as_array_mut().ok_or("names are a list")?.push(limits.clone());
+        }
+        _ => return Err(format!("`{word}` limits nothing of kind `{kind}`")),
+    }
+    Ok(())
+}
+
+/// The two limits, where they are written.
+fn put(field: &mut Map<String, Json>, limits: &Json, names: [&str; 2]) {
+    for (key, name) in ["min", "max"].into_iter().zip(names) {
+        if let Some(limit) = limits.get(key).filter(|limit| !limit.is_null()) {
+            field.insert(name.into(), limit.clone());
+        }
+    }
+}
+
+/// A default or an allowed value as its kind has it; Heat converts them when they are used.
+fn of_kind(value: &Json, kind: &str) -> Json {
+    match (kind, value) {
+        ("float", Json::Number(number)) => json!(number.as_f64()),
+        ("boolean", Json::String(text)) => json!(text.eq_ignore_ascii_case("true")),
+        ("array", Json::Object(entries)) if entries.is_empty() => json!([]),
+        ("integer", Json::String(text)) => text.parse::<i64>().map_or_else(|_| value.clone(), |number| json!(number)),
+        ("string", Json::Number(_) | Json::Bool(_)) => json!(value.to_string()),
+        _ => value.clone(),
+    }
+}
+
+/// A default as its field has it, at any depth.
+fn fitted(value: &Json, field: &Json) -> Json {
+    let kind = field["kind"].as_str().unwrap_or_default();
+    match (kind, of_kind(value, kind)) {
+        ("array", Json::Array(items)) => items.iter().map(|item| fitted(item, &field["items"])).collect(),
+        ("object", Json::Object(entries)) => {
+            let one = |(name, value): (&String, &Json)| (name.clone(), fitted(value, &field["fields"][name]));
+            Json::Object(entries.iter().map(one).collect())
+        }
+        (_, value) => value,
+    }
+}
+
+/// The compact form.
+pub fn pack(types: &[Type]) -> Vec<u8> {
+    let mut blocks: Vec<(String, String)> = Vec::new();
+    let mut index = String::new();
+    for (name, ty) in types {
+        let namespace = name.rsplit_once("::").map_or(name.as_str(), |(namespace, _)| namespace);
+        let known = blocks.iter().position(|(known, _)| known == namespace);
+        let number = known.unwrap_or_else(|| {
+            blocks.push((namespace.to_owned(), String::new()));
+            blocks.len() - 1
+        });
+        let text = ty.to_string();
+        let (_, block) = &mut blocks[number];
+        index.push_str(&format!("{name} {number} {} {}\n", block.len(), text.len()));
+        block.push_str(&text);
+    }
+    let mut out = b"cyanost1".to_vec();
+    let number = |out: &mut Vec<u8>, number: usize| {
+        out.extend(u32::try_from(number).expect("a catalogue is smaller than 4 GiB").to_le_bytes());
+    };
+    number(&mut out, index.len());
+    number(&mut out, blocks.len());
+    out.extend(index.as_bytes());
+    for (_, text) in blocks {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(text.as_bytes()).expect("memory takes whatever is written");
+        let packed = encoder.finish().expect("memory takes whatever is written");
+        number(&mut out, packed.len());
+        number(&mut out, text.len());
+        out.extend(packed);
+    }
+    out
+}

@@ -1,0 +1,77 @@
+//! The catalogue of OpenStack's types as Heat knows them, offline, read type by type.
+//!
+//! `catalog.bin` is what `cargo xtask catalog openstack` makes of the interfaces of Heat's types; `CATALOG.md` describes its form. Opening it
+//! reads an index of names, and only types that a document names are ever unpacked.
+//!
+//! Not here: a provider. Nothing in this folder talks to anybody. The types of `OS::Heat` are `heat`'s, which carries some of them out.
+
+mod packed;
+
+use std::sync::{Arc, LazyLock};
+
+use provider::{Catalog, TypeSource};
+
+pub use self::packed::{PackedTypes, Share};
+
+/// The namespaces of the catalogue.
+pub const NAMESPACES: &[&str] = &[
+    "OS::Aodh",
+    "OS::Barbican",
+    "OS::Blazar",
+    "OS::Cinder",
+    "OS::Designate",
+    "OS::Glance",
+    "OS::Ironic",
+    "OS::Keystone",
+    "OS::Magnum",
+    "OS::Manila",
+    "OS::Mistral",
+    "OS::Monasca",
+    "OS::Neutron",
+    "OS::Neutron::LBaaS",
+    "OS::Neutron::TaaS",
+    "OS::Nova",
+    "OS::Octavia",
+    "OS::Sahara",
+    "OS::Senlin",
+    "OS::Swift",
+    "OS::Trove",
+    "OS::Vitrage",
+    "OS::Zaqar",
+    "OS::Zun",
+    "AWS::AutoScaling",
+    "AWS::CloudFormation",
+    "AWS::EC2",
+    "AWS::ElasticLoadBalancing",
+    "AWS::IAM",
+    "AWS::S3",
+];
+
+/// The namespace of Heat's own types.
+const HEAT: &str = "OS::Heat";
+
+static TYPES: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
+    let types = PackedTypes::open(include_bytes!("catalog.bin"));
+    Arc::new(types.expect("the catalogue of OpenStack is part of the program"))
+});
+
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    let own = provider::read_catalog(include_str!("catalog.json"));
+    let own = own.expect("the catalogue of OpenStack is part of the program");
+    Arc::new(Catalog { source: Some(Arc::new(Share::new(TYPES.clone(), |namespace| namespace != HEAT))), ..own })
+});
+
+/// The catalogue: all namespaces but `OS::Heat`.
+pub fn catalog() -> Arc<Catalog> {
+    CATALOG.clone()
+}
+
+/// Every type with its description, those of `OS::Heat` too.
+pub fn types() -> Arc<PackedTypes> {
+    TYPES.clone()
+}
+
+/// The descriptions of the types of `OS::Heat`.
+pub(crate) fn of_heat() -> Arc<dyn TypeSource> {
+    Arc::new(Share::new(TYPES.clone(), |namespace| namespace == HEAT))
+}

@@ -1,0 +1,122 @@
+//! The compact form of the catalogue: an index of names, and blocks of text that are unpacked when a type in them is asked for.
+//!
+//! Not here: what the text says (`provider::read_catalog`).
+
+use std::io::Read as _;
+use std::sync::{Arc, OnceLock};
+
+use blueprint::{IndexMap, Name};
+use flate2::read::DeflateDecoder;
+use provider::{Catalogs, ResourceType, TypeSource, read_catalog};
+
+/// The types of a catalogue in compact form, each made when it is first asked for and kept.
+#[derive(Debug)]
+pub struct PackedTypes {
+    bytes: &'static [u8],
+    index: IndexMap<Name, Entry>,
+    blocks: Vec<Block>,
+}
+
+/// Where a type is.
+#[derive(Debug)]
+struct Entry {
+    block: usize,
+    start: usize,
+    length: usize,
+    made: OnceLock<Option<Arc<ResourceType>>>,
+}
+
+/// Where a block is, and its text once somebody has asked for it.
+#[derive(Debug)]
+struct Block {
+    start: usize,
+    packed: usize,
+    unpacked: usize,
+    text: OnceLock<Option<String>>,
+}
+
+impl PackedTypes {
+    /// The types of a file; none if it is not of the form. Nothing is unpacked.
+    pub fn open(bytes: &'static [u8]) -> Option<PackedTypes> {
+        let mut at = b"cyanost1".len();
+        let number = |at: &mut usize| {
+            let found = bytes.get(*at..*at + 4)?;
+            *at += 4;
+            usize::try_from(u32::from_le_bytes(found.try_into().ok()?)).ok()
+        };
+        if !bytes.starts_with(b"cyanost1") {
+            return None;
+        }
+        let (length, count) = (number(&mut at)?, number(&mut at)?);
+        let text = std::str::from_utf8(bytes.get(at..at.checked_add(length)?)?).ok()?;
+        at += length;
+        let mut blocks = Vec::with_capacity(count.min(bytes.len()));
+        for _ in 0..count {
+            let (packed, unpacked) = (number(&mut at)?, number(&mut at)?);
+            blocks.push(Block { start: at, packed, unpacked, text: OnceLock::new() });
+            at = at.checked_add(packed)?;
+        }
+        let entry = |line: &str| {
+            let mut words = line.split(' ');
+            let name = Name::from(words.next()?);
+            let mut number = || words.next()?.parse::<usize>().ok();
+            let (block, start, length) = (number()?, number()?, number()?);
+            Some((name, Entry { block, start, length, made: OnceLock::new() }))
+        };
+        let index: Option<IndexMap<Name, Entry>> = text.lines().map(entry).collect();
+        (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks })
+    }
+
+    /// The names of all types.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.index.keys().map(|name| name.as_ref())
+    }
+
+    /// The type of that name; none if there is none, or the file is damaged.
+    pub fn get(&self, name: &str) -> Option<Arc<ResourceType>> {
+        let entry = self.index.get(name)?;
+        entry.made.get_or_init(|| self.made(name, entry)).clone()
+    }
+
+    fn made(&self, name: &str, entry: &Entry) -> Option<Arc<ResourceType>> {
+        let block = self.blocks.get(entry.block)?;
+        let text = block.text.get_or_init(|| {
+            let packed = self.bytes.get(block.start..block.start.checked_add(block.packed)?)?;
+            let mut text = String::with_capacity(block.unpacked.min(1 << 24));
+            DeflateDecoder::new(packed).read_to_string(&mut text).ok()?;
+            Some(text)
+        });
+        let own = text.as_ref()?.get(entry.start..entry.start.checked_add(entry.length)?)?;
+        let namespace = Catalogs::namespace_of(name);
+        let whole = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{own}}}}}"#);
+        read_catalog(&whole).ok()?.resource_types.get(name).cloned()
+    }
+}
+
+/// Those of the types whose names have a namespace that is wanted.
+#[derive(Debug)]
+pub struct Share {
+    types: Arc<PackedTypes>,
+    wanted: fn(&str) -> bool,
+}
+
+impl Share {
+    /// The types of all namespaces for which `wanted` is true.
+    pub fn new(types: Arc<PackedTypes>, wanted: fn(&str) -> bool) -> Share {
+        Share { types, wanted }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        (self.wanted)(Catalogs::namespace_of(name))
+    }
+}
+
+impl TypeSource for Share {
+    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        if self.has(name) { self.types.get(name) } else { None }
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.types.names().filter(|name| self.has(name)))
+    }
+}

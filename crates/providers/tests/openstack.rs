@@ -1,0 +1,173 @@
+//! The catalogue of OpenStack: made of the facts in the project, whole, and read type by type.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is not as it should be")]
+
+#[path = "../examples/openstack_catalog/generate.rs"]
+#[allow(unreachable_pub, reason = "it is a module of its own here")]
+mod generate;
+
+use std::sync::Arc;
+
+use blueprint::{Field, Kind, Schema, Standing, Value};
+use provider::{Attribute, Catalogs, ResourceType, TypeRef, read_catalog};
+use providers::openstack;
+
+fn facts() -> Vec<generate::Type> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/hot/resource_types.json");
+    generate::types(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
+fn ty(name: &str) -> Arc<ResourceType> {
+    openstack::types().get(name).unwrap_or_else(|| panic!("{name} is there"))
+}
+
+/// The field at a path of names; `*` leads into items.
+fn field<'f>(schema: &'f Schema, path: &[&str]) -> &'f Field {
+    let [first, rest @ ..] = path else { panic!("a path names a field") };
+    let mut found = &schema.fields[*first];
+    for step in rest {
+        found = match (&found.kind, *step) {
+            (Kind::Array(item), "*") => item,
+            (Kind::Object(schema), name) => &schema.fields[name],
+            (kind, step) => panic!("`{step}` leads nowhere in {kind:?}"),
+        };
+    }
+    found
+}
+
+#[test]
+fn the_catalogue_is_what_the_facts_give() {
+    let made = generate::pack(&facts());
+    let file = include_bytes!("../src/openstack/catalog.bin");
+    assert!(made == file, "it differs: run `cargo xtask catalog openstack`");
+}
+
+#[test]
+fn every_type_can_be_read() {
+    let facts = facts();
+    assert_eq!(facts.len(), 201);
+    for (name, json) in facts {
+        let namespace = Catalogs::namespace_of(&name);
+        let text = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{json}}}}}"#);
+        if let Err(error) = read_catalog(&text) {
+            panic!("{name}: {error}");
+        }
+        assert_eq!(ty(&name).name.as_ref(), name);
+    }
+    assert!(openstack::types().get("OS::Nova::Serv").is_none());
+}
+
+#[test]
+fn each_namespace_has_an_owner_and_heat_has_its_own() {
+    use provider::Provider as _;
+    let catalog = openstack::catalog();
+    assert_eq!(catalog.namespaces.iter().map(AsRef::as_ref).collect::<Vec<_>>(), openstack::NAMESPACES);
+    let mut used: Vec<&str> = catalog.resource_type_names().map(Catalogs::namespace_of).collect();
+    used.sort_unstable();
+    used.dedup();
+    let mut named = openstack::NAMESPACES.to_vec();
+    named.sort_unstable();
+    assert_eq!(used, named);
+    let heat = providers::heat::provider().catalog().clone();
+    assert_eq!(catalog.resource_type_names().count() + heat.resource_type_names().count(), 201);
+    let (catalogs, twice) = Catalogs::new([catalog, heat]);
+    assert!(twice.is_empty());
+    for name in ["OS::Neutron::LBaaS::Pool", "AWS::EC2::Instance", "OS::Heat::ResourceGroup", "OS::Heat::Value"] {
+        assert!(matches!(catalogs.resource_type(name), TypeRef::Known(_)), "{name}");
+    }
+    let TypeRef::Known(group) = catalogs.resource_type("OS::Heat::ResourceGroup") else { panic!("it is there") };
+    assert!(group.capabilities.described_only);
+    let TypeRef::Known(value) = catalogs.resource_type("OS::Heat::Value") else { panic!("it is there") };
+    assert!(!value.capabilities.described_only);
+}
+
+#[test]
+fn a_change_replaces_unless_it_may_be_made_or_is_refused() {
+    let server = ty("OS::Nova::Server");
+    assert!(!field(&server.schema, &["name"]).must_recreate);
+    assert!(field(&server.schema, &["availability_zone"]).must_recreate);
+    let volume = ty("AWS::EC2::Volume");
+    let size = field(&volume.schema, &["Size"]);
+    assert!(size.immutable && !size.must_recreate);
+    assert!(volume.capabilities.snapshots && !server.rejects.iter().any(|_| true));
+}
+
+#[test]
+fn attributes_that_are_unlike_their_property_have_a_field_of_their_own() {
+    let server = ty("OS::Nova::Server");
+    assert_eq!(server.attribute("networks"), Some(Attribute::Field("attribute_networks")));
+    assert!(matches!(field(&server.schema, &["networks"]).kind, Kind::Array(_)));
+    assert!(field(&server.schema, &["attribute_networks"]).computed);
+    assert_eq!(server.attribute("flavor"), None);
+    assert_eq!(server.attribute("show"), Some(Attribute::Field("show")));
+    let net = ty("OS::Neutron::Net");
+    assert_eq!(net.attribute("name"), Some(Attribute::Field("name")));
+    let name = field(&net.schema, &["name"]);
+    assert!(name.computed && name.optional, "it is filled in where it is not written");
+    assert_eq!((net.id_field.as_deref(), ty("OS::Nova::KeyPair").id_field.as_deref()), (Some("id"), Some("name")));
+    assert_eq!(net.service.as_deref(), Some("neutron"));
+}
+
+#[test]
+fn limits_and_standings_are_kept() {
+    let string = ty("OS::Heat::SwiftSignal");
+    assert!(field(&string.schema, &["timeout"]).constraint.max.is_some());
+    let trove = ty("OS::Trove::Instance");
+    let name = field(&trove.schema, &["databases", "*", "name"]);
+    assert_eq!(name.constraint.max_length, Some(64));
+    assert!(name.constraint.whole && name.constraint.pattern.is_some() && name.required);
+    let group = ty("OS::Nova::ServerGroup");
+    assert_eq!(field(&group.schema, &["policies", "*"]).allowed.len(), 4);
+    let port = ty("OS::Neutron::Port");
+    assert_eq!(field(&port.schema, &["network"]).constraint.custom, ["neutron.network".into()]);
+    assert_eq!(field(&port.schema, &["network_id"]).standing, Standing::Hidden);
+    let alarm = ty("OS::Aodh::Alarm");
+    assert_eq!(field(&alarm.schema, &["enabled"]).default, Some(Value::Bool(true)));
+    let policy = ty("OS::Heat::ResourceGroup").update_policy.clone().unwrap();
+    assert_eq!(field(&policy, &["rolling_update", "max_batch_size"]).constraint.min, Some(1.0));
+}
+
+/// What a field says besides words for people and what only the provider fills in.
+fn comparable(field: &Field) -> Field {
+    let inside = |field: &Arc<Field>| Arc::new(comparable(field));
+    let kind = match &field.kind {
+        Kind::Array(item) => Kind::Array(inside(item)),
+        Kind::Map(value) => Kind::Map(inside(value)),
+        Kind::Object(schema) => {
+            let fields = schema.fields.iter().map(|(name, field)| (name.clone(), comparable(field)));
+            Kind::Object(Arc::new(Schema { fields: fields.collect(), open: schema.open }))
+        }
+        other => other.clone(),
+    };
+    let plain = Field::of(kind);
+    let (required, default, must_recreate) = (field.required, field.default.clone(), field.must_recreate);
+    let (standing, allowed, constraint) = (field.standing, field.allowed.clone(), field.constraint.clone());
+    Field { required, default, must_recreate, standing, allowed, constraint, ..plain }
+}
+
+#[test]
+fn what_is_carried_out_is_as_heat_describes_it() {
+    use provider::Provider as _;
+    let heat = providers::heat::provider().catalog().clone();
+    for (name, own) in &heat.resource_types {
+        let described = ty(name);
+        for (property, field) in described.schema.fields.iter().filter(|(_, field)| field.is_settable()) {
+            let ours = own.schema.fields.get(property).unwrap_or_else(|| panic!("{name} has no {property}"));
+            let (mut ours, theirs) = (comparable(ours), comparable(field));
+            if property.as_ref() == "name" || matches!(theirs.kind, Kind::Any) {
+                ours.kind = theirs.kind.clone();
+            }
+            assert_eq!(ours, theirs, "{name}.{property}");
+        }
+        let settable = |ty: &ResourceType| ty.schema.fields.values().filter(|field| field.is_settable()).count();
+        assert_eq!(settable(own), settable(&described), "{name}");
+        if name.as_ref() != "OS::Heat::None" {
+            let names = |ty: &ResourceType| {
+                let mut names: Vec<String> = ty.attribute_names().map(|(name, _)| name.to_string()).collect();
+                names.sort();
+                names
+            };
+            assert_eq!(names(own), names(&described), "{name}");
+        }
+    }
+}
