@@ -8,6 +8,7 @@ pub mod heat;
 pub mod http;
 pub mod local;
 pub mod openstack;
+pub mod packed;
 pub mod random;
 pub mod std;
 pub mod time;

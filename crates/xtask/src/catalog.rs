@@ -16,8 +16,9 @@ const PACKAGE: (&str, &str) = ("cfn-lint", "1.58.0");
 /// Where the catalogue is in the project.
 const FOLDER: &str = "crates/providers/src/aws";
 
-/// Where the catalogue of OpenStack is in the project.
-const OPENSTACK: &str = "crates/providers/src/openstack";
+/// Below where the catalogue of OpenStack is in the project, and its files.
+const OPENSTACK: &str = "crates/providers/src";
+const OPENSTACK_FILES: [&str; 2] = ["openstack/catalog.bin", "heat/described.bin"];
 
 /// The interfaces of Heat's types, from which it is made.
 const FACTS: &str = "conformance/hot/resource_types.json";
@@ -34,15 +35,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
         }
         ["aws", "--check"] => check(root),
         ["openstack"] => openstack(root, &root.join(OPENSTACK)),
-        ["openstack", "--check"] => {
-            let made = target(root).join("made");
-            std::fs::create_dir_all(&made)?;
-            let file = "catalog.bin";
-            let is = openstack(root, &made)?
-                && std::fs::read(made.join(file))? == std::fs::read(root.join(OPENSTACK).join(file))?;
-            println!("{OPENSTACK}/{file} {}", if is { "is what the facts give" } else { "differs: make it anew" });
-            Ok(is)
-        }
+        ["openstack", "--check"] => check_openstack(root),
         _ => Err(io::Error::other("write `cargo xtask catalog aws` or `.. openstack`, with `--check` or without")),
     }
 }
@@ -95,6 +88,20 @@ fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
     }
     std::fs::rename(&beside, &folder)?;
     Ok(Some(folder))
+}
+
+fn check_openstack(root: &Path) -> io::Result<bool> {
+    let made = target(root).join("made");
+    for file in OPENSTACK_FILES {
+        std::fs::create_dir_all(made.join(file).parent().unwrap_or(&made))?;
+    }
+    let mut same = openstack(root, &made)?;
+    for file in OPENSTACK_FILES {
+        let is = same && std::fs::read(made.join(file))? == std::fs::read(root.join(OPENSTACK).join(file))?;
+        println!("{OPENSTACK}/{file} {}", if is { "is what the facts give" } else { "differs: make it anew" });
+        same &= is;
+    }
+    Ok(same)
 }
 
 /// Makes the catalogue of OpenStack of the facts in the project.

@@ -178,7 +178,7 @@ fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), Comma
                 names.flat_map(|one| one.rsplit_once('/').map(|(service, _)| service).into_iter().chain([one]));
             return Err(unknown(name, services));
         }
-        return Err(unknown(name, names));
+        return Err(unknown(name, names.chain(catalogs.namespaces())));
     }
     let paint = report.terminal.out;
     let mut text = String::new();

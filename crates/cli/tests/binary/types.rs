@@ -16,15 +16,16 @@ fn the_example_of_every_type_is_a_document_that_runs() {
         .iter()
         .filter_map(|one| one["name"].as_str())
         // Those of clouds are many, and are shown by examples of their own.
-        .filter(|name| !name.starts_with("aws/"))
+        .filter(|name| !name.starts_with("aws/") && (!name.contains("::") || name.starts_with("OS::Heat::")))
         .collect();
     assert!(names.len() > 20, "{names:?}");
     let mut wrong = Vec::new();
     for name in names {
         let one: Value = serde_json::from_str(&place.ends(0, &["types", name, "--json"]).out).unwrap();
         for kind in ["resource", "datasource"] {
-            let Some(example) = one["result"][kind]["example"].as_str() else { continue };
-            let file = format!("{}-{kind}.yaml", name.replace('/', "-"));
+            let example = one["result"][kind]["example"].as_str().filter(|example| !example.is_empty());
+            let Some(example) = example else { continue };
+            let file = format!("{}-{kind}.yaml", name.replace(['/', ':'], "-"));
             place.write(&file, format!("{}\n", example.trim_end()));
             let mut say = |what: &str, ran: crate::place::Ran| {
                 if ran.code != 0 || what == "validate" && ran.err.contains("warning") {
@@ -39,4 +40,55 @@ fn the_example_of_every_type_is_a_document_that_runs() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn names_with_colons_are_listed_by_namespace() {
+    let place = Place::new();
+    let nova = place.ends(0, &["types", "OS::Nova"]).out;
+    assert!(nova.starts_with("OS::Nova ") && nova.contains("  OS::Nova::Server "), "{nova}");
+    assert!(!nova.contains("OS::Neutron::"), "{nova}");
+    let neutron = place.ends(0, &["types", "OS::Neutron"]).out;
+    assert!(neutron.contains("OS::Neutron::LBaaS::Pool") && neutron.contains("OS::Neutron::Net "), "{neutron}");
+    let all = place.ends(0, &["types", "OS"]).out;
+    assert!(all.contains("OS::Heat::Value ") && all.contains("OS::Zun::Container"), "{all}");
+    let server = place.ends(0, &["types", "OS::Nova::Server"]).out;
+    assert!(server.contains("  flavor string, required\n") && server.contains("  first_address "), "{server}");
+    let one: Value = serde_json::from_str(&place.ends(0, &["types", "OS::Heat::Delay", "--json"]).out).unwrap();
+    assert_eq!(one["result"]["resource"]["fields"]["min_wait"]["type"], "float");
+    for (wrong, near) in [("OS::Nova::Servr", "OS::Nova::Server"), ("OS::Nvoa", "OS::Nova")] {
+        let said = place.ends(2, &["types", wrong]).err;
+        assert!(said.contains(&format!("did you mean `{near}`?")), "{said}");
+    }
+}
+
+#[test]
+fn what_needs_a_cloud_is_rehearsed_and_never_deployed() {
+    let place = Place::with(
+        "net.blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  front: {type: \"OS::Neutron::Net\", spec: {name: front}}\n  \
+         web:\n    type: OS::Nova::Server\n    spec: {flavor: small, networks: [{network: \"${resources.front}\"}]}\n  \
+         done: {type: \"OS::Heat::SwiftSignalHandle\", spec: {}}\n  \
+         name: {type: \"OS::Heat::Value\", spec: {value: \"${resources.front.spec.name}\"}}\n",
+    );
+    place.ends(0, &["validate", "net.blueprint.yaml"]);
+    let refused = place.ends(1, &["deploy", "--yes", "net.blueprint.yaml"]).err;
+    for what in ["OS::Neutron", "OS::Nova", "OS::Heat::SwiftSignalHandle"] {
+        assert!(refused.contains(&format!("there is no provider for `{what}` here yet")), "{refused}");
+    }
+    let done = place.ends(0, &["deploy", "--simulate", "--yes", "net.blueprint.yaml"]).out;
+    assert!(done.ends_with("4 created, 0 updated, 0 deleted\n"), "{done}");
+    let again = place.ends(0, &["stage", "--simulate", "net.blueprint.yaml"]).out;
+    assert!(again.ends_with("0 to create, 0 to update, 0 to delete\n"), "{again}");
+}
+
+#[test]
+fn settings_and_limits_name_namespaces_with_colons() {
+    let text = "version: 2023-04-20\nresources:\n  a: {type: \"OS::Heat::Value\", spec: {value: 1}}\n";
+    let place = Place::with("a.blueprint.yaml", text);
+    place.write("cyan.toml", "[limits.\"OS::Heat\"]\nmax-parallel = 2\n\n[limits.\"OS::Nova\"]\nmax-parallel = 3\n");
+    place.ends(0, &["deploy", "--yes", "a.blueprint.yaml"]);
+    place.write("cyan.toml", "[limits.\"OS::Haet\"]\nmax-parallel = 2\n");
+    let said = place.ends(1, &["deploy", "--yes", "a.blueprint.yaml"]).err;
+    assert!(said.contains("there is no provider `OS::Haet`"), "{said}");
 }

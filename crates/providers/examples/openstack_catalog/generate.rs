@@ -9,7 +9,7 @@ use flate2::write::DeflateEncoder;
 use serde_json::{Map, Value as Json, json};
 
 /// A type: its name, and what a catalogue says of it.
-pub type Type = (String, Json);
+pub(crate) type Type = (String, Json);
 
 /// Types whose things are called by something other than an id.
 const CALLED_BY: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
@@ -21,7 +21,7 @@ const SNAPSHOTS: &[&str] = &["AWS::EC2::Volume", "OS::Cinder::Volume", "OS::Nova
 ///
 /// # Errors
 /// If the text is not of the form that section 10.6 describes.
-pub fn types(facts: &str) -> Result<Vec<Type>, String> {
+pub(crate) fn types(facts: &str) -> Result<Vec<Type>, String> {
     let facts: Map<String, Json> = serde_json::from_str(facts).map_err(|error| error.to_string())?;
     let mut types = Vec::with_capacity(facts.len());
     for (name, fact) in &facts {
@@ -291,8 +291,14 @@ fn fitted(value: &Json, field: &Json) -> Json {
     }
 }
 
+/// The files that hold them: the types of `OS::Heat`, which have a provider, and all others.
+pub(crate) fn files(types: Vec<Type>) -> [(&'static str, Vec<Type>); 2] {
+    let (heat, others) = types.into_iter().partition(|(name, _)| name.starts_with("OS::Heat::"));
+    [("heat/described.bin", heat), ("openstack/catalog.bin", others)]
+}
+
 /// The compact form.
-pub fn pack(types: &[Type]) -> Vec<u8> {
+pub(crate) fn pack(types: &[Type]) -> Vec<u8> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut index = String::new();
     for (name, ty) in types {

@@ -1,6 +1,7 @@
 //! Writes the OpenStack catalogue in its compact form; `cargo xtask catalog openstack` runs this.
 //!
-//! `openstack_catalog FACTS OUT` reads the interfaces of types in the file FACTS and writes `catalog.bin` into the folder OUT.
+//! `openstack_catalog FACTS OUT` reads the interfaces of types in the file FACTS and writes `openstack/catalog.bin` and
+//! `heat/described.bin` into the folder OUT.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
 mod generate;
@@ -26,9 +27,11 @@ fn main() -> ExitCode {
 fn run(facts: &Path, out: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(facts).map_err(|error| format!("{}: {error}", facts.display()))?;
     let types = generate::types(&text)?;
-    let bytes = generate::pack(&types);
-    let file = out.join("catalog.bin");
-    std::fs::write(&file, &bytes).map_err(|error| format!("{}: {error}", file.display()))?;
-    println!("{} types, {} bytes", types.len(), bytes.len());
+    for (name, types) in generate::files(types) {
+        let bytes = generate::pack(&types);
+        let file = out.join(name);
+        std::fs::write(&file, &bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+        println!("{name}: {} types, {} bytes", types.len(), bytes.len());
+    }
     Ok(())
 }

@@ -26,13 +26,24 @@ use provider::{
 
 use self::config::Configs;
 use self::random::Source;
-use crate::openstack;
+use crate::packed::PackedTypes;
 
 /// Types that are carried out lie ready; the others are described, and read when somebody asks.
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let own = read_catalog(include_str!("catalog.json")).expect("the catalogue of `OS::Heat` is part of the program");
-    Arc::new(Catalog { source: Some(openstack::of_heat()), ..own })
+    Arc::new(Catalog { source: Some(DESCRIBED.clone()), ..own })
 });
+
+/// What `cargo xtask catalog openstack` makes beside the catalogue of OpenStack.
+static DESCRIBED: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
+    let types = PackedTypes::open(include_bytes!("described.bin"));
+    Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program"))
+});
+
+/// Every type of the namespace as Heat describes it, those that are carried out too.
+pub fn described() -> Arc<PackedTypes> {
+    DESCRIBED.clone()
+}
 
 /// The provider of namespace `OS::Heat`.
 pub struct HeatProvider {

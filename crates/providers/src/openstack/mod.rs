@@ -5,13 +5,11 @@
 //!
 //! Not here: a provider. Nothing in this folder talks to anybody. The types of `OS::Heat` are `heat`'s, which carries some of them out.
 
-mod packed;
-
 use std::sync::{Arc, LazyLock};
 
-use provider::{Catalog, TypeSource};
+use provider::Catalog;
 
-pub use self::packed::{PackedTypes, Share};
+use crate::packed::PackedTypes;
 
 /// The namespaces of the catalogue.
 pub const NAMESPACES: &[&str] = &[
@@ -47,9 +45,6 @@ pub const NAMESPACES: &[&str] = &[
     "AWS::S3",
 ];
 
-/// The namespace of Heat's own types.
-const HEAT: &str = "OS::Heat";
-
 static TYPES: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
     let types = PackedTypes::open(include_bytes!("catalog.bin"));
     Arc::new(types.expect("the catalogue of OpenStack is part of the program"))
@@ -58,20 +53,10 @@ static TYPES: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let own = provider::read_catalog(include_str!("catalog.json"));
     let own = own.expect("the catalogue of OpenStack is part of the program");
-    Arc::new(Catalog { source: Some(Arc::new(Share::new(TYPES.clone(), |namespace| namespace != HEAT))), ..own })
+    Arc::new(Catalog { source: Some(TYPES.clone()), ..own })
 });
 
 /// The catalogue: all namespaces but `OS::Heat`.
 pub fn catalog() -> Arc<Catalog> {
     CATALOG.clone()
-}
-
-/// Every type with its description, those of `OS::Heat` too.
-pub fn types() -> Arc<PackedTypes> {
-    TYPES.clone()
-}
-
-/// The descriptions of the types of `OS::Heat`.
-pub(crate) fn of_heat() -> Arc<dyn TypeSource> {
-    Arc::new(Share::new(TYPES.clone(), |namespace| namespace == HEAT))
 }

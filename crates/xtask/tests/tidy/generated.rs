@@ -97,8 +97,9 @@ fn types() -> String {
          ones never show; a *unique* value no two things may share at a time. A way as in `read.url` leads into what a field holds.\n"
     );
     // What has a provider comes first.
-    let (offline, managed): (Vec<String>, Vec<String>) =
-        crate::folders_in("crates/providers/src").into_iter().partition(|folder| folder == "aws");
+    let (offline, managed): (Vec<String>, Vec<String>) = crate::folders_in("crates/providers/src")
+        .into_iter()
+        .partition(|folder| ["aws", "openstack"].contains(&folder.as_str()));
     for folder in managed.into_iter().chain(offline) {
         let path = format!("crates/providers/src/{folder}/catalog.json");
         let catalog: Value =
@@ -134,6 +135,9 @@ fn types() -> String {
         if folder == "aws" {
             services(&mut page, &providers::aws::catalog());
         }
+        if folder == "openstack" {
+            namespaces(&mut page, &providers::openstack::catalog());
+        }
     }
     page
 }
@@ -160,6 +164,23 @@ fn services(page: &mut String, catalog: &provider::Catalog) {
     }
     let variables: Vec<String> = catalog.variable_type_names().map(|name| format!("`{name}`")).collect();
     page.push_str(&format!("\nTypes of variables: {}; `cyan types TYPE` lists their options.\n", variables.join(", ")));
+}
+
+/// The namespaces of a catalogue that is too large to be written out, with how many types each has.
+fn namespaces(page: &mut String, catalog: &provider::Catalog) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in catalog.resource_type_names() {
+        *counts.entry(provider::Catalogs::namespace_of(name)).or_default() += 1;
+    }
+    page.push_str(&format!(
+        "\n{} types of resources, in {} namespaces. `cyan types NAMESPACE` lists those of one, `cyan types TYPE` the fields of a type.\n\n\
+         | namespace | types |\n|---|---:|\n",
+        counts.values().sum::<usize>(),
+        counts.len()
+    ));
+    for (namespace, count) in counts {
+        page.push_str(&format!("| `{namespace}` | {count} |\n"));
+    }
 }
 
 /// A type's name without its last part.

@@ -61,7 +61,7 @@ impl Writer {
             Value::Map(entries) if entries.is_empty() => self.indicator("{}", true, false, false),
             Value::Map(entries) => {
                 let mut sorted: Vec<_> = entries.iter().collect();
-                sorted.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+                sorted.sort_unstable_by_key(|(key, _)| *key);
                 let indent = around.map_or(0, |indent| indent + STEP);
                 for (key, value) in sorted {
                     self.indent = indent;

@@ -67,7 +67,8 @@ impl Analysis {
             };
             let edge = first || next.is_none();
             let (space, line_end) = (character == ' ', character == '\n');
-            plain &= !(indicates || (edge && (space || line_end)) || line_end);
+            let separates = line_end || (edge && space);
+            plain &= !(indicates || separates);
             breaks |= is_break(character);
             let special = !(line_end || (' '..='~').contains(&character));
             // A space before a line end, or after one, would be lost by folding.

@@ -1,4 +1,5 @@
-//! The compact form of the catalogue: an index of names, and blocks of text that are unpacked when a type in them is asked for.
+//! Types in a compact form: an index of names, and blocks of text that are unpacked when a type in them is asked for.
+//! `openstack/CATALOG.md` describes the form.
 //!
 //! Not here: what the text says (`provider::read_catalog`).
 
@@ -93,30 +94,12 @@ impl PackedTypes {
     }
 }
 
-/// Those of the types whose names have a namespace that is wanted.
-#[derive(Debug)]
-pub struct Share {
-    types: Arc<PackedTypes>,
-    wanted: fn(&str) -> bool,
-}
-
-impl Share {
-    /// The types of all namespaces for which `wanted` is true.
-    pub fn new(types: Arc<PackedTypes>, wanted: fn(&str) -> bool) -> Share {
-        Share { types, wanted }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        (self.wanted)(Catalogs::namespace_of(name))
-    }
-}
-
-impl TypeSource for Share {
+impl TypeSource for PackedTypes {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
-        if self.has(name) { self.types.get(name) } else { None }
+        self.get(name)
     }
 
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        Box::new(self.types.names().filter(|name| self.has(name)))
+        Box::new(self.names())
     }
 }
