@@ -15,6 +15,8 @@ pub(super) struct Reader {
 /// An entry of a map: its key as text, and its value.
 pub(super) struct Pair<'t> {
     pub(super) key: Spanned<Name>,
+    /// What the key is before it becomes text, where it is no text: Python takes `1` and `true` for the same key.
+    typed: Option<Value>,
     pub(super) value: &'t Node,
 }
 
@@ -49,9 +51,9 @@ impl Reader {
         let merged = pairs.len();
         for entry in entries.iter().filter(|entry| !is_merge(&entry.key)) {
             match self.key(&entry.key) {
-                Some(key) => {
+                Some((key, typed)) => {
                     let key = Spanned::new(key, place(&entry.key));
-                    pairs.push(Pair { key, value: &entry.value });
+                    pairs.push(Pair { key, typed, value: &entry.value });
                 }
                 None => self.found.push(
                     syntax::INVALID_SYNTAX
@@ -69,6 +71,16 @@ impl Reader {
 
     /// Keeps the last of equal keys, at the place of the first; those that are written twice are reported.
     fn drop_repeated(&mut self, pairs: &mut Vec<Pair<'_>>, merged: usize) {
+        if pairs.iter().filter(|pair| pair.typed.is_some()).count() > 1 {
+            // Of keys that Python takes for the same the first gives the text, the last the value.
+            let mut first: ::blueprint::IndexMap<python::Key, Name> = ::blueprint::IndexMap::default();
+            for pair in pairs.iter_mut() {
+                if let Some(typed) = &pair.typed {
+                    let name = first.entry(python::Key::of(typed)).or_insert_with(|| pair.key.item.clone());
+                    pair.key.item = name.clone();
+                }
+            }
+        }
         let mut last: ::blueprint::IndexMap<Name, usize> = ::blueprint::IndexMap::default();
         for (at, pair) in pairs.iter().enumerate() {
             if let Some(earlier) = last.insert(pair.key.item.clone(), at)
@@ -88,10 +100,13 @@ impl Reader {
         }
     }
 
-    fn key(&mut self, node: &Node) -> Option<Name> {
+    fn key(&mut self, node: &Node) -> Option<(Name, Option<Value>)> {
         let scalar = node.as_scalar()?;
         let tag = node.tag.as_ref().map(|tag| &*tag.item);
-        scalar::typed(scalar, tag).and_then(|value| scalar::key_text(&value))
+        match scalar::typed(scalar, tag)? {
+            Value::Text(text) => Some((text, None)),
+            value => Some((scalar::key_text(&value)?, Some(value))),
+        }
     }
 
     /// The value of a node as data.

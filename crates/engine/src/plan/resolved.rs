@@ -151,7 +151,11 @@ impl Staged {
                     if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
                         && handed
                     {
-                        given.push((input.clone(), value.clone()));
+                        // A list or a map is a property like that; what becomes of it is the other document's affair.
+                        let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
+                        let as_written =
+                            as_written.filter(|value| value.as_list().is_some() || value.as_map().is_some());
+                        given.push((input.clone(), as_written.unwrap_or(value).clone()));
                     }
                 }
             }
@@ -165,7 +169,13 @@ impl Staged {
                     None => Some(Value::map(written)),
                 },
                 given: spec.map_or_else(|| Value::map(given), |(_, given)| given),
-                metadata: Value::Null,
+                metadata: {
+                    let facade = child.inputs.iter().find(|(input, _)| input.item.as_ref() == "OS::facade");
+                    match said(evaluation, facade.map(|(_, expr)| expr)).get("metadata") {
+                        Some(metadata) => Value::map([("custom", metadata.clone())]),
+                        None => Value::Null,
+                    }
+                },
                 deletion_policy: policy(evaluation, child.removal.as_deref()),
                 update_policy: said(
                     evaluation,

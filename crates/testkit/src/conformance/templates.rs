@@ -7,6 +7,7 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use engine::apply::OnFailure;
+use engine::shell::Operated;
 use engine::{Given, Options, Resolved};
 use serde_json::{Map, Value as Json, json};
 use state::{Snapshot, StatusOp, StatusWord};
@@ -443,7 +444,6 @@ async fn step(
     let Stage { files, diagnostics, mut staged } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
     let declared: Vec<Name> = declared.elements.into_iter().filter(|one| one.there).map(|one| one.name).collect();
-    let nothing = staged.as_ref().is_some_and(|staged| staged.plan.is_empty());
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
         let phase = phase_of(&diagnostics);
@@ -453,16 +453,15 @@ async fn step(
     if rollback {
         settings.on_failure = OnFailure::Rollback;
     }
-    let (mut done, mut rolled_back) = (nothing, false);
-    if !nothing {
-        let run = lab.run(staged, false, Vec::new(), settings).await;
-        let Some(outcome) = run.outcome() else {
-            return Answer { phase: word, diagnostics: all, files, ..Answer::default() };
-        };
-        all.extend(outcome.diagnostics.iter().cloned());
-        done = outcome.outcome == Some(state::OperationOutcome::Ready);
-        rolled_back = outcome.rolled_back.is_some();
-    }
+    let run = lab.run(staged, false, Vec::new(), settings).await;
+    let (done, rolled_back) = match &run.operated {
+        Some(Operated::Nothing) => (true, false),
+        Some(Operated::Done(outcome)) => {
+            all.extend(outcome.diagnostics.iter().cloned());
+            (outcome.outcome == Some(state::OperationOutcome::Ready), outcome.rolled_back.is_some())
+        }
+        _ => return Answer { phase: word, diagnostics: all, files, ..Answer::default() },
+    };
     let snapshot = lab.snapshot().await;
     if !done && !(rolled_back && word == "update") {
         return Answer { phase: word, diagnostics: all, files, snapshot, declared, ..Answer::default() };
