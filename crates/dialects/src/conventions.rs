@@ -42,6 +42,9 @@ pub trait Conventions: Send + Sync {
     /// part in error is kept as it is, and reported.
     fn spec(&self, value: &Value, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Value;
 
+    /// Whether an input may not change once the instance exists.
+    fn is_immutable(&self, name: &Name, input: &Input) -> bool;
+
     /// What is wrong with a name for an instance, if anything is.
     fn instance(&self, name: &str) -> Option<Diagnostic>;
 

@@ -17,4 +17,6 @@ diag::codes! {
     YAQL_NO_MATCH = Error "yaql-no-match": "a yaql function does not take these arguments";
     YAQL_LIMIT = Error "yaql-limit": "a yaql expression goes beyond its limits";
     YAQL_FAILED = Error "yaql-failed": "a yaql expression gives no value";
+    NOT_IMPLEMENTED = Warning "not-implemented": "a property that does nothing";
+    DEPRECATED = Warning "deprecated": "a property or type that should not be used any more";
 }

@@ -50,6 +50,12 @@ fn schema_of(name: &str, input: &Input) -> Option<Schema> {
     Schema::parse(name, &input.rules, Version::V2021_04_16, &mut Vec::new())
 }
 
+/// Whether a parameter may not change once the stack exists.
+pub(super) fn is_immutable(name: &str, input: &Input) -> bool {
+    // Most say nothing of it.
+    input.rules.get("immutable").is_some() && schema_of(name, input).is_some_and(|schema| schema.immutable)
+}
+
 /// What takes the place of the schema's own default: `parameter_defaults`.
 fn other_default<'i>(schema: &Schema, input: &'i Input) -> Option<&'i Value> {
     let default = input.default.as_ref().map(|default| &default.item);

@@ -16,6 +16,7 @@ mod codes;
 mod conditions;
 mod conventions;
 mod document;
+mod fitting;
 pub mod functions;
 mod groups;
 mod inputs;

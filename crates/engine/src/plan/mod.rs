@@ -17,6 +17,7 @@ pub(crate) mod diff;
 mod draft;
 mod exports;
 mod filters;
+mod immutable;
 mod imports;
 mod keyed;
 mod ledger;
@@ -536,6 +537,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 mistakes
                     .push(place.into_iter().fold(refused, |refused, span| refused.label(span, "a template of Heat")));
             }
+            let mut kept_inputs = Vec::new();
             let groups: Vec<Name> =
                 documents.frozen.groups.keys().map(|path| format!("{}{path}", crate::answers::GROUP).into()).collect();
             for (key, value) in groups.iter().zip(documents.frozen.groups.values()) {
@@ -543,6 +545,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
+            immutable::heed(documents.root().blueprint(), &inputs, &mut answers, &mut kept_inputs, &mut mistakes);
             let reach = Reach::of(&documents, &options.targets);
             let within = |address: &Address| reach.covers(address);
             moves = moves::follow(&documents, within, &mut snapshot, &mut answers, &mut ledger, &mut mistakes);
@@ -559,7 +562,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 return None;
             }
             let mut evaluated = Evaluation::new(documents.clone(), functions, instance.clone(), inputs, answers);
-            evaluated.sites.insert("group".into(), groups.into_iter().collect());
+            evaluated.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
             let with = draft::Drafting {
                 snapshot: &mut snapshot,
                 ledger: &mut ledger,

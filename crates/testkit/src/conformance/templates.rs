@@ -63,6 +63,8 @@ struct Answer {
     snapshot: Snapshot,
     /// The state before.
     before: Snapshot,
+    /// What everything came to before.
+    previous: Option<Resolved>,
     /// Names of what is declared.
     declared: Vec<Name>,
     /// Exports as the plan has them.
@@ -120,6 +122,7 @@ impl Template {
                 "update",
             )
             .await;
+            let updated = Answer { previous: created.resolved.clone(), ..updated };
             self.judge("update.", &updated, &self.expected["update"], &mut pairs)?;
             if let Some(changes) = self.expected["update"].get("changes") {
                 let ours = changes_between(&before, &lab.snapshot().await);
@@ -253,6 +256,13 @@ impl Template {
         Ok(())
     }
 
+    /// Whether a child is given something else than before.
+    fn is_changed(&self, answer: &Answer, element: &engine::ResolvedElement) -> bool {
+        let before = answer.previous.iter().flat_map(|previous| &previous.elements);
+        let mut same_name = before.filter(|before| before.name == element.name);
+        same_name.next().is_some_and(|before| before.given != element.given)
+    }
+
     fn said(&self, answer: &Answer) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
@@ -311,6 +321,7 @@ impl Template {
                     "UPDATE_COMPLETE".to_owned()
                 }
                 Some(record) => state_of(record),
+                None if element.is_child && self.is_changed(answer, element) => "UPDATE_COMPLETE".to_owned(),
                 None if element.is_child => child_state(),
                 None => "INIT_COMPLETE".to_owned(),
             };
@@ -410,7 +421,7 @@ async fn looked(lab: &Lab, name: &str, text: &str, given: Given) -> Answer {
     let snapshot = lab.snapshot().await;
     let declared = Vec::new();
     let (action, status) = ("CREATE", "IN_PROGRESS");
-    let before = Snapshot::default();
+    let (before, previous) = (Snapshot::default(), None);
     Answer { ok, phase, diagnostics, files, resolved, snapshot, before, declared, exports, action, status }
 }
 
@@ -485,6 +496,7 @@ async fn step(
         resolved,
         snapshot,
         before: state_before,
+        previous: None,
         declared,
         exports,
         action,

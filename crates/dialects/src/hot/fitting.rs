@@ -1,0 +1,252 @@
+//! Properties made to fit the schema of their type (reference, section 9.3).
+
+use std::sync::Arc;
+
+use ::blueprint::{Field, Kind, Map, Name, Schema, Standing, Value};
+use diag::{Diagnostics, Severity, Span};
+use expr::Step;
+use python::{Flags, Key, Pattern};
+
+use super::codes::{DEPRECATED, NOT_IMPLEMENTED};
+use super::parameters::{Constraint, Custom, Kind as Property, Rule, property};
+use super::refusal::Refusal;
+use crate::SpecAt;
+use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
+
+/// The properties of a resource as its type takes them. Unknown parts stay; a part in error is kept as it is, and reported.
+pub(super) fn fitted(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
+    Fitting { at, found, path: Vec::new() }.object(map, schema)
+}
+
+/// Properties being fitted to their schema.
+struct Fitting<'f> {
+    at: SpecAt<'f>,
+    found: &'f mut Diagnostics,
+    path: Vec<Step>,
+}
+
+impl Fitting<'_> {
+    fn place(&self) -> Span {
+        expr::within(self.at.expr, &self.path)
+    }
+
+    /// Heat's words for what is wrong with a property.
+    fn words(&self, words: &str) -> String {
+        let mut path = format!("resources.{}.properties", self.at.resource);
+        for step in &self.path {
+            match step {
+                Step::Key(key) => {
+                    path.push('.');
+                    path.push_str(key);
+                }
+                Step::Index(at) => path.push_str(&format!("[{at}]")),
+            }
+        }
+        format!("StackValidationFailed: Property error: {path}: {words}")
+    }
+
+    fn object(&mut self, map: &Map, schema: &Schema) -> Map {
+        let mut out = Map::with_capacity(map.len());
+        for (key, value) in map.iter() {
+            match schema.fields.get(key) {
+                Some(field) if field.is_settable() => {
+                    self.path.push(Step::Key(key.clone()));
+                    self.standing(key, field);
+                    let value = self.field(value, field);
+                    self.path.pop();
+                    out.insert(key.clone(), value);
+                }
+                // It takes anything and makes nothing of it.
+                None if schema.open => {}
+                _ => {
+                    let words = self.words(&format!("Unknown Property {key}"));
+                    self.path.push(Step::Key(key.clone()));
+                    let place = self.key_place(key);
+                    self.path.pop();
+                    let known = schema.fields.iter().filter(|(_, field)| field.is_settable());
+                    self.found.push(
+                        UNKNOWN_SPEC_FIELD
+                            .new(format!("unknown property `{key}`"))
+                            .label(place, "the type has no such property")
+                            .help_nearest(key, known.map(|(name, _)| name.as_ref()))
+                            .words(words),
+                    );
+                }
+            }
+        }
+        for (name, field) in &schema.fields {
+            if out.contains_key(name) || !field.is_settable() {
+                continue;
+            }
+            if let Some(default) = &field.default {
+                out.insert(name.clone(), default.clone().tainted(field.sensitive));
+            } else if field.required {
+                let words = self.words(&format!("Property {name} not assigned"));
+                let holder = if self.path.is_empty() { self.at.holder } else { self.place() };
+                self.found.push(
+                    MISSING_SPEC_FIELD
+                        .new(format!("the required property `{name}` is missing"))
+                        .label(holder, format!("`{name}` must stand in this"))
+                        .help(format!("add `{name}`"))
+                        .words(words),
+                );
+            }
+        }
+        out
+    }
+
+    /// Says of a property that it does nothing, or that it should not be used any more.
+    fn standing(&mut self, key: &Name, field: &Field) {
+        let diagnostic = match field.standing {
+            Standing::NotImplemented => NOT_IMPLEMENTED.new(format!("the property `{key}` does nothing")),
+            Standing::Deprecated | Standing::Hidden => {
+                DEPRECATED.new(format!("the property `{key}` should not be used any more"))
+            }
+            Standing::Supported | Standing::Unsupported => return,
+        };
+        let place = self.key_place(key);
+        self.found.push(diagnostic.label(place, "so says its type").graded(Severity::Warning));
+    }
+
+    /// The place of a key: just before its value, where that is written out.
+    fn key_place(&self, key: &Name) -> Span {
+        let (_, above) = self.path.split_last().map_or((None, &[][..]), |(last, above)| (Some(last), above));
+        let mut at = self.at.expr;
+        for step in above {
+            at = match (&at.kind, step) {
+                (::blueprint::ExprKind::List(items), Step::Index(index)) => match items.get(*index) {
+                    Some(item) => item,
+                    None => return at.span,
+                },
+                (::blueprint::ExprKind::Map(entries), Step::Key(key)) => {
+                    match entries.iter().find(|(name, _)| name.item == *key) {
+                        Some((_, value)) => value,
+                        None => return at.span,
+                    }
+                }
+                _ => return at.span,
+            };
+        }
+        match &at.kind {
+            ::blueprint::ExprKind::Map(entries) => {
+                entries.iter().find(|(name, _)| name.item == *key).map_or(at.span, |(name, _)| name.span)
+            }
+            _ => at.span,
+        }
+    }
+
+    fn field(&mut self, value: &Value, field: &Field) -> Value {
+        let (bare, secret) = value.exposed();
+        let secret = secret || field.sensitive;
+        if bare.is_unknown() {
+            return value.clone().tainted(secret);
+        }
+        let taken = match property(kind_of(&field.kind), bare, field.default.as_ref()) {
+            Ok(taken) => taken,
+            Err(refusal) => {
+                self.refuse(refusal, secret);
+                return value.clone().tainted(secret);
+            }
+        };
+        // What null stands for was not written.
+        if bare.is_null() {
+            return taken.tainted(secret);
+        }
+        let fitted = match (&field.kind, &taken) {
+            (Kind::Object(schema), Value::Map(map)) => Value::Map(Arc::new(self.object(map, schema))),
+            (Kind::Map(values), Value::Map(map)) => {
+                let mut out = Map::with_capacity(map.len());
+                for (key, value) in map.iter() {
+                    self.path.push(Step::Key(key.clone()));
+                    out.insert(key.clone(), self.field(value, values));
+                    self.path.pop();
+                }
+                Value::Map(Arc::new(out))
+            }
+            (Kind::Array(item), Value::List(items)) => {
+                let mut out = Vec::with_capacity(items.len());
+                for (at, value) in items.iter().enumerate() {
+                    self.path.push(Step::Index(at));
+                    out.push(self.field(value, item));
+                    self.path.pop();
+                }
+                Value::list(out)
+            }
+            _ => taken,
+        };
+        self.constraints(&fitted, field, secret);
+        fitted.tainted(secret)
+    }
+
+    /// Holds a value to the limits of its property.
+    fn constraints(&mut self, value: &Value, field: &Field, secret: bool) {
+        if value.has_unknown() {
+            return;
+        }
+        for rule in rules(field) {
+            let constraint = Constraint { rule, description: None };
+            match constraint.check(kind_of(&field.kind), &value.revealed()) {
+                Ok(None) => {}
+                Ok(Some(note)) => self.refuse(note, secret),
+                Err(refusal) => self.refuse(refusal, secret),
+            }
+        }
+    }
+
+    /// Reports what is wrong with the value at hand, and shows nothing of a secret one.
+    fn refuse(&mut self, mut refusal: Refusal, secret: bool) {
+        if secret {
+            refusal.message = "the secret value does not fit its property".to_owned();
+            refusal.heat = None;
+        }
+        let words = refusal.heat.take().map(|words| self.words(&words));
+        let place = self.place();
+        let mut diagnostic = refusal.at(place);
+        diagnostic.words = words.map(Into::into);
+        self.found.push(diagnostic);
+    }
+}
+
+/// The kind of property that a field is.
+fn kind_of(kind: &Kind) -> Property {
+    match kind {
+        Kind::String => Property::String,
+        Kind::Integer => Property::Integer,
+        Kind::Float => Property::Number,
+        Kind::Boolean => Property::Boolean,
+        Kind::Array(_) => Property::List,
+        Kind::Map(_) | Kind::Object(_) => Property::Map,
+        Kind::Any | Kind::Union(_) => Property::Any,
+    }
+}
+
+/// The limits of a field as Heat has them.
+fn rules(field: &Field) -> Vec<Rule> {
+    let limits = &field.constraint;
+    let number = |number: f64| if number.fract() == 0.0 { Value::Int(number as i64) } else { Value::Float(number) };
+    let count = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+    let mut rules = Vec::new();
+    if limits.min.is_some() || limits.max.is_some() {
+        rules.push(Rule::Range(limits.min.map(number), limits.max.map(number)));
+    }
+    if limits.min_length.is_some() || limits.max_length.is_some() {
+        rules.push(Rule::Length(limits.min_length.map(count), limits.max_length.map(count)));
+    }
+    if limits.min_items.is_some() || limits.max_items.is_some() {
+        rules.push(Rule::Length(limits.min_items.map(count), limits.max_items.map(count)));
+    }
+    if let Some((step, offset)) = limits.modulo {
+        rules.push(Rule::Modulo(Value::Int(step), Value::Int(offset)));
+    }
+    if !field.allowed.is_empty() {
+        let keys = field.allowed.iter().map(Key::of).collect();
+        rules.push(Rule::AllowedValues(field.allowed.clone(), keys));
+    }
+    if let Some(pattern) = &limits.pattern
+        && let Ok(compiled) = Pattern::new(pattern, Flags::default())
+    {
+        rules.push(Rule::AllowedPattern(pattern.clone(), Box::new(compiled)));
+    }
+    rules.extend(limits.custom.iter().map(|name| Rule::Custom(name.clone(), Custom::of(name))));
+    rules
+}

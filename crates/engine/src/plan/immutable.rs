@@ -1,0 +1,42 @@
+//! Inputs that may not change once an instance exists: their values are remembered, and another one is refused.
+
+use blueprint::{Blueprint, Name, Value};
+use diag::Diagnostics;
+use state::Remembered;
+
+use crate::answers::Answers;
+
+/// Under what an input is remembered, before its name.
+const INPUT: &str = "input|";
+
+/// Compares inputs that may not change with what is remembered of them, and remembers them; their names in memory go to `used`.
+pub(super) fn heed(
+    blueprint: &Blueprint,
+    inputs: &[Value],
+    answers: &mut Answers,
+    used: &mut Vec<Name>,
+    found: &mut Diagnostics,
+) {
+    let Some(conventions) = dialects::conventions(blueprint.dialect) else { return };
+    for ((name, input), value) in blueprint.inputs.iter().zip(inputs) {
+        if !conventions.is_immutable(name, input) {
+            continue;
+        }
+        let key: Name = format!("{INPUT}{name}").into();
+        if let Some(before) = answers.remembered.get(&key)
+            && before.value.revealed() != value.revealed()
+        {
+            found.push(
+                dialects::hot::parameters::codes::IMMUTABLE_CHANGED
+                    .new(format!("`{name}` may not change"))
+                    .label(input.span, "declared immutable")
+                    .help("give the value of before, or make another instance")
+                    .words(format!(
+                        "ImmutableParameterModified: The following parameters are immutable and may not be updated: {name}"
+                    )),
+            );
+        }
+        answers.remembered.insert(key.clone(), Remembered { fingerprint: 0, value: value.clone() });
+        used.push(key);
+    }
+}
