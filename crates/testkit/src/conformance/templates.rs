@@ -422,7 +422,7 @@ async fn looked(lab: &Lab, name: &str, text: &str, given: Given) -> Answer {
     let declared = Vec::new();
     let (action, status) = ("CREATE", "IN_PROGRESS");
     let (before, previous) = (Snapshot::default(), None);
-    Answer { ok, phase, diagnostics, files, resolved, snapshot, before, declared, exports, action, status }
+    Answer { ok, phase, diagnostics, files, resolved, snapshot, before, previous, declared, exports, action, status }
 }
 
 /// Where Heat would have noticed: while it reads, or while it looks closer.
