@@ -163,6 +163,9 @@ pub struct Resource {
     /// Its type; empty where none could be read, which was reported.
     #[serde(rename = "type")]
     pub type_name: Spanned<Name>,
+    /// The name of the type as it is written, where something makes another one of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<Box<Spanned<Name>>>,
     /// Its fields: a map expression, or one in error where there was no map, which was reported.
     pub spec: Expr,
     /// Where the key `spec` stands; the name's place if it is missing.
@@ -199,6 +202,7 @@ impl Resource {
         Resource {
             span,
             type_name,
+            stands_for: None,
             spec,
             spec_key,
             each: None,
@@ -266,6 +270,9 @@ pub struct Lifecycle {
     pub protect: bool,
     /// Leave the thing in the world when it is no longer declared.
     pub retain: bool,
+    /// What may not be done to it; a plan that would is refused.
+    #[serde(default)]
+    pub restricted: Restricted,
     /// Read it, never change it, by this id.
     pub external: Option<Name>,
     /// Which half of a replacement comes first, if not the type's own order.
@@ -287,6 +294,7 @@ impl Lifecycle {
     pub(crate) const USUAL: Lifecycle = Lifecycle {
         protect: false,
         retain: false,
+        restricted: Restricted { update: false, replace: false },
         external: None,
         replace_order: None,
         replace_if_failed: false,
@@ -295,6 +303,15 @@ impl Lifecycle {
         import: None,
         moved_from: Vec::new(),
     };
+}
+
+/// Actions that are forbidden for a thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Restricted {
+    /// It may not be updated in place.
+    pub update: bool,
+    /// It may not be made anew.
+    pub replace: bool,
 }
 
 /// Limits of time by action.
@@ -328,6 +345,9 @@ pub struct Child {
     pub span: Span,
     /// Where to find it, relative to this document.
     pub path: Expr,
+    /// The name of a type in whose place it stands, where that is how it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<Spanned<Name>>,
     /// Its inputs.
     pub inputs: Vec<(Spanned<Name>, Expr)>,
     /// From what kind of place.

@@ -22,7 +22,7 @@ pub mod wire;
 pub use address::{Address, AddressError, AddressParts, Key, LinkName};
 pub use document::{
     Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input, Lifecycle, LinkSelector,
-    Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, SourceMetadata, Timeouts, Wanted,
+    Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts, Wanted,
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};

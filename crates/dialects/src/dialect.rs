@@ -3,7 +3,7 @@
 use blueprint::{Blueprint, Expansion, Expr, Name, Value, Wanted};
 use diag::{Diagnostics, FileId};
 
-use crate::{Conventions, Surroundings};
+use crate::{Beside, Conventions, Surrounded, Surroundings};
 use expr::FunctionTable;
 use syntax::Tree;
 
@@ -68,6 +68,11 @@ pub trait Dialect: Send + Sync {
 
     /// Its sections and keys, as data.
     fn shape(&self) -> &'static Shape;
+
+    /// What files that are given along with a root come to; none where the dialect has no such files.
+    fn surround(&self, _root: &Document<'_>, _beside: &[Beside<'_>]) -> Option<Surrounded> {
+        None
+    }
 
     /// What it needs beyond the tree before it can lower it.
     fn wants(&self, document: &Document<'_>) -> Vec<Wanted>;

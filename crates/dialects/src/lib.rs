@@ -18,7 +18,7 @@ pub use dialect::{
     Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, conventions, dialect,
     dialect_of, dialects,
 };
-pub use surroundings::Surroundings;
+pub use surroundings::{Beside, Surrounded, Surroundings};
 
 /// Adds to the functions of the native dialect and of providers those of all other dialects.
 pub fn insert_functions(table: &mut expr::FunctionTable) {

@@ -17,6 +17,7 @@ fn codes() -> Vec<&'static Code> {
         dialects::hot::CODES,
         dialects::hot::functions::codes::CODES,
         dialects::hot::parameters::codes::CODES,
+        dialects::hot::environment::codes::CODES,
         expr::codes::CODES,
         provider::codes::CODES,
     ];

@@ -59,6 +59,7 @@ impl Lowering<'_> {
         Resource {
             span,
             type_name,
+            stands_for: None,
             spec,
             spec_key,
             each,

@@ -66,7 +66,7 @@ fn named_in(version: Version, key: &str) -> Named {
     }
 }
 
-impl Lowering<'_> {
+impl Lowering {
     /// A value in which calls are read.
     pub(super) fn expr(&mut self, node: &Node) -> Expr {
         let span = place(node);

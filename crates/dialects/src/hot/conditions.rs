@@ -25,7 +25,7 @@ const CALLABLE: &[(&str, super::version::Version)] = &[
     ("contains", V2017_09_01),
 ];
 
-impl Lowering<'_> {
+impl Lowering {
     /// The section `conditions`.
     pub(super) fn conditions(&mut self, pairs: Vec<Pair<'_>>) -> IndexMap<Name, Local> {
         let mut locals = IndexMap::default();

@@ -4,10 +4,10 @@ use ::blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostics, Span, Spanned};
 use syntax::Content;
 
+use super::around;
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
 use super::lowering::{FACADE, Lowering, Made};
 use super::read::{Pair, Reader, place};
-use super::resources::made_of;
 use super::version::Version::{self, *};
 use super::{NAME, VERSION_KEYS, shape};
 use crate::codes::{
@@ -48,7 +48,8 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     blueprint.version = text;
     let mut lowering = Lowering {
         version,
-        around: document.around,
+        is_child: document.around.is_child,
+        around: around::of(document.around),
         reader,
         parameters: IndexMap::default(),
         conditions: IndexMap::default(),
@@ -133,7 +134,7 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
     }
 }
 
-impl Lowering<'_> {
+impl Lowering {
     fn template(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
         let mut sections: Vec<Option<Vec<Pair<'_>>>> = vec![None, None, None, None];
         let mut groups = None;
@@ -191,7 +192,8 @@ impl Lowering<'_> {
         self.resources = resources
             .iter()
             .map(|pair| {
-                let made = pair.value.entry("type").and_then(|entry| entry.value.text()).map(made_of);
+                let written = pair.value.entry("type").and_then(|entry| entry.value.text());
+                let made = written.map(|written| self.around.meaning(written, &pair.key.item).0);
                 (pair.key.item.clone(), made.unwrap_or(Made::Resource))
             })
             .collect();
@@ -235,7 +237,7 @@ impl Lowering<'_> {
             };
             blueprint.inputs.insert(FACADE.into(), input);
         }
-        if self.around.is_child {
+        if self.is_child {
             self.exports_of_child(blueprint);
         }
     }
@@ -282,9 +284,10 @@ impl Lowering<'_> {
         let rules = self.reader.value(pair.value);
         let schema = super::inputs::schema(pair, &rules, self.version, &mut self.reader.found);
         rules.as_map()?;
-        let default = rules.get("default").filter(|value| !value.is_null()).cloned();
+        let own = || rules.get("default").filter(|value| !value.is_null());
+        let default = self.around.default_of(&pair.key.item).or_else(own).cloned();
         let default_span = pair.value.get("default").map_or(pair.key.span, place);
-        let secret = schema.is_some_and(|schema| schema.hidden);
+        let secret = schema.is_some_and(|schema| schema.hidden) || self.around.encrypts(&pair.key.item);
         Some(Input {
             span: pair.key.span,
             ty: Type::Any,

@@ -8,7 +8,6 @@ use diag::{Diagnostics, Span, Spanned};
 
 use super::lowering::{INSTANCE, Made, UNIT, call, named, reference};
 use super::native::{digest, indexed, letters};
-use super::resources::made_of;
 use crate::codes::VALUE_CONSTRAINT;
 use crate::{Expanded, Expanding};
 
@@ -343,8 +342,9 @@ impl Writer<'_> {
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
-        let made = made_of(&type_name);
-        let type_name = Spanned::new(type_name, span);
+        let (made, meaning) = super::around::of(self.place.around).meaning(&type_name, name);
+        let stands_for = (meaning != type_name).then(|| Spanned::new(type_name, span));
+        let type_name = Spanned::new(meaning, span);
         self.names.push((name.clone(), made));
         let path = Expr::literal(Value::Text(type_name.item.clone()), span);
         match made {
@@ -378,6 +378,7 @@ impl Writer<'_> {
                 let child = Child {
                     span,
                     path,
+                    stands_for,
                     inputs,
                     source: None,
                     condition: None,

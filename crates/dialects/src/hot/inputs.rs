@@ -89,7 +89,7 @@ fn told(name: &str, mut refusal: Refusal) -> Refusal {
     if refusal.severity == Severity::Error && !refusal.message.contains(&format!("`{name}`")) {
         refusal.message = format!("the value of `{name}` does not fit: {}", refusal.message);
     } else if refusal.help.is_none() && refusal.severity == Severity::Error {
-        refusal.help = Some(format!("give one with `--var {name}=..`, or in a file with `-e`"));
+        refusal = refusal.help(format!("give one with `--var {name}=..`, or in a file with `-e`"));
     }
     refusal
 }

@@ -1,12 +1,14 @@
 //! What the lowering of every section is made of: the names of the template, and what is wrong so far.
 
+use std::sync::Arc;
+
 use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, IndexMap, Name, Ref, Value};
 use diag::{Diagnostic, Severity, Span, Spanned};
 use syntax::Node;
 
+use super::around::Around;
 use super::read::{Reader, place};
 use super::version::Version;
-use crate::Surroundings;
 use crate::codes::WRONG_SHAPE;
 
 /// What a name of the section `resources` is lowered to.
@@ -21,9 +23,11 @@ pub(super) enum Made {
 }
 
 /// A template on its way to a blueprint.
-pub(super) struct Lowering<'a> {
+pub(super) struct Lowering {
     pub(super) version: Version,
-    pub(super) around: &'a Surroundings,
+    pub(super) around: Arc<Around>,
+    /// Another document includes it.
+    pub(super) is_child: bool,
     pub(super) reader: Reader,
     /// Names of parameters.
     pub(super) parameters: IndexMap<Name, Span>,
@@ -52,7 +56,7 @@ pub(super) const FACADE: &str = "OS::facade";
 /// The children above a document, as a list of names.
 pub(super) const UNIT: &str = "unit";
 
-impl Lowering<'_> {
+impl Lowering {
     /// Reports something.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.reader.found.push(diagnostic);

@@ -11,11 +11,13 @@
 //!
 //! Not here: what types of resources there are; evaluating anything but what [`conventions`] are asked for.
 
+mod around;
 mod calls;
 mod codes;
 mod conditions;
 mod conventions;
 mod document;
+pub mod environment;
 mod fitting;
 pub mod functions;
 mod groups;
@@ -35,10 +37,11 @@ mod yaql;
 use ::blueprint::Wanted;
 use expr::FunctionTable;
 
+pub use around::Around;
 pub use codes::{CODES, INVALID_DELETION_POLICY};
 pub use native::insert_functions;
 
-use crate::{Conventions, Dialect, Document, Expanded, Expanding, Lowered, Shape};
+use crate::{Beside, Conventions, Dialect, Document, Expanded, Expanding, Lowered, Shape, Surrounded};
 
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;
@@ -65,6 +68,10 @@ impl Dialect for HotDialect {
 
     fn shape(&self) -> &'static Shape {
         &shape::SHAPE
+    }
+
+    fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Option<Surrounded> {
+        Some(around::surround(root, beside))
     }
 
     fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {

@@ -9,7 +9,7 @@ use super::shape;
 use super::version::Version::*;
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
 
-impl Lowering<'_> {
+impl Lowering {
     /// Every output. One that comes to nothing fails only itself.
     pub(super) fn outputs(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {

@@ -24,7 +24,7 @@ pub struct Refusal {
     /// Where in the value that was refused.
     pub path: Vec<Step>,
     /// What to do.
-    pub help: Option<String>,
+    pub help: Option<Box<str>>,
 }
 
 impl Refusal {
@@ -60,7 +60,7 @@ impl Refusal {
     }
 
     /// Sets what to do.
-    pub fn help(mut self, help: impl Into<String>) -> Refusal {
+    pub fn help(mut self, help: impl Into<Box<str>>) -> Refusal {
         self.help = Some(help.into());
         self
     }
@@ -69,7 +69,7 @@ impl Refusal {
     pub fn at(&self, span: Span) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(self.code, self.message.clone()).label(span, "").graded(self.severity);
         diagnostic.words = self.words().map(Into::into);
-        diagnostic.help.extend(self.help.clone());
+        diagnostic.help.extend(self.help.as_deref().map(str::to_owned));
         diagnostic
     }
 
@@ -91,6 +91,6 @@ impl From<Refusal> for expr::Refusal {
     fn from(refusal: Refusal) -> expr::Refusal {
         let words = refusal.words();
         let Refusal { code, message, path, help, .. } = refusal.within(0);
-        expr::Refusal { code, message, path, help, words: words.map(Into::into) }
+        expr::Refusal { code, message, path, help: help.map(String::from), words: words.map(Into::into) }
     }
 }

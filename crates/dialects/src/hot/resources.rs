@@ -15,8 +15,8 @@ use crate::codes::{INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFEREN
 /// Keys that came with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];
 
-/// What a type of that name is made into.
-pub(super) fn made_of(type_name: &str) -> Made {
+/// What a type of that name is made into, where no registry says otherwise.
+pub(super) fn made(type_name: &str) -> Made {
     if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
         return Made::Child;
     }
@@ -38,7 +38,7 @@ impl<'t> Definition<'t> {
     }
 }
 
-impl Lowering<'_> {
+impl Lowering {
     /// Every resource.
     pub(super) fn resources(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {
@@ -80,7 +80,10 @@ impl Lowering<'_> {
                 self.report(diagnostic);
             }
         }
-        let Some(type_name) = self.type_of(&definition) else { return };
+        let Some(written) = self.type_of(&definition) else { return };
+        let (_, meaning) = self.around.meaning(&written.item, &name.item);
+        let type_name = Spanned::new(meaning, written.span);
+        let stands_for = (written.item != type_name.item).then_some(written);
         self.path = format!("{}.Properties", name.item);
         let spec = match definition.get("properties") {
             Some(pair) => match &pair.value.content {
@@ -129,6 +132,7 @@ impl Lowering<'_> {
                 let child = Child {
                     span: name.span,
                     path: Expr::literal(Value::Text(type_name.item), type_name.span),
+                    stands_for,
                     inputs,
                     source: None,
                     condition,
@@ -155,6 +159,7 @@ impl Lowering<'_> {
                 let child = Child {
                     span: name.span,
                     path: Expr::literal(Value::Text(type_name.item.clone()), type_name.span),
+                    stands_for,
                     inputs,
                     source: None,
                     condition,
@@ -173,6 +178,7 @@ impl Lowering<'_> {
                     metadata: metadata.into(),
                     lifecycle: lifecycle.into(),
                     removal,
+                    stands_for: stands_for.map(Box::new),
                     update_policy: policy.map(Box::new),
                     description,
                     ..Resource::new(name.span, type_name, spec_key, spec)
@@ -285,6 +291,12 @@ impl Lowering<'_> {
             replace_if_failed: true,
             ..Lifecycle::default()
         };
+        for action in self.around.restricted(&definition.name.item) {
+            match action.as_ref() {
+                "update" => lifecycle.restricted.update = true,
+                _ => lifecycle.restricted.replace = true,
+            }
+        }
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),

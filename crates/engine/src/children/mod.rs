@@ -72,6 +72,8 @@ struct Text {
     file: FileId,
     location: Option<Location>,
     blueprint: Arc<Blueprint>,
+    /// What it stands in.
+    around: Surroundings,
     /// What is wrong with the text.
     found: Diagnostics,
     /// What is wrong with its includes: which, and what.
@@ -93,7 +95,7 @@ type Include = (u32, u32);
 struct Reader<'a> {
     reading: Reading<'a>,
     texts: Vec<Text>,
-    of_location: HashMap<Location, Option<u32>, foldhash::fast::FixedState>,
+    of_location: HashMap<(Location, usize), Option<u32>, foldhash::fast::FixedState>,
     places: Vec<Place>,
     frozen: Frozen,
     /// Inputs of the root by position.
@@ -122,11 +124,12 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],
     };
     let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
-    of_location.extend(reading.location.clone().map(|location| (location, Some(0))));
+    of_location.extend(reading.location.clone().map(|location| ((location, reading.around.identity()), Some(0))));
     let text = Text {
         file: root.file,
         location: reading.location.clone(),
         blueprint,
+        around: reading.around.clone(),
         found: Diagnostics::new(),
         refused: Vec::new(),
     };
@@ -397,7 +400,9 @@ impl Reader<'_> {
         document: source::Document,
         above: Option<Include>,
     ) -> Result<Option<u32>, source::SourceError> {
-        if let Some(known) = self.of_location.get(&document.location) {
+        let around = self.around(above);
+        let place = (document.location.clone(), around.identity());
+        if let Some(known) = self.of_location.get(&place) {
             let known = *known;
             // The root is kept by itself.
             if known != Some(0)
@@ -416,24 +421,28 @@ impl Reader<'_> {
         let shown = self.shown(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
-        let around = self.around(above);
         let loaded = load(self.reading.files, file, self.reading.functions, &around, &mut found);
         let number = self.texts.len() as u32;
         let blueprint = loaded.blueprint.unwrap_or_default();
         let location = Some(document.location.clone());
-        self.texts.push(Text { file, location, blueprint, found, refused: Vec::new() });
-        self.of_location.insert(document.location, Some(number));
+        self.texts.push(Text { file, location, blueprint, around, found, refused: Vec::new() });
+        self.of_location.insert(place, Some(number));
         Ok(Some(number))
     }
 
     /// What a document stands in that is included there.
     fn around(&self, above: Option<Include>) -> Surroundings {
         let Some((place, include)) = above else { return self.reading.around.clone() };
-        let blueprint = &self.text_of(place).blueprint;
-        let name = blueprint.children.get_index(include as usize).map_or("", |(name, _)| name.as_ref());
+        let text = self.text_of(place);
+        let blueprint = &text.blueprint;
+        let Some((name, child)) = blueprint.children.get_index(include as usize) else { return text.around.clone() };
+        let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
+        let written = written.or_else(|| child.path.as_literal()?.as_text()).unwrap_or_default();
         // A template that does not say its version is still one, where another one uses it as a type.
         let dialect = dialects::conventions(blueprint.dialect).map(|_| blueprint.dialect);
-        Surroundings { dialect, ..self.reading.around.inside(name) }
+        let mut around = text.around.inside(name, written);
+        around.dialect = dialect;
+        around
     }
 
     /// Writes a group out, and gives the includes of the document that it is.
@@ -489,7 +498,7 @@ impl Reader<'_> {
             document = loaded.blueprint.unwrap_or_default();
         }
         let number = self.texts.len() as u32;
-        self.texts.push(Text { file, location, blueprint: document, found, refused: Vec::new() });
+        self.texts.push(Text { file, location, blueprint: document, around, found, refused: Vec::new() });
         self.put(place, include, name, child, Some(number))
     }
 

@@ -110,7 +110,7 @@ impl Staged {
             let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
             elements.push(ResolvedElement {
                 name: name.clone(),
-                type_name: resource.type_name.item.clone(),
+                type_name: resource.stands_for.as_ref().map_or(&resource.type_name, |written| written).item.clone(),
                 is_child: false,
                 there,
                 written: written.flatten(),
@@ -161,7 +161,10 @@ impl Staged {
             }
             elements.push(ResolvedElement {
                 name: name.clone(),
-                type_name: child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
+                type_name: match &child.stands_for {
+                    Some(written) => written.item.clone(),
+                    None => child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
+                },
                 is_child: true,
                 there: root.child(at).is_some(),
                 written: match &spec {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use blueprint::{Name, Value};
+use blueprint::Value;
 use serde_json::{Map, Value as Json, json};
 
 /// A value as an answer writes it.
@@ -23,27 +23,6 @@ pub(super) fn to_json(value: &Value) -> Json {
             Json::Object(entries)
         }
         other => json!(other.to_string()),
-    }
-}
-
-/// The value that a case gives.
-pub(super) fn from_json(value: &Json) -> Value {
-    match value {
-        Json::Null => Value::Null,
-        Json::Bool(value) => Value::Bool(*value),
-        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(number), ..) => Value::Int(number),
-            (_, Some(number), _) => Value::Decimal(number.to_string().into()),
-            (.., number) => Value::Float(number.unwrap_or(0.0)),
-        },
-        Json::String(text) => Value::text(text.as_str()),
-        Json::Array(items) => Value::list(items.iter().map(from_json)),
-        Json::Object(entries) => {
-            if let (1, Some(Json::String(text))) = (entries.len(), entries.get("__float__")) {
-                return Value::Float(text.parse().unwrap_or(f64::NAN));
-            }
-            Value::map(entries.iter().map(|(key, value)| (Name::from(key.as_str()), from_json(value))))
-        }
     }
 }
 

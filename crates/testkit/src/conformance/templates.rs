@@ -99,11 +99,23 @@ impl Template {
         let text = read(&self.folder.join(&template))?;
         let steps = self.params.get("update").is_some() || self.params.get("delete").is_some();
         let expected = if steps { &self.expected["create"] } else { &self.expected };
+        let place = place.path();
+        let given = match self.given(&mut lab, &text, None, place) {
+            Ok(given) => given,
+            Err(diagnostics) => {
+                // What Heat cannot read is refused before the template is looked at.
+                let unread = ["unknown-section", "empty-section", "invalid-syntax", "merge-kind", "wrong-shape"];
+                let is_unread = diagnostics.iter().any(|one| unread.contains(&one.code.name));
+                let phase = if is_unread { "environment" } else { "validate" };
+                let refused = Answer { phase, diagnostics, ..Answer::default() };
+                return self.judge("", &refused, expected, &mut Pairs::default());
+            }
+        };
         let mode = self.params["mode"].as_str().unwrap_or("create");
         let rollback = self.params["disable_rollback"] == json!(false);
         let created = match mode {
-            "create" => step(&lab, (&template, &text, self.given(&self.params)), None, rollback, "create").await,
-            _ => looked(&lab, &template, &text, self.given(&self.params)).await,
+            "create" => step(&lab, (&template, &text, given.clone()), None, rollback, "create").await,
+            _ => looked(&lab, &template, &text, given.clone()).await,
         };
         let mut pairs = Pairs::default();
         self.judge("", &created, expected, &mut pairs)?;
@@ -113,11 +125,11 @@ impl Template {
             let template = update["template"].as_str().unwrap_or(&template).to_owned();
             let text = read(&self.folder.join(&template))?;
             let rollback = update["disable_rollback"] == json!(false);
-            let given = self.given_again(update);
+            let again = self.given(&mut lab, &text, Some(update), place).unwrap_or_default();
             let updated = step(
                 &lab,
-                (&template, &text, given),
-                Some((&first, &first_text, self.given(&self.params))),
+                (&template, &text, again),
+                Some((&first, &first_text, given)),
                 rollback,
                 "update",
             )
@@ -164,26 +176,85 @@ impl Template {
         Ok(())
     }
 
-    fn given(&self, params: &Json) -> Given {
-        let mut given = Given::default();
-        for (name, value) in params["parameters"].as_object().into_iter().flatten() {
-            given.typed.insert(name.as_str().into(), super::heat_values::from_json(value));
+    /// The environment of a step: files, the text and the keys of the case, and what an update says otherwise.
+    fn environments(&self, update: Option<&Json>, place: &Path) -> Vec<(String, String)> {
+        const KEYS: [&str; 5] =
+            ["parameters", "parameter_defaults", "resource_registry", "event_sinks", "encrypted_param_names"];
+        let existing = update.is_some_and(|update| update["existing"] == json!(true));
+        let mut laid_over = Map::new();
+        for key in KEYS {
+            let own = self.params.get(key);
+            let said = update.and_then(|update| update.get(key));
+            // Without `existing` an update keeps no parameters, unless it says nothing of them at all.
+            let value = match (key, own, said) {
+                ("parameters", Some(own), Some(said)) if existing => {
+                    let mut both = own.as_object().cloned().unwrap_or_default();
+                    both.extend(said.as_object().cloned().unwrap_or_default());
+                    Some(Json::Object(both))
+                }
+                (_, _, Some(said)) => Some(said.clone()),
+                (_, own, None) => own.cloned(),
+            };
+            laid_over.extend(value.map(|value| (key.to_owned(), value)));
         }
-        given
+        let cleared = update.and_then(|update| update["clear_parameters"].as_array());
+        for name in cleared.into_iter().flatten().filter_map(Json::as_str) {
+            if let Some(parameters) = laid_over.get_mut("parameters").and_then(Json::as_object_mut) {
+                parameters.remove(name);
+            }
+        }
+        let mut files = Vec::new();
+        if let Some(text) = self.params["environment_text"].as_str() {
+            files.push(("environment".to_owned(), text.to_owned()));
+        }
+        if !laid_over.is_empty() {
+            files.push(("keys".to_owned(), Json::Object(laid_over).to_string()));
+        }
+        for name in self.params["environment_files"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+            if let Ok(text) = read(&place.join(name)) {
+                files.push((name.to_owned(), text));
+            }
+        }
+        files
     }
 
-    /// What is given for the update: what it does not name is taken from the case.
-    fn given_again(&self, update: &Json) -> Given {
-        let existing = update["existing"] == json!(true);
-        let mut given =
-            if existing || update.get("parameters").is_none() { self.given(&self.params) } else { Given::default() };
-        for (name, value) in self.given(update).typed {
-            given.typed.insert(name, value);
+    /// What is given for a step; what is wrong with its environment.
+    fn given(
+        &self,
+        lab: &mut Lab,
+        text: &str,
+        update: Option<&Json>,
+        place: &Path,
+    ) -> Result<Given, Vec<Diagnostic>> {
+        let mut files = Files::new();
+        let root = files.add("template.yaml", text);
+        let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
+        let mut around = dialects::Surroundings::default();
+        around.dialect = Some("hot");
+        let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, around: &around };
+        let texts = self.environments(update, place);
+        let trees: Vec<_> = texts
+            .iter()
+            .map(|(name, text)| {
+                let file = files.add(name.as_str(), text.as_str());
+                (file, syntax::parse(file, text, syntax::Format::Yaml))
+            })
+            .collect();
+        let beside: Vec<dialects::Beside<'_>> = texts
+            .iter()
+            .zip(&trees)
+            .map(|((name, _), (file, (tree, _)))| dialects::Beside { file: *file, name, folder: "", tree })
+            .collect();
+        let Some(surrounded) = dialects::dialect("hot").and_then(|hot| hot.surround(&document, &beside)) else {
+            return Ok(Given::default());
+        };
+        let broken = trees.iter().flat_map(|(_, (_, found))| found.iter()).chain(surrounded.diagnostics.iter());
+        let broken: Vec<Diagnostic> = broken.filter(|one| one.is_error()).cloned().collect();
+        if !broken.is_empty() {
+            return Err(broken);
         }
-        for name in update["clear_parameters"].as_array().into_iter().flatten().filter_map(Json::as_str) {
-            given.typed.shift_remove(name);
-        }
-        given
+        lab.around = surrounded.surroundings;
+        Ok(Given { typed: surrounded.given, ..Given::default() })
     }
 
     /// Whether one step is as Heat has it.

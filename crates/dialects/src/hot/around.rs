@@ -1,0 +1,202 @@
+//! What a template stands in: its environment, of which nested templates see all but the parameters (reference, section 7).
+
+use std::sync::Arc;
+
+use ::blueprint::{IndexMap, Map, Name, Value};
+use diag::{Diagnostics, Span};
+use expr::Step;
+use syntax::Node;
+
+use super::environment::{Environment, File, Registry, Resolved, Target, merge};
+use super::lowering::Made;
+use super::parameters::Kind;
+use super::read::{Reader, place};
+use super::refusal::Refusal;
+use super::resources::made;
+use crate::{Beside, Document, Surrounded, Surroundings};
+
+/// What a template stands in.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// Values that take the place of defaults.
+    defaults: Arc<Map>,
+    /// Parameters that are secret although their schemas do not say so.
+    encrypted: Arc<[Name]>,
+    registry: Arc<Registry>,
+    /// Something in the registry is about single resources, so that each nested template has one of its own.
+    is_particular: bool,
+}
+
+impl Around {
+    /// What takes the place of a parameter's own default.
+    pub(super) fn default_of(&self, parameter: &str) -> Option<&Value> {
+        self.defaults.get(parameter).filter(|value| !value.is_null())
+    }
+
+    /// Whether a parameter is secret although its schema does not say so.
+    pub(super) fn encrypts(&self, parameter: &str) -> bool {
+        self.encrypted.iter().any(|name| name.as_ref() == parameter)
+    }
+
+    fn resolved(&self, type_name: &str, resource: &str) -> Option<Resolved> {
+        // Whether anybody knows a type is seen once there are catalogues; what leads nowhere is reported under its own name.
+        self.registry.resolve(type_name, Some(resource), &|_| true)
+    }
+
+    /// What a type means for a resource: what it is made into, and the type or path that it leads to.
+    pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (Made, Name) {
+        match self.resolved(type_name, resource).map(|resolved| resolved.target) {
+            Some(Target::Template(path)) => (Made::Child, path),
+            Some(Target::Type(name)) => (made(&name), name),
+            None => (made(type_name), type_name.into()),
+        }
+    }
+
+    /// What the nested template stands in that a resource of a type is.
+    fn inside(&self, resource: &str, type_name: &str) -> Around {
+        let entry = self.resolved(type_name, resource).and_then(|resolved| resolved.entry);
+        if !self.is_particular && entry.is_none() {
+            return self.clone();
+        }
+        let registry = self.registry.for_child(resource, entry.as_deref());
+        Around { registry: Arc::new(registry), ..self.clone() }
+    }
+
+    /// Actions that are forbidden for a resource.
+    pub(super) fn restricted(&self, resource: &str) -> Vec<Name> {
+        self.registry.restricted_actions(resource)
+    }
+
+    /// Something by which two of them are told apart.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.registry) as usize
+    }
+}
+
+impl Surroundings {
+    /// What a child of that name stands in, where its type is written so.
+    pub fn inside(&self, child: &str, type_name: &str) -> Surroundings {
+        let hot = self.hot.as_ref().map(|around| Arc::new(around.inside(child, type_name)));
+        Surroundings { is_child: true, hot, ..self.clone() }
+    }
+
+    /// Something by which two of them are told apart: a document means the same wherever it is the same.
+    pub fn identity(&self) -> usize {
+        self.hot.as_ref().map_or(0, |around| around.identity())
+    }
+}
+
+/// Reads environment files and lays them over each other: what the root stands in, and what is given for its parameters.
+pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
+    let mut diagnostics = Diagnostics::new();
+    let kinds = kinds_of(root);
+    let mut files = Vec::with_capacity(beside.len());
+    let mut whole: Vec<Span> = Vec::with_capacity(beside.len());
+    for file in beside {
+        let mut reader = Reader { found: Diagnostics::new() };
+        let value = file.tree.root.as_ref().map_or(Value::Null, |root| reader.value(root));
+        diagnostics.append(reader.found);
+        let mut refusals = Vec::new();
+        let mut environment = Environment::parse(&value, &mut refusals);
+        in_folder(&mut environment.registry, file.folder);
+        let mut of_registry = Vec::new();
+        Registry::new(&environment.registry, &mut of_registry);
+        refusals.extend(of_registry.into_iter().map(|refusal| refusal.within("resource_registry")));
+        for refusal in refusals {
+            let at = placed(file, &refusal);
+            diagnostics.push(refusal.at(at));
+        }
+        whole.push(file.tree.root.as_ref().map_or(Span::new(file.file, 0, 0), |root| place(root).head()));
+        files.push(File { name: file.name, environment });
+    }
+    let mut conflicts = Vec::new();
+    let kind = |name: &str| kinds.get(name).copied();
+    let merged = merge(Environment::default(), files, &kind, &mut conflicts);
+    for (number, refusal) in conflicts {
+        let at = beside.get(number).map_or(Span::NONE, |file| placed(file, &refusal));
+        let at = if at.is_some() { at } else { whole.get(number).copied().unwrap_or(Span::NONE) };
+        diagnostics.push(refusal.at(at));
+    }
+    let registry = Registry::new(&merged.registry, &mut Vec::new());
+    let around = Around {
+        defaults: Arc::new(merged.parameter_defaults),
+        encrypted: merged.encrypted.into(),
+        registry: Arc::new(registry),
+        is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
+    };
+    let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let surroundings = Surroundings { hot: Some(Arc::new(around)), ..root.around.clone() };
+    Surrounded { surroundings, given, diagnostics }
+}
+
+/// The kinds of the root's parameters.
+fn kinds_of(root: &Document<'_>) -> IndexMap<Name, Kind> {
+    let mut reader = Reader { found: Diagnostics::new() };
+    let Some(parameters) = root.tree.root.as_ref().and_then(|root| root.get("parameters")) else {
+        return IndexMap::default();
+    };
+    let pairs = reader.pairs(parameters).unwrap_or_default();
+    let kind = |pair: super::read::Pair<'_>| {
+        let kind = Kind::of_parameter(pair.value.get("type")?.text()?)?;
+        Some((pair.key.item, kind))
+    };
+    pairs.into_iter().filter_map(kind).collect()
+}
+
+/// Paths of templates count from the folder of the file that names them.
+fn in_folder(registry: &mut Map, folder: &str) {
+    if folder.is_empty() {
+        return;
+    }
+    let entries = std::mem::take(registry);
+    for (key, value) in entries.iter() {
+        registry.insert(key.clone(), moved(value, folder));
+    }
+}
+
+fn moved(value: &Value, folder: &str) -> Value {
+    match value {
+        Value::Text(text) if is_relative(text) => Value::text(format!("{folder}/{text}")),
+        Value::Map(entries) => {
+            Value::map(entries.iter().map(|(key, value)| (key.clone(), moved(value, folder))).collect::<Vec<_>>())
+        }
+        other => other.clone(),
+    }
+}
+
+fn is_relative(text: &str) -> bool {
+    let template = text.ends_with(".yaml") || text.ends_with(".template");
+    template && !text.starts_with('/') && !text.contains("://")
+}
+
+/// Where a refusal stands in a file: as far as its path leads.
+fn placed(file: &Beside<'_>, refusal: &Refusal) -> Span {
+    let Some(root) = &file.tree.root else { return Span::new(file.file, 0, 0) };
+    let mut node: &Node = root;
+    let mut at = place(node).head();
+    for step in &refusal.path {
+        let next = match step {
+            Step::Key(key) => match node.entry(key) {
+                Some(entry) => {
+                    at = place(&entry.key);
+                    &entry.value
+                }
+                None => break,
+            },
+            Step::Index(number) => match node.as_list().and_then(|items| items.get(*number)) {
+                Some(item) => {
+                    at = place(item);
+                    item
+                }
+                None => break,
+            },
+        };
+        node = next;
+    }
+    at
+}
+
+/// The meaning of the names of a document, for lowering: nothing special where it stands alone.
+pub(super) fn of(surroundings: &Surroundings) -> Arc<Around> {
+    surroundings.hot.clone().unwrap_or_default()
+}

@@ -1,0 +1,228 @@
+//! Several environment files as one: the later wins, or is combined with what came before by a strategy.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ::blueprint::{IndexMap, Map, Name, Value};
+
+use super::Environment;
+use super::codes::{MERGE_CONFLICT, MERGE_KIND};
+use crate::hot::parameters::Kind;
+use crate::hot::refusal::Refusal;
+
+/// An environment file.
+pub struct File<'a> {
+    /// Its name, for messages.
+    pub name: &'a str,
+    /// What stands in it.
+    pub environment: Environment,
+}
+
+/// How a parameter is combined with what came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strategy {
+    Overwrite,
+    Merge,
+    DeepMerge,
+}
+
+impl Strategy {
+    fn of(value: &Value) -> Option<Strategy> {
+        match value.as_text()? {
+            "overwrite" => Some(Strategy::Overwrite),
+            "merge" => Some(Strategy::Merge),
+            "deep_merge" => Some(Strategy::DeepMerge),
+            _ => None,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Strategy::Overwrite => "overwrite",
+            Strategy::Merge => "merge",
+            Strategy::DeepMerge => "deep_merge",
+        }
+    }
+}
+
+/// Lays files over `base`, in order. `kinds` says what kind the root's parameters are; those it does not declare are only taken
+/// from what comes first. What is wrong goes to `found`, with the number of the file.
+pub fn merge(
+    base: Environment,
+    files: Vec<File<'_>>,
+    kinds: &dyn Fn(&str) -> Option<Kind>,
+    found: &mut Vec<(usize, Refusal)>,
+) -> Environment {
+    let mut merging = Merging { kinds, used: HashMap::new(), found };
+    let mut merged = base;
+    for (number, File { name, environment }) in files.into_iter().enumerate() {
+        let strategies = environment.strategies;
+        let mut section = |section: &'static str, old: &mut Map, new: Map| {
+            merging.parameters(number, name, section, old, new, &strategies);
+        };
+        section("parameters", &mut merged.parameters, environment.parameters);
+        section("parameter_defaults", &mut merged.parameter_defaults, environment.parameter_defaults);
+        if merged.registry.is_empty() {
+            merged.registry = environment.registry;
+        } else {
+            lay_over(&mut merged.registry, environment.registry);
+        }
+        merged.encrypted.extend(environment.encrypted);
+        merged.event_sinks.extend(environment.event_sinks);
+    }
+    merged
+}
+
+/// Entries of `new` in the place of those of `old`; null ones change nothing.
+fn lay_over(old: &mut Map, new: Map) {
+    for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
+        old.insert(key.clone(), value.clone());
+    }
+}
+
+struct Merging<'a> {
+    kinds: &'a dyn Fn(&str) -> Option<Kind>,
+    /// The strategy by which a file gave a parameter first.
+    used: HashMap<Name, Strategy>,
+    found: &'a mut Vec<(usize, Refusal)>,
+}
+
+impl Merging<'_> {
+    fn parameters(
+        &mut self,
+        number: usize,
+        file: &str,
+        section: &'static str,
+        old: &mut Map,
+        new: Map,
+        strategies: &Map,
+    ) {
+        let mut chosen: IndexMap<&Name, (Kind, Strategy)> = IndexMap::default();
+        for (name, _) in new.iter().filter(|(_, value)| !value.is_null()) {
+            let Some(kind) = (self.kinds)(name) else { continue };
+            let strategy = self.strategy(name, strategies);
+            match self.used.get(name) {
+                None => {
+                    self.used.insert(name.clone(), strategy);
+                    chosen.insert(name, (kind, strategy));
+                }
+                Some(used) if *used == strategy => {
+                    chosen.insert(name, (kind, strategy));
+                }
+                Some(used) => {
+                    let (used, strategy) = (used.word(), strategy.word());
+                    let message = format!("`{name}` is combined by `{strategy}` in `{file}`, and by `{used}` before");
+                    let words =
+                        format!("Conflicting merge strategy '{strategy}' for parameter '{name}' in file '{file}'.");
+                    let refusal = Refusal::new(&MERGE_CONFLICT, message)
+                        .heat(words)
+                        .class("ConflictingMergeStrategyForParam")
+                        .help(format!("say `{name}: {used}` in `parameter_merge_strategies` of every file"));
+                    self.found.push((number, refusal.within(name.as_ref()).within(section)));
+                }
+            }
+        }
+        if old.is_empty() {
+            *old = new;
+            return;
+        }
+        for (name, (kind, strategy)) in chosen {
+            let Some(value) = new.get(name) else { continue };
+            let combined = match strategy {
+                Strategy::Overwrite => Some(value.clone()),
+                strategy => combine(kind, old.get(name), value, strategy == Strategy::DeepMerge),
+            };
+            match combined {
+                Some(combined) => {
+                    old.insert(name.clone(), combined);
+                }
+                None => {
+                    let ty = kind.parameter_name();
+                    let message = format!("`{name}` in `{file}` cannot be merged into what came before");
+                    let refusal = Refusal::new(&MERGE_KIND, message)
+                        .heat("Invalid parameter in environment .")
+                        .class("ValueError")
+                        .help(format!(
+                            "a parameter of type `{ty}` takes text, a list or a map as it is merged; use `overwrite`"
+                        ));
+                    self.found.push((number, refusal.within(name.as_ref()).within(section)));
+                }
+            }
+        }
+    }
+
+    /// The file's own word for the name, else the one by which an earlier file gave it, else the file's default.
+    fn strategy(&self, name: &Name, strategies: &Map) -> Strategy {
+        let default = strategies.get("default").and_then(Strategy::of).unwrap_or(Strategy::Overwrite);
+        match strategies.get(name) {
+            Some(own) => Strategy::of(own).unwrap_or(default),
+            None => self.used.get(name).copied().unwrap_or(default),
+        }
+    }
+}
+
+/// A parameter's value combined with an earlier one; none where such values cannot be.
+fn combine(kind: Kind, old: Option<&Value>, new: &Value, deep: bool) -> Option<Value> {
+    match (kind, new) {
+        (Kind::String, Value::Text(new)) => match old {
+            None | Some(Value::Null) => Some(Value::Text(new.clone())),
+            Some(Value::Text(old)) => Some(Value::from(format!("{old}{new}"))),
+            Some(_) => None,
+        },
+        (Kind::List, Value::Text(_) | Value::List(_)) => match old.filter(|old| python::truth(old)) {
+            None => Some(new.clone()),
+            Some(old) => lists(old, new),
+        },
+        (Kind::Map, _) => {
+            let new = parsed(new)?;
+            match old.filter(|old| python::truth(old)) {
+                None => Some(new),
+                Some(old) => match (parsed(old)?, new) {
+                    (Value::Map(old), Value::Map(new)) => Some(Value::Map(maps((*old).clone(), &new, deep).into())),
+                    _ => None,
+                },
+            }
+        }
+        _ => None,
+    }
+}
+
+/// A json parameter as data.
+fn parsed(value: &Value) -> Option<Value> {
+    match value {
+        Value::Text(text) if !text.is_empty() => python::parse_json(text).ok(),
+        other => Some(other.clone()),
+    }
+}
+
+/// Lists appended, comma-delimited texts joined; of one each, the list has the items of the text.
+fn lists(old: &Value, new: &Value) -> Option<Value> {
+    let items = |value: &Value| match value {
+        Value::List(items) => Some(items.to_vec()),
+        Value::Text(text) => Some(text.split(',').map(Value::from).collect()),
+        _ => None,
+    };
+    if let (Value::Text(old), Value::Text(new)) = (old, new) {
+        return Some(Value::from(format!("{old},{new}")));
+    }
+    let mut all = items(old)?;
+    all.extend(items(new)?);
+    Some(Value::list(all))
+}
+
+/// Entries laid over those of a map, null ones left out: as they are, or maps, lists and texts combined.
+fn maps(mut old: Map, new: &Map, deep: bool) -> Map {
+    for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
+        let before = old.get(key).filter(|before| deep && python::truth(before));
+        let combined = match (before, value) {
+            (Some(Value::Map(before)), Value::Map(value)) => {
+                Value::Map(Arc::new(maps((**before).clone(), value, deep)))
+            }
+            (Some(Value::List(before)), Value::List(value)) => Value::list(before.iter().chain(value.iter()).cloned()),
+            (Some(Value::Text(before)), Value::Text(value)) => Value::from(format!("{before}{value}")),
+            _ => value.clone(),
+        };
+        old.insert(key.clone(), combined);
+    }
+    old
+}

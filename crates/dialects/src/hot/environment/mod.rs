@@ -1,0 +1,141 @@
+//! Environments: what is given to a template from outside (reference, section 7).
+//!
+//! [`Environment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] says what a type means for a
+//! resource. What is wrong is told with a path into the value, so whoever read the file knows the place.
+//!
+//! Not here: reading YAML; whether a type that the registry leads to exists, which is asked for.
+
+pub mod codes;
+mod merge;
+mod registry;
+
+pub use merge::{File, merge};
+pub use registry::{Registry, Resolved, Target};
+
+use ::blueprint::{Map, Name, Value};
+
+use self::codes::{EMPTY_SECTION, EVENT_SINK_IGNORED};
+use crate::codes::{MISSING_FIELD, VALUE_NOT_ALLOWED, WRONG_SHAPE};
+use crate::hot::codes::UNKNOWN_SECTION;
+use crate::hot::refusal::Refusal;
+
+/// An environment.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// Values for parameters of the root.
+    pub parameters: Map,
+    /// Values that take the place of defaults, in the root and in every nested template.
+    pub parameter_defaults: Map,
+    /// What types mean; see [`Registry::new`].
+    pub registry: Map,
+    /// Parameters that are secret.
+    pub encrypted: Vec<Name>,
+    /// Where events are sent.
+    pub event_sinks: Vec<Value>,
+    /// How parameters are combined with those of earlier files, by name, and `default` for all others.
+    pub strategies: Map,
+}
+
+/// The sections.
+const SECTIONS: [&str; 6] = [
+    "parameters",
+    "parameter_defaults",
+    "resource_registry",
+    "encrypted_param_names",
+    "event_sinks",
+    "parameter_merge_strategies",
+];
+
+impl Environment {
+    /// Reads an environment; null is an empty one. All that is wrong goes to `found`, and what can be read is.
+    pub fn parse(value: &Value, found: &mut Vec<Refusal>) -> Environment {
+        let mut environment = Environment::default();
+        let entries = match value.bare() {
+            Value::Null => return environment,
+            Value::Map(entries) => entries,
+            _ => {
+                let words = "The environment is not a valid YAML mapping data type.";
+                found.push(Refusal::new(&WRONG_SHAPE, "an environment is a map").heat(words).class("ValueError"));
+                return environment;
+            }
+        };
+        for (key, section) in entries.iter() {
+            if !SECTIONS.contains(&key.as_ref()) {
+                let mut refusal = Refusal::new(&UNKNOWN_SECTION, format!("an environment has no section `{key}`"))
+                    .heat(format!("environment has wrong section \"{key}\""))
+                    .class("ValueError");
+                if let Some(nearest) = diag::nearest(key, SECTIONS) {
+                    refusal = refusal.help(format!("did you mean `{nearest}`?"));
+                }
+                found.push(refusal.within(key.as_ref()));
+                continue;
+            }
+            if section.is_null() {
+                let words = format!("environment has empty section \"{key}\"");
+                let refusal = Refusal::new(&EMPTY_SECTION, format!("the section `{key}` is empty"));
+                let refusal = refusal.heat(words).class("ValueError").help("take it out, or write `{}`");
+                found.push(refusal.within(key.as_ref()));
+                continue;
+            }
+            environment.section(key, section, found);
+        }
+        environment
+    }
+
+    fn section(&mut self, key: &Name, section: &Value, found: &mut Vec<Refusal>) {
+        let map = match key.as_ref() {
+            "parameters" => &mut self.parameters,
+            "parameter_defaults" => &mut self.parameter_defaults,
+            "resource_registry" => &mut self.registry,
+            "parameter_merge_strategies" => &mut self.strategies,
+            _ => {
+                let Some(items) = section.as_list() else {
+                    found.push(
+                        Refusal::new(&WRONG_SHAPE, format!("the section `{key}` is a list")).within(key.as_ref()),
+                    );
+                    return;
+                };
+                if key.as_ref() == "event_sinks" {
+                    self.event_sinks = items.to_vec();
+                    sinks(items, found);
+                } else {
+                    self.encrypted = items.iter().filter_map(Value::as_text).map(Name::from).collect();
+                }
+                return;
+            }
+        };
+        match section.as_map() {
+            Some(entries) => *map = entries.clone(),
+            None => {
+                found.push(Refusal::new(&WRONG_SHAPE, format!("the section `{key}` is a map")).within(key.as_ref()))
+            }
+        }
+    }
+
+    /// Whether a parameter is to be secret although its schema does not say so.
+    pub fn encrypts(&self, name: &str) -> bool {
+        self.encrypted.iter().any(|encrypted| encrypted.as_ref() == name)
+    }
+}
+
+/// Judges the event sinks, which only the cloud can serve.
+fn sinks(items: &[Value], found: &mut Vec<Refusal>) {
+    for (at, sink) in items.iter().enumerate() {
+        let refusal = match sink.as_map().map(|sink| sink.get("type").and_then(Value::as_text)) {
+            None => Refusal::new(&WRONG_SHAPE, "an event sink is a map"),
+            Some(None) => Refusal::new(&MISSING_FIELD, "the event sink has no type").help("add `type: zaqar-queue`"),
+            Some(Some("zaqar-queue")) => {
+                Refusal::new(&EVENT_SINK_IGNORED, "events are not sent to a queue of Zaqar here")
+            }
+            Some(Some(other)) => Refusal::new(&VALUE_NOT_ALLOWED, format!("there is no event sink `{other}`"))
+                .heat(format!("'{other}'"))
+                .class("KeyError")
+                .help("use `zaqar-queue`")
+                .within("type"),
+        };
+        found.push(refusal.within(at).within("event_sinks"));
+    }
+}
+
+#[cfg(test)]
+mod tests;
