@@ -34,8 +34,8 @@ pub(crate) fn from_value(value: &Value) -> Datum {
     }
 }
 
-/// The result of an expression: sequences are lists, keys are texts. Fails where a collection has too many items, or where a
-/// key is a list.
+/// The result of an expression: sequences are lists, keys are texts. Fails where a collection has too many items, and where
+/// a list or map is a key or in a set.
 pub(crate) fn to_value(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
     machine.step(1)?;
     machine.enter_item()?;
@@ -56,17 +56,22 @@ fn data(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
             machine.limited(Datum::Map(map.clone()))?;
             let mut entries = blueprint::Map::with_capacity(map.entries.len());
             for (key, value) in &map.entries {
-                let key = key_text(&key.value)?;
+                let key = key_text(machine, &key.value)?;
                 let value = to_value(machine, value.clone())?;
                 entries.insert(key, value);
             }
             Value::Map(entries.into())
         }
         value if value.is_iterable() => {
+            let set = value.is_set();
             let mut items = Vec::new();
             let mut cursor = Cursor::of(machine.limited(value)?);
             while let Some(item) = cursor.next(machine)? {
-                items.push(to_value(machine, item)?);
+                let item = to_value(machine, item)?;
+                if set {
+                    hashable(&item)?;
+                }
+                items.push(item);
             }
             Value::list(items)
         }
@@ -75,14 +80,32 @@ fn data(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
 }
 
 /// A key as text, written as JSON writes keys.
-fn key_text(key: &Datum) -> Step<Name> {
+fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Step<Name> {
     Ok(match key {
         Datum::Text(text) => text.clone(),
         Datum::Null => "null".into(),
         Datum::Bool(true) => "true".into(),
         Datum::Bool(false) => "false".into(),
-        Datum::List(_) => return Err(Halt::failed("unhashable type: 'list'")),
-        Datum::Map(_) => return Err(Halt::failed("unhashable type: 'dict'")),
+        key if key.is_set() => {
+            to_value(machine, key.clone())?;
+            return Err(Halt::failed("unhashable type: 'set'"));
+        }
+        key if key.is_iterable() || matches!(key, Datum::Map(_)) => {
+            let key = to_value(machine, key.clone())?;
+            hashable(&key)?;
+            words::repr(&from_value(&key)).into()
+        }
         other => words::text(other).into(),
     })
+}
+
+/// Refuses what can be neither in a set nor a key when all is done: lists and maps are Python's open ones then.
+fn hashable(value: &Value) -> Step<()> {
+    let kind = match value {
+        Value::List(_) => "list",
+        Value::Map(_) => "dict",
+        _ => return Ok(()),
+    };
+    let help = "make a list of it: `.toList()`".to_owned();
+    Err(Halt::failed(format!("unhashable type: '{kind}'")).with_help((kind == "list").then_some(help)))
 }

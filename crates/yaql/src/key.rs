@@ -125,7 +125,7 @@ fn hash(value: &Datum) -> Step<u64> {
         Datum::Stream(stream) => mix(b'p', [stream.address() as u64]),
         Datum::Memory(memory) => address(memory),
         Datum::Ordering(ordering) => address(ordering),
-        Datum::Regex(regex) => address(regex),
+        Datum::Regex(regex) => hash_of_text(&regex.source),
         Datum::Moment(moment) => mix(b'm', [moment.instant() as u64]),
         Datum::Timespan(span) => mix(b't', [span.microseconds() as u64]),
         Datum::Scope(scope) => address(scope),

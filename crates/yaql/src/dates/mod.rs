@@ -39,7 +39,8 @@ impl Timespan {
             Ok(found) if days.abs() <= i128::from(MOST_DAYS) => {
                 Ok(Timespan { days: found, microseconds: microseconds.rem_euclid(i128::from(DAY)) as i64 })
             }
-            _ => Err(Halt::failed(format!("days={days}; must have magnitude <= {MOST_DAYS}"))),
+            Ok(_) => Err(Halt::failed(format!("days={days}; must have magnitude <= {MOST_DAYS}"))),
+            Err(_) => Err(Halt::failed("Python int too large to convert to C int")),
         }
     }
 

@@ -2,12 +2,14 @@
 
 use std::cmp::Ordering;
 
+use super::lists::has_item;
 use super::{Given, Row, operator, plain};
 use crate::arithmetic;
 use crate::datum::Datum;
 use crate::failure::Step;
-use crate::key::{equal, set_of};
+use crate::key::equal;
 use crate::machine::Machine;
+use crate::stream::Cursor;
 
 pub(super) const ROWS: &[Row] = &[
     operator("*equal", "left: any?, right: any?", equals).says(
@@ -216,30 +218,47 @@ fn never(_: &mut Machine<'_>, _: Given) -> Step<Datum> {
     Ok(Datum::Bool(false))
 }
 
-/// Whether all items of one set are in another, and how many more that has.
-fn within(part: &Datum, whole: &Datum) -> Step<Option<usize>> {
-    let (part, whole) = (set_of(part)?, set_of(whole)?);
-    Ok(part.iter().all(|key| whole.contains(key)).then(|| whole.len() - part.len()))
+/// How many items a set has, or what acts as one.
+fn size(set: &Datum) -> usize {
+    match set {
+        Datum::Set(set) => set.items.len(),
+        Datum::View(_, map) => map.entries.len(),
+        _ => 0,
+    }
 }
 
-fn subset(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (left, right) = given.pair();
-    Ok(Datum::Bool(within(&left, &right)?.is_some_and(|more| more > 0)))
+/// Whether a set has all items of another, and if need be more.
+fn within(machine: &mut Machine<'_>, part: Datum, whole: &Datum, more: bool) -> Step<Datum> {
+    if size(&part) + usize::from(more) > size(whole) {
+        return Ok(Datum::Bool(false));
+    }
+    let mut items = Cursor::of(part);
+    while let Some(item) = items.next(machine)? {
+        if !has_item(machine, whole, &item)? {
+            return Ok(Datum::Bool(false));
+        }
+    }
+    Ok(Datum::Bool(true))
 }
 
-fn subset_or_equal(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn subset(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let (left, right) = given.pair();
-    Ok(Datum::Bool(within(&left, &right)?.is_some()))
+    within(machine, left, &right, true)
 }
 
-fn superset(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn subset_or_equal(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let (left, right) = given.pair();
-    Ok(Datum::Bool(within(&right, &left)?.is_some_and(|more| more > 0)))
+    within(machine, left, &right, false)
 }
 
-fn superset_or_equal(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn superset(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let (left, right) = given.pair();
-    Ok(Datum::Bool(within(&right, &left)?.is_some()))
+    within(machine, right, &left, true)
+}
+
+fn superset_or_equal(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+    let (left, right) = given.pair();
+    within(machine, right, &left, false)
 }
 
 fn max(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {

@@ -1,9 +1,10 @@
 //! Making lists, and looking into them.
 
+use super::text::times_of;
 use super::{Given, Row, both, method, operator, plain, stream};
 use crate::datum::{Datum, View};
 use crate::failure::{Halt, Step};
-use crate::key::{Key, contains, equal, set_of};
+use crate::key::{Key, contains, equal};
 use crate::machine::Machine;
 use crate::stream::Cursor;
 
@@ -154,12 +155,34 @@ fn flatten(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 
 /// The item that a place of a list means.
 fn index(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (list, at) = (given.take(0), given.int(1));
+    let at = times_of(&given, 1, 0)?;
+    let list = given.take(0);
     let Datum::List(list) = list else { return Ok(Datum::Null) };
     let place = if at < 0 { at.saturating_add(list.items.len() as i64) } else { at };
     let item = usize::try_from(place).ok().and_then(|place| list.items.get(place));
     let name = if list.tuple { "tuple" } else { "list" };
     item.cloned().ok_or_else(|| Halt::failed(format!("{name} index out of range")))
+}
+
+/// Whether a set, or what acts as one, has an item. Entries are compared with what has two parts.
+pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) -> Step<bool> {
+    match set {
+        Datum::Set(set) => Ok(set.items.contains(&Key::of(value.clone())?)),
+        Datum::View(View::Entries, map) => {
+            let name = value.type_name();
+            if !matches!(value, Datum::Text(_) | Datum::Map(_)) && !value.is_iterable() {
+                return Err(Halt::failed(format!("cannot unpack non-iterable {name} object")));
+            }
+            let parts = machine.collect(value.clone())?;
+            match &*parts {
+                [key, entry] => Ok(map.entries.get(&Key::of(key.clone())?).is_some_and(|held| equal(held, entry))),
+                [_, _, ..] => Err(Halt::failed("too many values to unpack (expected 2)")),
+                fewer => Err(Halt::failed(format!("not enough values to unpack (expected 2, got {})", fewer.len()))),
+            }
+        }
+        Datum::View(_, map) => Ok(map.entries.contains_key(&Key::of(value.clone())?)),
+        _ => Ok(false),
+    }
 }
 
 fn holds(machine: &mut Machine<'_>, collection: Datum, value: &Datum) -> Step<Datum> {
@@ -168,17 +191,7 @@ fn holds(machine: &mut Machine<'_>, collection: Datum, value: &Datum) -> Step<Da
             machine.step(list.items.len() as u64)?;
             contains(&list.items, value)
         }
-        Datum::View(View::Entries, map) => {
-            let mut pair = Cursor::of(value.clone());
-            let (Some(key), Some(entry), None) = (pair.next(machine)?, pair.next(machine)?, pair.next(machine)?) else {
-                return Err(Halt::failed("not two values to unpack"));
-            };
-            map.entries.get(&Key::of(key)?).is_some_and(|held| equal(held, &entry))
-        }
-        set if set.is_set() => {
-            let key = Key::of(value.clone())?;
-            set_of(set)?.contains(&key)
-        }
+        set if set.is_set() => has_item(machine, set, value)?,
         _ => {
             let mut items = Cursor::of(collection);
             while let Some(item) = items.next(machine)? {
@@ -232,23 +245,23 @@ fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn repeated(machine: &mut Machine<'_>, list: &Datum, count: i64) -> Step<Datum> {
-    let Datum::List(list) = list else { return Ok(Datum::Null) };
-    let count = usize::try_from(count).unwrap_or(0);
-    let count = if list.items.is_empty() { 0 } else { count };
-    machine.weigh((list.items.len().saturating_mul(8)).saturating_mul(count).saturating_add(56))?;
+fn repeated(machine: &mut Machine<'_>, given: &mut Given, list: usize, count: usize) -> Step<Datum> {
+    let Datum::List(list) = given.take(list) else { return Ok(Datum::Null) };
+    let each = 8 * list.items.len();
+    // A list of one or two items is less to yaql than the empty lists that it reckons with.
+    let count = times_of(given, count, each.saturating_sub(16))?;
+    let count = if list.items.is_empty() { 0 } else { usize::try_from(count).unwrap_or(0) };
+    machine.weigh(each.saturating_mul(count).saturating_add(56))?;
     let items = (0..count).flat_map(|_| list.items.iter().cloned()).collect();
     Ok(if list.tuple { Datum::tuple(items) } else { Datum::list(items) })
 }
 
 fn times(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (list, count) = (given.take(0), given.int(1));
-    repeated(machine, &list, count)
+    repeated(machine, &mut given, 0, 1)
 }
 
 fn times_reversed(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (count, list) = (given.int(0), given.take(1));
-    repeated(machine, &list, count)
+    repeated(machine, &mut given, 1, 0)
 }
 
 fn is_list(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
@@ -324,7 +337,7 @@ fn replace_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 }
 
 fn insert(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (position, value) = (given.int(1), given.take(2));
+    let (position, value) = (given.small(1)?, given.take(2));
     let Datum::List(list) = given.take(0) else { return Ok(Datum::Null) };
     let count = list.items.len() as i64;
     let place = if position < 0 { position.saturating_add(count).max(0) } else { position.min(count) };

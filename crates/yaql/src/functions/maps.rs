@@ -271,8 +271,12 @@ fn merge(machine: &mut Machine<'_>, left: &Map, right: &Map, mergers: &Mergers, 
                 merge_lists(machine, held.clone(), value.clone(), mergers)?
             }
             (_, Datum::Map(_) | Datum::List(_)) if levels != 1 => {
-                let (held, value) = (held.type_name(), value.type_name());
-                return Err(Halt::failed(format!("Cannot merge {held} with {value}")));
+                let class = |value: &Datum| match value {
+                    Datum::Map(map) if map.frozen => "yaql.language.utils.FrozenDict",
+                    other => other.type_name(),
+                };
+                let (held, value) = (class(held), class(value));
+                return Err(Halt::failed(format!("Cannot merge <class '{held}'> with <class '{value}'>")));
             }
             _ => match &mergers.others {
                 Some(merger) => machine.apply(merger, &[held.clone(), value.clone()])?,

@@ -25,7 +25,7 @@ use blueprint::Name;
 
 use crate::datum::{Datum, Map};
 use crate::drawing::Draw;
-use crate::failure::Step;
+use crate::failure::{Halt, Step};
 use crate::machine::Machine;
 use crate::scope::{Lambda, Scope};
 use crate::signature::{self, Parameter};
@@ -253,6 +253,14 @@ impl Given {
     /// An integer, the nearest one that fits.
     fn int(&self, at: usize) -> i64 {
         self.slots.get(at).and_then(Datum::index).unwrap_or(0)
+    }
+
+    /// An integer that must be one of 64 bits.
+    fn small(&self, at: usize) -> Step<i64> {
+        match self.slots.get(at) {
+            Some(Datum::Big(_)) => Err(Halt::failed("Python int too large to convert to C ssize_t")),
+            _ => Ok(self.int(at)),
+        }
     }
 
     /// A boolean.

@@ -215,6 +215,9 @@ fn bitwise_not(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 fn shift_left(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let (value, bits) = (given.take(0).exact().unwrap_or_default(), given.int(1));
     let bits = u64::try_from(bits).map_err(|_| Halt::failed("negative shift count"))?;
+    if matches!(given.take(1), Datum::Big(_)) && value != BigInt::from(0) {
+        return Err(Halt::failed("too many digits in integer"));
+    }
     if value == BigInt::from(0) {
         return Ok(Datum::Int(0));
     }

@@ -212,7 +212,7 @@ fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i6
 }
 
 fn parts(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
-    let count = given.int(2);
+    let count = given.small(2)?;
     let (regex, text) = (compiled(&mut given, regex)?, given.text(text));
     let mut parts = Vec::new();
     let mut from = 0;
@@ -235,7 +235,7 @@ fn split_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
 }
 
 fn replaced(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
-    let count = given.int(3);
+    let count = given.small(3)?;
     let (regex, text, template) = (compiled(&mut given, regex)?, given.text(text), given.text(2));
     let template = regex.template(&template)?;
     let mut out = String::new();
@@ -259,25 +259,33 @@ fn replace_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
 }
 
 fn replaced_by(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
-    let count = given.int(3);
+    let count = given.small(3)?;
     let (regex, text, selector) = (compiled(&mut given, regex)?, given.text(text), given.lambda(2));
     let selector = selector.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
     let mut out = String::new();
-    let mut from = 0;
+    // Python puts all parts into a list and joins them at the end: only then it sees what is no text.
+    let (mut from, mut parts, mut wrong) = (0, 0, None);
     for found in first_matches(machine, &regex, &text, count)? {
         out.push_str(&text[from..found.start]);
+        parts += usize::from(found.start > from);
         match selected(machine, Some(&selector), &given.scope, (&regex, &text), &found)? {
-            Datum::Text(text) => out.push_str(&text),
             Datum::Null => {}
+            Datum::Text(text) => {
+                parts += 1;
+                out.push_str(&text);
+            }
             other => {
-                return Err(Halt::failed(format!("expected str instance, {} found", other.type_name())));
+                wrong.get_or_insert_with(|| {
+                    format!("sequence item {parts}: expected str instance, {} found", other.type_name())
+                });
+                parts += 1;
             }
         }
         from = found.end;
         machine.weigh(49 + out.len())?;
     }
     out.push_str(&text[from..]);
-    Ok(Datum::text(out))
+    wrong.map_or_else(|| Ok(Datum::text(out)), |words| Err(Halt::failed(words)))
 }
 
 fn replace_by(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {

@@ -6,7 +6,7 @@ use python::BigInt;
 
 use super::branching::is_true;
 use super::lists::chain;
-use super::selecting::callable;
+use super::selecting::{callable, number_of_items};
 use super::{Given, Row, both, method, stream};
 use crate::datum::{Datum, Entries};
 use crate::failure::{FailureKind, Halt, Step};
@@ -222,14 +222,15 @@ fn default_if_empty(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> 
 }
 
 fn slice(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let length = given.int(1);
-    let (depth, mut items) = (given.depth(), given.items(0));
+    // yaql finds out about a wrong length when the first item is asked for.
+    let mut length = Some(number_of_items(&given, "Stop argument for"));
+    let (mut most, depth, mut items) = (0, given.depth(), given.items(0));
     stream(depth, move |machine: &mut Machine<'_>| {
-        if length < 0 {
-            return Err(Halt::failed("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize."));
+        if let Some(length) = length.take() {
+            most = length?;
         }
         let mut slice = Vec::new();
-        while (slice.len() as u64) < length as u64 {
+        while (slice.len() as u64) < most {
             match items.next(machine)? {
                 Some(item) => slice.push(item),
                 None => break,

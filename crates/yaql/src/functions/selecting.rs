@@ -107,10 +107,13 @@ pub(super) fn callable(given: &mut Given, at: usize) -> Step<Rc<Lambda>> {
     given.lambda(at).ok_or_else(|| Halt::failed("'NoneType' object is not callable"))
 }
 
-/// The number of items that is to be taken or left out.
-fn number_of_items(given: &Given, words: &str) -> Step<u64> {
-    u64::try_from(given.int(1))
-        .map_err(|_| Halt::failed(format!("{words} must be None or an integer: 0 <= x <= sys.maxsize.")))
+/// The number of items that is to be taken or left out; for one that Python cannot read as such it has other words.
+pub(super) fn number_of_items(given: &Given, unreadable: &str) -> Step<u64> {
+    let count = given.small(1).unwrap_or(-1);
+    u64::try_from(count).map_err(|_| {
+        let words = if count == -1 { unreadable } else { "Indices for" };
+        Halt::failed(format!("{words} islice() must be None or an integer: 0 <= x <= sys.maxsize."))
+    })
 }
 
 fn where_(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
@@ -154,7 +157,7 @@ fn select_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 }
 
 fn skip(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let mut left = number_of_items(&given, "Indices for islice()")?;
+    let mut left = number_of_items(&given, "Indices for")?;
     let (depth, mut items) = (given.depth(), given.items(0));
     stream(depth, move |machine: &mut Machine<'_>| {
         while left > 0 && items.next(machine)?.is_some() {
@@ -166,7 +169,7 @@ fn skip(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 }
 
 fn limit(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let mut left = number_of_items(&given, "Stop argument for islice()")?;
+    let mut left = number_of_items(&given, "Stop argument for")?;
     let (depth, mut items) = (given.depth(), given.items(0));
     stream(depth, move |machine: &mut Machine<'_>| {
         if left == 0 {

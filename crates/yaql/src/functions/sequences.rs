@@ -94,7 +94,8 @@ fn sequence(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
 }
 
 fn repeat(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (depth, value, times) = (given.depth(), given.take(0), given.int(1));
+    let times = given.small(1)?;
+    let (depth, value) = (given.depth(), given.take(0));
     let mut left = (times >= 0).then_some(times);
     stream(depth, move |machine: &mut Machine<'_>| {
         machine.step(1)?;

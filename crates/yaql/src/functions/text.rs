@@ -1,7 +1,5 @@
 //! Texts. Places and lengths count characters.
 
-use blueprint::Name;
-
 use super::{Given, Row, both, method, operator, plain};
 use crate::datum::{Datum, Keys};
 use crate::failure::{Halt, Step};
@@ -142,20 +140,27 @@ fn concat(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
     Ok(Datum::text(all))
 }
 
-fn repeated(machine: &mut Machine<'_>, text: &Name, count: i64) -> Step<Datum> {
-    let count = usize::try_from(count).unwrap_or(0);
+/// How many times something is to be there, each time taking so many bytes more.
+pub(super) fn times_of(given: &Given, at: usize, bytes: usize) -> Step<i64> {
+    given.small(at).map_err(|_| match (given.int(at) > 0, bytes) {
+        (true, 1..) => Halt::memory(),
+        _ => Halt::failed("cannot fit 'int' into an index-sized integer"),
+    })
+}
+
+fn repeated(machine: &mut Machine<'_>, given: &mut Given, text: usize, count: usize) -> Step<Datum> {
+    let text = given.text(text);
+    let count = usize::try_from(times_of(given, count, text.len())?).unwrap_or(0);
     machine.weigh(text.len().saturating_mul(count).saturating_add(49))?;
     Ok(Datum::text(text.repeat(if text.is_empty() { 0 } else { count })))
 }
 
 fn times(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (text, count) = (given.text(0), given.int(1));
-    repeated(machine, &text, count)
+    repeated(machine, &mut given, 0, 1)
 }
 
 fn times_reversed(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (count, text) = (given.int(0), given.text(1));
-    repeated(machine, &text, count)
+    repeated(machine, &mut given, 1, 0)
 }
 
 fn within(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
@@ -180,7 +185,7 @@ fn texts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Datum {
 }
 
 fn split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (text, separator, most) = (given.text(0), given.text_or_null(1), given.int(2));
+    let (text, separator, most) = (given.text(0), given.text_or_null(1), given.small(2)?);
     // One part more than there are separators; as many as there are, if not said.
     let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
     match separator {
@@ -203,7 +208,7 @@ fn split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 }
 
 fn right_split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (text, separator, most) = (given.text(0), given.text_or_null(1), given.int(2));
+    let (text, separator, most) = (given.text(0), given.text_or_null(1), given.small(2)?);
     let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
     let mut parts: Vec<&str> = match &separator {
         Some(separator) if separator.is_empty() => return Err(Halt::failed("empty separator")),
@@ -311,11 +316,11 @@ fn replaced(machine: &Machine<'_>, text: &str, old: &str, new: &str, count: i64)
 
 fn replace(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let (text, old, new) = (given.text(0), given.text(1), given.text(2));
-    replaced(machine, &text, &old, &new, given.int(3)).map(Datum::text)
+    replaced(machine, &text, &old, &new, given.small(3)?).map(Datum::text)
 }
 
 fn replace_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (text, replacements, count) = (given.text(0), given.map(1), given.int(2));
+    let (text, replacements, count) = (given.text(0), given.map(1), given.small(2)?);
     let mut text = text.to_string();
     for (key, value) in &replacements.entries {
         machine.step(1)?;

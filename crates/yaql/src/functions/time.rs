@@ -204,15 +204,25 @@ fn span_of(given: &mut Given, at: usize) -> Timespan {
     }
 }
 
+/// A part of a date or time, which Python holds in 32 bits.
+fn part(given: &Given, at: usize) -> Step<i64> {
+    let value = given.small(at).map_err(|_| Halt::failed("Python int too large to convert to C long"))?;
+    match i32::try_from(value) {
+        Ok(value) => Ok(value.into()),
+        Err(_) if value > 0 => Err(Halt::failed("signed integer is greater than maximum")),
+        Err(_) => Err(Halt::failed("signed integer is less than minimum")),
+    }
+}
+
 fn datetime(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let parts = Parts {
-        year: given.int(0),
-        month: given.int(1),
-        day: given.int(2),
-        hour: given.int(3),
-        minute: given.int(4),
-        second: given.int(5),
-        microsecond: given.int(6),
+        year: part(&given, 0)?,
+        month: part(&given, 1)?,
+        day: part(&given, 2)?,
+        hour: part(&given, 3)?,
+        minute: part(&given, 4)?,
+        second: part(&given, 5)?,
+        microsecond: part(&given, 6)?,
     };
     Moment::of(parts, span_of(&mut given, 7)).map(moment)
 }
@@ -286,8 +296,8 @@ fn replace(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
         &mut parts.microsecond,
     ];
     for (at, field) in (1..).zip(fields) {
-        if let Some(value) = given.slots.get(at).and_then(Datum::index) {
-            *field = value;
+        if !matches!(given.slots[at], Datum::Null) {
+            *field = part(&given, at)?;
         }
     }
     let offset = match given.take(8) {
