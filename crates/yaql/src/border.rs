@@ -67,9 +67,10 @@ fn data(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
             let mut items = Vec::new();
             let mut cursor = Cursor::of(machine.limited(value)?);
             while let Some(item) = cursor.next(machine)? {
+                let inner_set = item.is_set();
                 let item = to_value(machine, item)?;
                 if set {
-                    hashable(&item)?;
+                    hashable(&item, inner_set)?;
                 }
                 items.push(item);
             }
@@ -86,13 +87,10 @@ fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Step<Name> {
         Datum::Null => "null".into(),
         Datum::Bool(true) => "true".into(),
         Datum::Bool(false) => "false".into(),
-        key if key.is_set() => {
-            to_value(machine, key.clone())?;
-            return Err(Halt::failed("unhashable type: 'set'"));
-        }
         key if key.is_iterable() || matches!(key, Datum::Map(_)) => {
+            let set = key.is_set();
             let key = to_value(machine, key.clone())?;
-            hashable(&key)?;
+            hashable(&key, set)?;
             words::repr(&from_value(&key)).into()
         }
         other => words::text(other).into(),
@@ -100,8 +98,9 @@ fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Step<Name> {
 }
 
 /// Refuses what can be neither in a set nor a key when all is done: lists and maps are Python's open ones then.
-fn hashable(value: &Value) -> Step<()> {
+fn hashable(value: &Value, set: bool) -> Step<()> {
     let kind = match value {
+        Value::List(_) if set => "set",
         Value::List(_) => "list",
         Value::Map(_) => "dict",
         _ => return Ok(()),

@@ -262,7 +262,10 @@ impl Machine<'_> {
     /// Whether an argument can fit, as far as that is seen without evaluating it.
     fn may_fit(&self, parameter: &Parameter, argument: &Argument) -> bool {
         match argument {
-            Argument::LeftOut => parameter.default.is_some(),
+            Argument::LeftOut => {
+                parameter.default.is_some()
+                    || (parameter.place == Place::Rest && matches!(parameter.kind, Kind::Any | Kind::Lambda))
+            }
             Argument::Value(value) => parameter.fits(value),
             Argument::Node(id) => match (&self.tree.node(*id).kind, parameter.kind) {
                 (_, Kind::Lambda) => true,
@@ -314,8 +317,10 @@ impl Machine<'_> {
         let mut taken = vec![false; function.parameters.len()];
         let mut converted = Vec::with_capacity(shape.positional.len() + shape.named.len());
         for (place, argument) in mapping.positional.iter().zip(shape.positional) {
-            if !matches!(argument, Argument::LeftOut) {
-                converted.push((*place, None, argument));
+            match (argument, function.parameters[*place].place) {
+                (Argument::LeftOut, Place::Rest) => converted.push((*place, None, Argument::Value(Datum::Absent))),
+                (Argument::LeftOut, _) => {}
+                (argument, _) => converted.push((*place, None, argument)),
             }
         }
         for (place, (name, argument)) in mapping.named.iter().zip(shape.named) {

@@ -124,13 +124,14 @@ fn concat(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
 
 fn enumerate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let (depth, mut items) = (given.depth(), given.items(0));
-    let Some(mut number) = given.take(1).exact() else {
-        return Err(Halt::failed("'NoneType' object cannot be interpreted as an integer"));
-    };
+    let mut number = given.take(1).exact();
     stream(depth, move |machine: &mut Machine<'_>| {
+        let Some(number) = &mut number else {
+            return Err(Halt::failed("'NoneType' object cannot be interpreted as an integer"));
+        };
         let Some(item) = items.next(machine)? else { return Ok(None) };
         let pair = Datum::list(vec![Datum::integer(number.clone()), item]);
-        number += BigInt::from(1);
+        *number += BigInt::from(1);
         Ok(Some(pair))
     })
 }
