@@ -74,7 +74,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token. Fails at a character that begins none.
-    pub(crate) fn next(&mut self) -> Result<Token, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Token, Box<Failure>> {
         let rest = self.text[self.at..].trim_start_matches([' ', '\t', '\r', '\n']);
         self.at = self.text.len() - rest.len();
         let Some(first) = rest.chars().next() else {
@@ -88,11 +88,9 @@ impl<'a> Lexer<'a> {
                 let inner = &rest[1..length - 1];
                 let text = match first {
                     '`' => Cow::Owned(inner.replace("\\`", "`")),
-                    _ => escapes::decode(inner).map_err(|(message, at)| Failure {
-                        kind: FailureKind::Failed,
-                        message,
-                        span: start + 1 + at.start..start + 1 + at.end,
-                        help: None,
+                    _ => escapes::decode(inner).map_err(|(message, at)| {
+                        let span = start + 1 + at.start..start + 1 + at.end;
+                        Box::new(Failure { kind: FailureKind::Failed, message, span, help: None })
                     })?,
                 };
                 (TokenKind::Text(text.into_owned()), length)
@@ -119,7 +117,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A number and its length, if the text begins with one; the inner error is a number that is too long.
-    fn number(&self, rest: &str) -> Option<Result<(TokenKind, usize), Failure>> {
+    fn number(&self, rest: &str) -> Option<Result<(TokenKind, usize), Box<Failure>>> {
         let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| python::digit(c).is_some()).len();
         let ends = |length: usize| !rest[length..].starts_with(is_word);
         let whole = digits(rest);
@@ -133,23 +131,23 @@ impl<'a> Lexer<'a> {
             return None;
         }
         if whole > LONGEST_NUMBER {
-            return Some(Err(Failure {
+            return Some(Err(Box::new(Failure {
                 kind: FailureKind::Failed,
                 message: format!("Exceeds the limit ({LONGEST_NUMBER} digits) for integer string conversion"),
                 span: self.at..self.at + whole,
                 help: None,
-            }));
+            })));
         }
         ascii(&rest[..whole]).parse().ok().map(|number| Ok((TokenKind::Integer(number), whole)))
     }
 
-    fn illegal(&self, at: usize, character: char) -> Failure {
-        Failure {
+    fn illegal(&self, at: usize, character: char) -> Box<Failure> {
+        Box::new(Failure {
             kind: FailureKind::Lexical,
             message: format!("Lexical error: illegal character '{character}' at position {}", position(self.text, at)),
             span: at..at + character.len_utf8(),
             help: None,
-        }
+        })
     }
 }
 

@@ -48,8 +48,11 @@ fn function_of(sign: &str) -> Name {
     }
 }
 
+/// A part of a tree. The failure is in a box, so that the levels of a deep expression take little room on the stack.
+type Parsed<T> = Result<T, Box<Failure>>;
+
 /// The tree of a text. Fails at the first token that cannot stand where it does.
-pub(crate) fn parse(text: &str) -> Result<Tree, Failure> {
+pub(crate) fn parse(text: &str) -> Parsed<Tree> {
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
     let mut parser = Parser { text, lexer, token, tree: Tree::default(), depth: 0 };
@@ -72,7 +75,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn advance(&mut self) -> Result<Token, Failure> {
+    fn advance(&mut self) -> Parsed<Token> {
         let next = self.lexer.next()?;
         Ok(std::mem::replace(&mut self.token, next))
     }
@@ -81,14 +84,14 @@ impl Parser<'_> {
         matches!(self.token.kind, TokenKind::Sign(found) if found == sign)
     }
 
-    fn expect(&mut self, sign: &str) -> Result<usize, Failure> {
+    fn expect(&mut self, sign: &str) -> Parsed<usize> {
         if !self.is_sign(sign) {
             return Err(self.unexpected());
         }
         Ok(self.advance()?.span.end)
     }
 
-    fn unexpected(&self) -> Failure {
+    fn unexpected(&self) -> Box<Failure> {
         let span = self.token.span.clone();
         let message = match &self.token.kind {
             TokenKind::End => "Parse error: unexpected end of statement".to_owned(),
@@ -107,45 +110,61 @@ impl Parser<'_> {
                 format!("Parse error: unexpected '{word}' at position {position} of expression '{}'", self.text)
             }
         };
-        Failure { kind: FailureKind::Syntax, message, span, help: None }
+        Box::new(Failure { kind: FailureKind::Syntax, message, span, help: None })
+    }
+
+    fn too_deep(&self) -> Box<Failure> {
+        let span = self.token.span.clone();
+        let message = format!("Expression is nested more than {DEEPEST} levels deep");
+        Box::new(Failure { kind: FailureKind::Limit, message, span, help: None })
     }
 
     /// An expression whose operators all bind more strongly than `weakest`.
-    fn expression(&mut self, weakest: u8) -> Result<NodeId, Failure> {
+    fn expression(&mut self, weakest: u8) -> Parsed<NodeId> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            let span = self.token.span.clone();
-            let message = format!("Expression is nested more than {DEEPEST} levels deep");
-            return Err(Failure { kind: FailureKind::Limit, message, span, help: None });
+            return Err(self.too_deep());
         }
         let mut left = self.operand()?;
         while let TokenKind::Sign(sign) = self.token.kind {
-            let start = self.tree.node(left).span.start;
             if sign == "[" && INDEX > weakest {
-                self.advance()?;
-                let mut arguments = vec![Some(left)];
-                arguments.extend(self.arguments("]")?);
-                let end = self.expect("]")?;
-                left = self.call("#indexer".into(), arguments, false, start..end);
+                left = self.indexed(left)?;
                 continue;
             }
-            let Some((strength, right_leaning)) = binary(sign).filter(|(strength, _)| *strength > weakest) else {
-                break;
-            };
-            self.advance()?;
-            let right = self.expression(if right_leaning { strength - 1 } else { strength })?;
-            let span = start..self.tree.node(right).span.end;
-            left = match sign {
-                "." | "?." => self.tree.push(NodeKind::Dot { left, right, safe: sign == "?." }, span),
-                _ => self.call(function_of(sign), vec![Some(left), Some(right)], false, span),
-            };
+            match binary(sign) {
+                Some((strength, right_leaning)) if strength > weakest => {
+                    left = self.combined(left, sign, if right_leaning { strength - 1 } else { strength })?;
+                }
+                _ => break,
+            }
         }
         self.depth -= 1;
         Ok(left)
     }
 
+    /// An index behind an expression.
+    fn indexed(&mut self, left: NodeId) -> Parsed<NodeId> {
+        let start = self.tree.node(left).span.start;
+        self.advance()?;
+        let mut arguments = self.arguments("]")?;
+        arguments.insert(0, Some(left));
+        let end = self.expect("]")?;
+        Ok(self.call("#indexer".into(), arguments, false, start..end))
+    }
+
+    /// An operator behind an expression, and what stands behind that.
+    fn combined(&mut self, left: NodeId, sign: &str, weakest: u8) -> Parsed<NodeId> {
+        self.advance()?;
+        let right = self.expression(weakest)?;
+        let span = self.tree.node(left).span.start..self.tree.node(right).span.end;
+        Ok(match sign {
+            "." | "?." => self.tree.push(NodeKind::Dot { left, right, safe: sign == "?." }, span),
+            _ => self.call(function_of(sign), vec![Some(left), Some(right)], false, span),
+        })
+    }
+
     /// An expression without an operator between two others.
-    fn operand(&mut self) -> Result<NodeId, Failure> {
+    fn operand(&mut self) -> Parsed<NodeId> {
         if let TokenKind::Sign(sign) = self.token.kind {
             return self.sign(sign);
         }
@@ -153,6 +172,14 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let Token { kind, span } = self.advance()?;
+        if kind == TokenKind::Call {
+            return self.written_call(span);
+        }
+        Ok(self.leaf(kind, span))
+    }
+
+    /// An expression of one token.
+    fn leaf(&mut self, kind: TokenKind, span: Range<usize>) -> NodeId {
         let text = &self.text[span.clone()];
         let kind = match kind {
             TokenKind::Integer(value) => NodeKind::Constant(match i64::try_from(&value) {
@@ -164,37 +191,49 @@ impl Parser<'_> {
             TokenKind::Bool(value) => NodeKind::Constant(Constant::Bool(value)),
             TokenKind::Word => NodeKind::Word(text.into()),
             TokenKind::Variable => NodeKind::Variable(Variable::of(text)),
-            TokenKind::Call => {
-                let arguments = self.arguments(")")?;
-                let end = self.expect(")")?;
-                let name = text.strip_suffix('(').unwrap_or(text).into();
-                return Ok(self.call(name, arguments, true, span.start..end));
-            }
-            TokenKind::Null | TokenKind::Sign(_) | TokenKind::End => NodeKind::Constant(Constant::Null),
+            _ => NodeKind::Constant(Constant::Null),
         };
-        Ok(self.tree.push(kind, span))
+        self.tree.push(kind, span)
+    }
+
+    /// A call, its name and parenthesis read already.
+    fn written_call(&mut self, span: Range<usize>) -> Parsed<NodeId> {
+        let arguments = self.arguments(")")?;
+        let end = self.expect(")")?;
+        let name = self.text[span.start..span.end - 1].into();
+        Ok(self.call(name, arguments, true, span.start..end))
     }
 
     /// An expression that begins with a sign.
-    fn sign(&mut self, sign: &'static str) -> Result<NodeId, Failure> {
+    fn sign(&mut self, sign: &'static str) -> Parsed<NodeId> {
         let start = self.token.span.start;
         if let Some(strength) = prefix(sign) {
-            self.advance()?;
-            let operand = self.expression(strength)?;
-            let span = start..self.tree.node(operand).span.end;
-            return Ok(self.call(format!("#unary_operator_{sign}").into(), vec![Some(operand)], false, span));
+            return self.prefixed(sign, strength, start);
         }
-        let (closing, name) = match sign {
-            "(" => {
-                self.advance()?;
-                let inner = self.expression(0)?;
-                let end = self.expect(")")?;
-                return Ok(self.tree.push(NodeKind::Wrapped(inner), start..end));
-            }
-            "[" => ("]", "#list"),
-            "{" => ("}", "#map"),
-            _ => return Err(self.unexpected()),
-        };
+        match sign {
+            "(" => self.wrapped(start),
+            "[" => self.bracketed(start, "]", "#list"),
+            "{" => self.bracketed(start, "}", "#map"),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn prefixed(&mut self, sign: &str, strength: u8, start: usize) -> Parsed<NodeId> {
+        self.advance()?;
+        let operand = self.expression(strength)?;
+        let span = start..self.tree.node(operand).span.end;
+        Ok(self.call(format!("#unary_operator_{sign}").into(), vec![Some(operand)], false, span))
+    }
+
+    fn wrapped(&mut self, start: usize) -> Parsed<NodeId> {
+        self.advance()?;
+        let inner = self.expression(0)?;
+        let end = self.expect(")")?;
+        Ok(self.tree.push(NodeKind::Wrapped(inner), start..end))
+    }
+
+    /// A list or map.
+    fn bracketed(&mut self, start: usize, closing: &str, name: &str) -> Parsed<NodeId> {
         self.advance()?;
         let arguments = self.arguments(closing)?;
         let end = self.expect(closing)?;
@@ -202,7 +241,7 @@ impl Parser<'_> {
     }
 
     /// Arguments up to a closing sign, which stays. Some may be left out between commas, not at the end; rules come last.
-    fn arguments(&mut self, closing: &str) -> Result<Vec<Option<NodeId>>, Failure> {
+    fn arguments(&mut self, closing: &str) -> Parsed<Vec<Option<NodeId>>> {
         let mut found = Vec::new();
         if self.is_sign(closing) {
             return Ok(found);
@@ -231,7 +270,7 @@ impl Parser<'_> {
     }
 
     /// Rules up to the end of the arguments, the left side of the first read already.
-    fn rules(&mut self, first: NodeId, mut found: Vec<Option<NodeId>>) -> Result<Vec<Option<NodeId>>, Failure> {
+    fn rules(&mut self, first: NodeId, mut found: Vec<Option<NodeId>>) -> Parsed<Vec<Option<NodeId>>> {
         let mut source = first;
         loop {
             self.expect("=>")?;

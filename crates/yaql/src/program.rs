@@ -20,7 +20,10 @@ pub struct Program(Arc<Tree>);
 impl Program {
     /// Compiles a text. Fails at its first mistake.
     pub fn compile(text: &str) -> Result<Program, Failure> {
-        Ok(Program(Arc::new(parser::parse(text)?)))
+        match parser::parse(text) {
+            Ok(tree) => Ok(Program(Arc::new(tree))),
+            Err(failure) => Err(*failure),
+        }
     }
 
     /// The value for data, which is `$` inside. Data must hold nothing unknown; a secret mark is looked through.

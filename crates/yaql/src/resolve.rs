@@ -10,7 +10,7 @@ use blueprint::Name;
 
 use crate::datum::Datum;
 use crate::failure::{Halt, Step};
-use crate::functions::{self, Function, Given};
+use crate::functions::{self, Function, Given, Run};
 use crate::machine::Machine;
 use crate::scope::{Body, Lambda, Scope};
 use crate::signature::{Kind, Parameter, Place};
@@ -118,15 +118,44 @@ impl Machine<'_> {
         {
             return self.call_defined(name, overloads, arguments, scope, (place, body));
         }
+        self.enter_call()?;
+        let (run, given) = self.prepare(name, overloads, receiver, arguments, scope, ordinal)?;
+        let value = run(self, given)?;
+        self.measure(&value)?;
+        self.leave_call();
+        Ok(value)
+    }
+
+    /// The function that a call means, and what it is given. Apart from the call itself, for which so little is left on the
+    /// stack: calls may be nested deeply.
+    fn prepare(
+        &mut self,
+        name: &str,
+        overloads: &'static [&'static Function],
+        receiver: Option<Datum>,
+        arguments: Arguments<'_>,
+        scope: &Rc<Scope>,
+        ordinal: Option<u32>,
+    ) -> Step<(Run, Given)> {
         let words = Words { name, receiver: receiver.as_ref() };
         let Some(first) = overloads.first() else { return Err(words.unknown()) };
-        self.enter_call()?;
         let mut shape = self.shape(first.takes_rules, receiver.clone(), arguments)?;
         let (candidates, lazy) = self.candidates(overloads, &shape, &words)?;
         self.evaluate_arguments(&mut shape, lazy, scope)?;
+        let (function, mapping) = self.choose(candidates, &shape, &words)?;
+        Ok((function.run, self.give(function, &mapping, shape, scope, ordinal)?))
+    }
+
+    /// The function whose parameters fit the values, the narrowest if there are several.
+    fn choose(
+        &self,
+        candidates: Vec<(&'static Function, Mapping)>,
+        shape: &Shape,
+        words: &Words<'_>,
+    ) -> Step<(&'static Function, Mapping)> {
         let mut winner: Option<(&Function, Mapping)> = None;
         for (function, mapping) in candidates {
-            if !self.accepts(function, &mapping, &shape) {
+            if !self.accepts(function, &mapping, shape) {
                 continue;
             }
             if let Some((held, held_mapping)) = &winner {
@@ -139,12 +168,7 @@ impl Machine<'_> {
             }
             winner = Some((function, mapping));
         }
-        let Some((function, mapping)) = winner else { return Err(words.no_match()) };
-        let given = self.give(function, &mapping, shape, scope, ordinal)?;
-        let value = (function.run)(self, given)?;
-        self.measure(&value)?;
-        self.leave_call();
-        Ok(value)
+        winner.ok_or_else(|| words.no_match())
     }
 
     /// Arguments in order and by name; a receiver is the first.
@@ -384,12 +408,30 @@ impl Machine<'_> {
         (place, body): (Rc<Scope>, Body),
     ) -> Step<Datum> {
         self.enter_call()?;
+        let variables = self.prepare_defined(name, overloads, arguments, scope)?;
+        let value = match body {
+            Body::Always(value) => value,
+            Body::Written(node) => self.evaluate(node, &Scope::inside(&place, variables))?,
+        };
+        self.measure(&value)?;
+        self.leave_call();
+        Ok(value)
+    }
+
+    /// The variables that a function sees that the expression itself defines: all of its arguments, evaluated.
+    fn prepare_defined(
+        &mut self,
+        name: &str,
+        overloads: &'static [&'static Function],
+        arguments: Arguments<'_>,
+        scope: &Rc<Scope>,
+    ) -> Step<Vec<(Variable, Datum)>> {
         let words = Words { name, receiver: None };
         if overloads.first().is_some_and(|function| function.takes_rules) {
             return Err(words.ambiguous());
         }
         let mut shape = self.shape(false, None, arguments)?;
-        // It evaluates all of its arguments; a function of the same name behind it must agree.
+        // A function of the same name behind it must agree about what is evaluated.
         if !overloads.is_empty()
             && let Ok((_, lazy)) = self.candidates(overloads, &shape, &words)
             && lazy != (0, 0)
@@ -405,13 +447,7 @@ impl Machine<'_> {
             self.measure(&value)?;
             variables.push((variable, value));
         }
-        let value = match body {
-            Body::Always(value) => value,
-            Body::Written(node) => self.evaluate(node, &Scope::inside(&place, variables))?,
-        };
-        self.measure(&value)?;
-        self.leave_call();
-        Ok(value)
+        Ok(variables)
     }
 }
 

@@ -72,7 +72,7 @@ fn write(moment: &Moment, directive: char, out: &mut String) {
         'b' | 'h' => month_name[..3].into(),
         'B' => month_name.into(),
         'c' => strftime(moment, "%a %b %e %H:%M:%S %Y"),
-        'C' => format!("{:02}", year / 100),
+        'C' => (year / 100).to_string(),
         'd' => format!("{day:02}"),
         'D' | 'x' => strftime(moment, "%m/%d/%y"),
         'e' => format!("{day:2}"),

@@ -191,6 +191,11 @@ impl Moment {
         Moment::shown(instant + i128::from(offset), offset)
     }
 
+    /// The year that is so many microseconds after the beginning of 1970.
+    pub(crate) fn year_of(microseconds: i128) -> i64 {
+        date_of(i64::try_from(microseconds.div_euclid(i128::from(DAY))).unwrap_or(0)).0
+    }
+
     fn shown(clock: i128, offset: i64) -> Step<Moment> {
         let (first, last) = (days_of(1, 1, 1), days_of(10_000, 1, 1));
         match i64::try_from(clock) {
@@ -287,10 +292,9 @@ impl Moment {
 fn offset_of(span: Timespan) -> Step<i64> {
     match i64::try_from(span.microseconds()) {
         Ok(offset) if offset.abs() < DAY => Ok(offset),
-        _ => Err(Halt::failed(format!(
-            "offset must be a timedelta strictly between -timedelta(hours=24) and timedelta(hours=24), not {}.",
-            span.repr()
-        ))),
+        _ => Err(Halt::failed(
+            "offset must be a timedelta strictly between -timedelta(hours=24) and timedelta(hours=24).",
+        )),
     }
 }
 

@@ -234,10 +234,12 @@ fn datetime_of_number(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
     // Rounded by itself, the fraction keeps its digits.
     let micros = seconds.floor() * 1e6 + ((seconds - seconds.floor()) * 1e6).round_ties_even();
-    if micros.abs() > 1e18 {
-        return Err(Halt::failed(format!("year is out of range: {seconds}")));
+    if micros.abs() > 1e22 {
+        return Err(Halt::failed("timestamp out of range for platform time_t"));
     }
-    Moment::at(micros as i128, span_of(&mut given, 1)).map(moment)
+    let (instant, offset) = (micros as i128, span_of(&mut given, 1));
+    let found = Moment::at(instant, offset).map(moment);
+    found.map_err(|_| Halt::failed(format!("year {} is out of range", Moment::year_of(instant))))
 }
 
 fn datetime_of_text(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
