@@ -6,6 +6,8 @@
 mod class;
 mod translate;
 
+use std::sync::OnceLock;
+
 use fancy_regex::{Regex, RegexBuilder};
 
 pub use translate::PatternError;
@@ -44,6 +46,9 @@ impl std::error::Error for TooCostly {}
 #[derive(Clone, Debug)]
 pub struct Pattern {
     regex: Regex,
+    /// The same pattern, but for empty matches at the place where the search begins; made when it is asked for.
+    advancing: OnceLock<Option<Regex>>,
+    translated: Box<str>,
     names: Vec<Option<String>>,
 }
 
@@ -62,9 +67,12 @@ impl Pattern {
     /// Compiles a pattern. Else Python's words for what is wrong with it.
     pub fn new(pattern: &str, flags: Flags) -> Result<Pattern, PatternError> {
         let translated = translate::translate(pattern, flags)?;
-        let regex = RegexBuilder::new(&translated.pattern).backtrack_limit(BACKTRACK_LIMIT).build();
-        let regex = regex.map_err(|_| PatternError { message: "the pattern is too large".into(), at: 0 })?;
-        Ok(Pattern { regex, names: translated.names })
+        let Some(regex) = build(&translated.pattern) else {
+            let message = "the pattern is too large".into();
+            return Err(PatternError { message, at: 0, place: translate::Place::Untold });
+        };
+        let translate::Translated { pattern, names } = translated;
+        Ok(Pattern { regex, advancing: OnceLock::new(), translated: pattern.into(), names })
     }
 
     /// The names of the groups, from the whole match on, which has none.
@@ -74,7 +82,11 @@ impl Pattern {
 
     /// What `search` gives: the first match that begins at the byte `from` or behind it.
     pub fn find(&self, text: &str, from: usize) -> Result<Option<Match>, TooCostly> {
-        let found = self.regex.captures_from_pos(text, from).map_err(|_| TooCostly)?;
+        self.find_by(&self.regex, text, from)
+    }
+
+    fn find_by(&self, regex: &Regex, text: &str, from: usize) -> Result<Option<Match>, TooCostly> {
+        let found = regex.captures_from_pos(text, from).map_err(|_| TooCostly)?;
         Ok(found.map(|captures| {
             let groups: Vec<_> = (0..self.names.len())
                 .map(|group| captures.get(group).map(|found| (found.start(), found.end())))
@@ -101,24 +113,28 @@ impl Pattern {
         Ok(self.match_at_start(text)?.is_some_and(|found| found.end == text.len()))
     }
 
-    /// What `finditer` gives: all matches that do not overlap, from left to right.
+    /// What `finditer` gives: all matches that do not overlap, from left to right. Behind an empty one the next is longer, or
+    /// begins later.
     pub fn find_all(&self, text: &str) -> Result<Vec<Match>, TooCostly> {
-        let (mut matches, mut from) = (Vec::new(), 0);
-        let mut empty_at = None;
+        let (mut matches, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() {
-            let Some(found) = self.find(text, from)? else { break };
-            let empty = found.start == found.end;
-            if empty && empty_at == Some(found.start) {
-                // Python would look for a longer one here first; then one character on.
-                from += text[from..].chars().next().map_or(1, char::len_utf8);
-                continue;
-            }
-            from = found.end;
-            empty_at = empty.then_some(found.end);
+            let regex = if advances { self.advancing() } else { Some(&self.regex) };
+            let Some(regex) = regex else { break };
+            let Some(found) = self.find_by(regex, text, from)? else { break };
+            (from, advances) = (found.end, found.start == found.end);
             matches.push(found);
         }
         Ok(matches)
     }
+
+    fn advancing(&self) -> Option<&Regex> {
+        let make = || build(&format!(r"(?:{})(?!\G)", self.translated));
+        self.advancing.get_or_init(make).as_ref()
+    }
+}
+
+fn build(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).backtrack_limit(BACKTRACK_LIMIT).build().ok()
 }
 
 #[cfg(test)]

@@ -49,6 +49,10 @@ fn one_match_at_the_start_must_end_at_the_end() {
         ("(?<=a)b", "b", false),
         ("(?i:a)B", "AB", true),
         ("((?i:a))B", "Ab", false),
+        ("(?=b)?ab", "ab", true),
+        ("ab(?#again)*", "abbb", true),
+        ("(?!b){2}ab", "ab", true),
+        ("\\b²\\b", "²", true),
     ] {
         assert_eq!(pattern(text).covers(value), Ok(expected), "{text} on {value}");
     }
@@ -73,6 +77,8 @@ fn errors_are_pythons() {
         ("a(?i)b", "global flags not at the start of the expression at position 1"),
         ("\\", "bad escape (end of pattern) at position 0"),
         ("(?P<1>a)", "bad character in group name '1' at position 4"),
+        ("(?<=a+)b", "look-behind requires fixed-width pattern"),
+        ("a\n*b\n**", "multiple repeat at position 6 (line 3, column 2)"),
         ("(?-i)", "missing : at position 4"),
         ("(?i", "missing -, : or ) at position 3"),
         ("(?P<a>x)(?P<a>y)", "redefinition of group name 'a' as group 2; was group 1 at position 12"),
@@ -97,6 +103,8 @@ fn matches_are_found_one_behind_the_other() {
     assert_eq!(found("[0-9]+", "a1b22"), ["1", "22"]);
     assert_eq!(found("a*", "baac"), ["", "aa", "", ""]);
     assert_eq!(found("", "é"), ["", ""]);
+    assert_eq!(found("|a", "ba"), ["", "", "a", ""]);
+    assert_eq!(found(".??", "ab"), ["", "a", "", "b", ""]);
     let both = pattern("(?P<k>\\w+)=(\\d)?");
     assert_eq!(both.group_names(), [None, Some("k".into()), None]);
     let first = both.find(" ab=", 0).expect("cheap").expect("matches");

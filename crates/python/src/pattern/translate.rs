@@ -14,12 +14,30 @@ pub struct PatternError {
     pub message: String,
     /// At which character of the pattern, from 0.
     pub at: usize,
+    /// What Python says of the place.
+    pub(super) place: Place,
+}
+
+/// What Python says of the place of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing.
+    Untold,
+    /// The position.
+    Position,
+    /// In a pattern of several lines, its line and column as well, from 1.
+    Line(usize, usize),
 }
 
 /// As Python prints it: `nothing to repeat at position 0`.
 impl std::fmt::Display for PatternError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} at position {}", self.message, self.at)
+        let PatternError { message, at, place } = self;
+        match place {
+            Place::Untold => f.write_str(message),
+            Place::Position => write!(f, "{message} at position {at}"),
+            Place::Line(line, column) => write!(f, "{message} at position {at} (line {line}, column {column})"),
+        }
     }
 }
 
@@ -30,6 +48,13 @@ pub(super) struct Translated {
     pub(super) pattern: String,
     /// The name of each group, the whole match first.
     pub(super) names: Vec<Option<String>>,
+}
+
+/// A character of a word; the engine's own notion of words is another one.
+macro_rules! word {
+    () => {
+        r"[\p{L}\p{N}_]"
+    };
 }
 
 /// How deep groups may lie in each other.
@@ -45,21 +70,20 @@ pub(super) fn translate(pattern: &str, flags: Flags) -> Result<Translated, Patte
         widths: vec![None],
         by_name: HashMap::new(),
         wanted: Vec::new(),
+        looks_too_far: false,
         depth: 0,
     };
-    let flags = translator.global_flags(flags)?;
-    translator.out.push_str(if flags.ignore_case { "(?i:" } else { "(?:" });
-    translator.alternatives(flags)?;
-    if translator.peek().is_some() {
-        return Err(translator.error("unbalanced parenthesis", translator.at));
-    }
-    translator.out.push(')');
-    for (group, at) in &translator.wanted {
-        if *group >= translator.names.len() {
-            return Err(translator.error(format!("invalid group reference {group}"), *at));
+    match translator.whole(flags) {
+        Ok(()) => Ok(Translated { pattern: translator.out, names: translator.names }),
+        Err(mut error) => {
+            if error.place == Place::Position && pattern.contains('\n') {
+                let before = &translator.characters[..error.at.min(translator.characters.len())];
+                let column = before.iter().rev().take_while(|character| **character != '\n').count() + 1;
+                error.place = Place::Line(before.iter().filter(|character| **character == '\n').count() + 1, column);
+            }
+            Err(error)
         }
     }
-    Ok(Translated { pattern: translator.out, names: translator.names })
 }
 
 /// How many characters an item matches: at least and at most.
@@ -98,6 +122,8 @@ pub(super) struct Translator {
     by_name: HashMap<String, usize>,
     /// Groups that conditions ask for, and where.
     wanted: Vec<(usize, usize)>,
+    /// Something looks behind at no fixed width, which Python says last.
+    looks_too_far: bool,
     depth: usize,
 }
 
@@ -105,7 +131,27 @@ type Translation<T> = Result<T, PatternError>;
 
 impl Translator {
     pub(super) fn error(&self, message: impl Into<String>, at: usize) -> PatternError {
-        PatternError { message: message.into(), at }
+        PatternError { message: message.into(), at, place: Place::Position }
+    }
+
+    fn whole(&mut self, flags: Flags) -> Translation<()> {
+        let flags = self.global_flags(flags)?;
+        self.out.push_str(if flags.ignore_case { "(?i:" } else { "(?:" });
+        self.alternatives(flags)?;
+        if self.peek().is_some() {
+            return Err(self.error("unbalanced parenthesis", self.at));
+        }
+        self.out.push(')');
+        for (group, at) in &self.wanted {
+            if *group >= self.names.len() {
+                return Err(self.error(format!("invalid group reference {group}"), *at));
+            }
+        }
+        if self.looks_too_far {
+            let message = "look-behind requires fixed-width pattern".to_owned();
+            return Err(PatternError { message, at: 0, place: Place::Untold });
+        }
+        Ok(())
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -209,6 +255,7 @@ impl Translator {
     fn sequence(&mut self, flags: Flags) -> Translation<Width> {
         let (mut width, mut last) = (Width::NONE, Width::NONE);
         let mut before = Before::Nothing;
+        let mut item_at = self.out.len();
         loop {
             if flags.verbose {
                 self.skip_verbose();
@@ -218,28 +265,39 @@ impl Translator {
             if matches!(next, '|' | ')') {
                 break;
             }
-            if let Some((least, most)) = self.quantifier()? {
+            if let Some((least, most, suffix)) = self.quantifier()? {
                 match before {
                     Before::Nothing | Before::Anchor => return Err(self.error("nothing to repeat", begin)),
                     Before::Repeated => return Err(self.error("multiple repeat", begin)),
                     Before::Item => before = Before::Repeated,
                 }
+                match (last.1, least) {
+                    // What has no width does the same once as often; where it may be left out it decides nothing.
+                    (0, 1..) => {}
+                    (0, 0) => {
+                        let lazy = suffix == "?";
+                        self.out.insert_str(item_at, if lazy { "(?:|" } else { "(?:" });
+                        self.out.push_str(if lazy { ")" } else { "|)" });
+                    }
+                    _ if most == u32::MAX => self.out.push_str(&format!("{{{least},}}{suffix}")),
+                    _ => self.out.push_str(&format!("{{{least},{most}}}{suffix}")),
+                }
                 width = width.then(Width(last.0.saturating_mul(least), last.1.saturating_mul(most)));
                 last = Width::NONE;
                 continue;
             }
-            width = width.then(last);
-            (before, last) = match self.item(next, flags)? {
-                Some(found) => found,
-                // A comment is nothing at all.
-                None => (before, Width::NONE),
-            };
+            let start = self.out.len();
+            // A comment is nothing at all: what stands before it is repeated by what stands behind it.
+            if let Some((kind, item)) = self.item(next, flags)? {
+                width = width.then(last);
+                (before, last, item_at) = (kind, item, start);
+            }
         }
         Ok(width.then(last))
     }
 
-    /// Reads a quantifier, if there is one here, and hands back how often at least and at most.
-    fn quantifier(&mut self) -> Translation<Option<(u32, u32)>> {
+    /// Reads a quantifier, if there is one here: how often at least, at most, and what makes it lazy or possessive.
+    fn quantifier(&mut self) -> Translation<Option<(u32, u32, &'static str)>> {
         let begin = self.at;
         let (least, most) = match self.next() {
             Some('*') => (0, u32::MAX),
@@ -267,16 +325,14 @@ impl Translator {
                 return Ok(None);
             }
         };
-        match most {
-            u32::MAX => self.out.push_str(&format!("{{{least},}}")),
-            most => self.out.push_str(&format!("{{{least},{most}}}")),
-        }
-        if self.eat("?") {
-            self.out.push('?');
+        let suffix = if self.eat("?") {
+            "?"
         } else if self.eat("+") {
-            self.out.push('+');
-        }
-        Ok(Some((least, most)))
+            "+"
+        } else {
+            ""
+        };
+        Ok(Some((least, most, suffix)))
     }
 
     fn digits(&mut self) -> String {
@@ -392,7 +448,7 @@ impl Translator {
         let width = self.inner(open, begin, flags)?;
         self.out.push(')');
         if open.contains('<') && width.0 != width.1 {
-            return Err(PatternError { message: "look-behind requires fixed-width pattern".into(), at: begin });
+            self.looks_too_far = true;
         }
         Ok((Before::Item, Width::NONE))
     }
@@ -513,8 +569,18 @@ impl Translator {
             'Z' => Some(r"\z"),
             'b' if flags.ascii => Some(r"(?-u:\b)"),
             'B' if flags.ascii => Some(r"(?:(?!\A\z)(?-u:\B))"),
-            'b' => Some(r"\b"),
-            'B' => Some(r"(?:(?!\A\z)\B)"),
+            'b' => Some(concat!(r"(?:(?<=", word!(), r")(?!", word!(), r")|(?<!", word!(), ")(?=", word!(), "))")),
+            'B' => Some(concat!(
+                r"(?:(?!\A\z)(?:(?<=",
+                word!(),
+                r")(?=",
+                word!(),
+                r")|(?<!",
+                word!(),
+                ")(?!",
+                word!(),
+                ")))"
+            )),
             _ => None,
         };
         if let Some(anchor) = anchor {
