@@ -199,7 +199,18 @@ impl Lowering<'_> {
             });
             let description = fields.get("description").map(|node| self.open_text(node, "description"));
             let (condition, removal, expansion, depends_on) = (None, None, None, Vec::new());
-            let child = Child { span, path, stands_for: None, inputs, source, condition, depends_on, removal, expansion, description };
+            let child = Child {
+                span,
+                path,
+                stands_for: None,
+                inputs,
+                source,
+                condition,
+                depends_on,
+                removal,
+                expansion,
+                description,
+            };
             children.insert(Name::from(name), child);
         }
         children

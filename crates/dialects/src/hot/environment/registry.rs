@@ -111,7 +111,8 @@ impl Registry {
             let stem = key.strip_suffix('*').unwrap_or(key);
             let wildcard = stem.char_indices().find_map(|(at, next)| {
                 let wildcard = format!("{}*", &stem[..at]);
-                let wins = next > '*' && self.types.get(wildcard.as_str()).is_some_and(|entry| *entry.value != **key);
+                let entry = self.types.get(wildcard.as_str()).filter(|_| next > '*');
+                let wins = entry.is_some_and(|entry| *entry.value != **key && !is_template(&entry.value));
                 wins.then_some(wildcard)
             });
             if let Some(wildcard) = wildcard {
@@ -432,7 +433,8 @@ impl Resolving<'_> {
         let mut fitting: Vec<&Entry> = self.own_entry(ty).into_iter().collect();
         fitting.extend(self.registry.types.get(ty).or(is_template(ty).then_some(&itself)));
         let wildcards = wildcards(ty).filter_map(|key| self.registry.types.get(key.as_str()));
-        fitting.extend(wildcards.filter(|entry| *entry.value != *ty));
+        // An entry that leads to a template means the very text of its key.
+        fitting.extend(wildcards.filter(|entry| *entry.value != *ty && !is_template(&entry.value)));
         fitting.sort_by(|one, other| other.path.len().cmp(&one.path.len()).then_with(|| one.path.cmp(&other.path)));
         for entry in fitting {
             let key = entry.path.last().map(AsRef::as_ref).unwrap_or_default();

@@ -136,7 +136,7 @@ fn strategies_that_differ_and_kinds_that_do_not_merge_are_refused() {
 fn an_entry_leads_to_a_type_or_a_template() {
     let registry = registry(
         r#"{"A::B": "C::D", "E::F": "A::B", "G::H": "No::Such", "T::U": "t.yaml", "P::*": "X::*", "Q::*": "OS::Heat::None",
-            "L::M": "L::N", "L::N": "L::M", "OS::*": "OS::Heat::None"}"#,
+            "L::M": "L::N", "L::N": "L::M", "V::*": "v.yaml", "OS::*": "OS::Heat::None"}"#,
     );
     for (ty, expected) in [
         ("A::B", "C::D"),
@@ -147,6 +147,7 @@ fn an_entry_leads_to_a_type_or_a_template() {
         ("P::Q", "X::Q"),
         ("Q::R", "OS::Heat::None"),
         ("L::M", "nothing"),
+        ("V::W", "nothing"),
         ("OS::Heat::Value", "OS::Heat::None"),
         ("OS::Heat::None", "OS::Heat::None"),
         ("C::D", "C::D"),
