@@ -29,7 +29,7 @@ pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprK
 pub use map::{Map, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
-pub use schema::{Constraint, Field, Kind, Schema, Standing};
+pub use schema::{Constraint, Field, Kind, Schema, Standing, StandsFor};
 pub use seldom::{Seldom, Usual};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, IndexMap, Unknown, Value};

@@ -38,6 +38,8 @@ pub struct Field {
     pub immutable: bool,
     /// How far it is meant to be used.
     pub standing: Standing,
+    /// What is written here is meant for another field beside it: an old name, or a short form.
+    pub stands_for: Option<Arc<StandsFor>>,
     /// A computed field that an update may change.
     pub changes_on_update: bool,
     /// Not compared with the world.
@@ -58,6 +60,31 @@ pub struct Field {
     pub value: Option<Value>,
     /// One sentence for people.
     pub docs: Name,
+}
+
+/// What a value means that is written in a field with an old name or a short form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StandsFor {
+    /// The field beside it that it is meant for.
+    pub field: Name,
+    /// What stands there then: data in which the text `{value}` is what was written. None: what was written itself.
+    pub shape: Option<Value>,
+}
+
+impl StandsFor {
+    /// What the other field holds where this is written.
+    pub fn value(&self, written: &Value) -> Value {
+        self.shape.as_ref().map_or_else(|| written.clone(), |shape| filled(shape, written))
+    }
+}
+
+fn filled(shape: &Value, written: &Value) -> Value {
+    match shape {
+        Value::Text(text) if text.as_ref() == "{value}" => written.clone(),
+        Value::List(items) => Value::list(items.iter().map(|item| filled(item, written))),
+        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), filled(value, written)))),
+        other => other.clone(),
+    }
 }
 
 /// Limits of a field's value; those that are set.
@@ -160,6 +187,7 @@ impl Field {
             must_recreate: false,
             immutable: false,
             standing: Standing::Supported,
+            stands_for: None,
             changes_on_update: false,
             ignore_drift: false,
             track_drift: false,

@@ -76,6 +76,24 @@ pub struct ResourceType {
     pub service: Option<Name>,
     /// How far it is meant to be used.
     pub standing: Standing,
+    /// What a thing waits for beyond what it reads and what its document says.
+    pub waits: Vec<Wait>,
+}
+
+/// Things of one type wait for those of another type, in the same document, that have to do with the same third thing: a port for the
+/// subnets of its network.
+///
+/// That two fields mean the same is told from what is written there: the same text, or the same reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// The type of what is waited for.
+    pub type_name: Name,
+    /// Fields of the thing that waits, any of which may name the third thing: names with dots, `[]` behind one for every item.
+    pub own: Vec<Name>,
+    /// Fields of what is waited for, any of which may name it.
+    pub its: Vec<Name>,
+    /// The third thing is not named by the own fields themselves: they name a thing of this type, whose fields at these paths do.
+    pub through: Option<(Name, Vec<Name>)>,
 }
 
 /// What may be read of a thing, for dialects that tell attributes from fields.
@@ -636,6 +654,10 @@ mod tests {
         assert_eq!((ty.standing, ty.service.as_deref()), (Standing::Deprecated, Some("shop")));
         assert!(ty.update_policy.as_ref().is_some_and(|policy| policy.fields.contains_key("batch")));
         assert!(ty.capabilities.snapshots && ty.capabilities.described_only);
+        let waits = shelf(r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#).unwrap();
+        assert_eq!(waits.waits[0].its, ["a.b".into()]);
+        let wrong = shelf(r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#).unwrap_err();
+        assert!(wrong.contains("`width[]` leads to no field"), "{wrong}");
         assert!(shelf(r#""standing": "odd""#).unwrap_err().contains("`odd` is no standing"));
     }
 }

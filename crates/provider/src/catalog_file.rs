@@ -20,7 +20,7 @@ pub use self::pace::read_limits;
 use self::reader::{Object, Place};
 use crate::{
     AbstractType, Annotation, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField,
-    OptionOf, Rejection, ResourceType, Setting, TransformDef, TypeSource,
+    OptionOf, Rejection, ResourceType, Setting, TransformDef, TypeSource, Wait,
 };
 
 /// A catalogue cannot be used.
@@ -182,6 +182,7 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
                 "updatePolicy",
                 "service",
                 "standing",
+                "waits",
                 "idField",
                 "replaceOrder",
                 "needsStable",
@@ -199,6 +200,7 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
             return Err(object.error("idField", format!("there is no field `{field}`")));
         }
         let attributes = attributes(&object, &schema)?;
+        let waits = waits(&object, &schema)?;
         let update_policy = object.has("updatePolicy").then(|| fields::schema(&object, "updatePolicy")).transpose()?;
         let replace_order = match object.text("replaceOrder")?.as_deref() {
             None | Some("delete-first") => ReplaceOrder::DeleteFirst,
@@ -223,6 +225,7 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
             update_policy,
             service: object.text("service")?,
             standing: fields::standing(&object)?,
+            waits,
         };
         catalog.resource_types.insert(name.clone(), Arc::new(resource_type));
     }
@@ -236,6 +239,37 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
         }
     }
     Ok(())
+}
+
+/// `waits`: a list of `{for, own, its, through}`, `through` being `{type, fields}`.
+fn waits(object: &Object<'_>, schema: &Schema) -> Result<Vec<Wait>, CatalogError> {
+    let all = object.place.key("waits");
+    let mut waits = Vec::new();
+    for (at, item) in object.items("waits")?.iter().enumerate() {
+        let place = all.index(at);
+        let object = Object::new(item, &place, &["for", "own", "its", "through"])?;
+        let own = object.texts("own")?;
+        let own_place = place.key("own");
+        if let Some(at) = own.iter().position(|path| !fields::leads_somewhere(schema, path)) {
+            return Err(own_place.index(at).error(format!("`{}` leads to no field", own[at])));
+        }
+        let through = match object.get("through") {
+            None => None,
+            Some(value) => {
+                let place = place.key("through");
+                let object = Object::new(value, &place, &["type", "fields"])?;
+                Some((object.need_text("type")?, object.texts("fields")?))
+            }
+        };
+        let its = object.texts("its")?;
+        for (key, paths) in [("own", &own), ("its", &its)] {
+            if paths.is_empty() {
+                return Err(object.error(key, "must name at least one field"));
+            }
+        }
+        waits.push(Wait { type_name: object.need_text("for")?, own, its, through });
+    }
+    Ok(waits)
 }
 
 /// `attributes`: a map of names to fields, or the word `any`; every field if it is not written.

@@ -78,6 +78,8 @@ fn contradictions_are_refused_at_their_place() {
         (r#"{"kind": "integer", "mustRecreate": true, "immutable": true}"#, ".immutable"),
         (r#"{"kind": "string", "standing": "old"}"#, ".standing"),
         (r#"{"kind": "string", "minItems": 1}"#, ".minItems"),
+        (r#"{"kind": "string", "standsFor": {"field": "g"}}"#, ".standsFor"),
+        (r#"{"kind": "string", "standsFor": {"field": "f"}}"#, ".standsFor"),
     ] {
         let found = field(text);
         assert!(found.contains(&at(place)), "{text}: {found}");

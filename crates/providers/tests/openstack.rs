@@ -122,10 +122,43 @@ fn limits_and_standings_are_kept() {
     let port = ty("OS::Neutron::Port");
     assert_eq!(field(&port.schema, &["network"]).constraint.custom, ["neutron.network".into()]);
     assert_eq!(field(&port.schema, &["network_id"]).standing, Standing::Hidden);
+    let old = field(&port.schema, &["fixed_ips", "*", "subnet_id"]).stands_for.clone().unwrap();
+    assert_eq!((old.field.as_ref(), old.value(&Value::from("a"))), ("subnet", Value::from("a")));
+    let short = field(&ty("OS::Neutron::Router").schema, &["l3_agent_id"]).stands_for.clone().unwrap();
+    assert_eq!(short.value(&Value::from("a")), Value::list([Value::from("a")]));
     let alarm = ty("OS::Aodh::Alarm");
     assert_eq!(field(&alarm.schema, &["enabled"]).default, Some(Value::Bool(true)));
     let policy = ty("OS::Heat::ResourceGroup").update_policy.clone().unwrap();
     assert_eq!(field(&policy, &["rolling_update", "max_batch_size"]).constraint.min, Some(1.0));
+}
+
+/// The field at a path as waits write it.
+fn leads<'f>(schema: &'f Schema, path: &str) -> &'f Field {
+    let steps: Vec<&str> = path
+        .split('.')
+        .flat_map(|step| match step.strip_suffix("[]") {
+            Some(name) => vec![name, "*"],
+            None => vec![step],
+        })
+        .collect();
+    field(schema, &steps)
+}
+
+#[test]
+fn waits_name_types_and_fields_that_are_there() {
+    let mut count = 0;
+    for name in openstack::catalog().resource_type_names() {
+        for wait in &ty(name).waits {
+            count += 1;
+            let other = ty(&wait.type_name);
+            wait.its.iter().for_each(|path| assert!(leads(&other.schema, path).is_settable()));
+            if let Some((through, fields)) = &wait.through {
+                let through = ty(through);
+                fields.iter().for_each(|path| assert!(leads(&through.schema, path).is_settable()));
+            }
+        }
+    }
+    assert_eq!(count, 14);
 }
 
 /// What a field says besides words for people and what only the provider fills in.
@@ -142,8 +175,9 @@ fn comparable(field: &Field) -> Field {
     };
     let plain = Field::of(kind);
     let (required, default, must_recreate) = (field.required, field.default.clone(), field.must_recreate);
+    let stands_for = field.stands_for.clone();
     let (standing, allowed, constraint) = (field.standing, field.allowed.clone(), field.constraint.clone());
-    Field { required, default, must_recreate, standing, allowed, constraint, ..plain }
+    Field { required, default, must_recreate, standing, stands_for, allowed, constraint, ..plain }
 }
 
 #[test]

@@ -74,6 +74,14 @@ impl Fitting<'_> {
                 }
             }
         }
+        // What stands under an old name, or in a short form, is meant for the property beside it.
+        for (name, field) in &schema.fields {
+            let Some(stands_for) = &field.stands_for else { continue };
+            let Some(written) = out.shift_remove(name).filter(|written| !written.is_null()) else { continue };
+            if out.get(&stands_for.field).is_none_or(Value::is_null) {
+                out.insert(stands_for.field.clone(), stands_for.value(&written));
+            }
+        }
         for (name, field) in &schema.fields {
             if out.contains_key(name) || !field.is_settable() {
                 continue;

@@ -20,6 +20,11 @@ impl Checker<'_> {
     pub(super) fn order(&mut self, links: &Links) -> Graph {
         let blueprint = self.blueprint;
         let edges = Edges { blueprint, links };
+        let waits = super::waits::edges(blueprint, &self.resources);
+        let waits_of = |node: Node| match node {
+            Node::Resource(at) => waits.get(&at).map_or(&[][..], Vec::as_slice),
+            _ => &[],
+        };
         let counts = [
             blueprint.locals.len(),
             blueprint.data_sources.len(),
@@ -34,6 +39,7 @@ impl Checker<'_> {
                 let before = out.len();
                 if children || !matches!(node, Node::Child(_)) {
                     edges.of(node, out);
+                    out.extend_from_slice(waits_of(node));
                 }
                 any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
             })
@@ -51,6 +57,7 @@ impl Checker<'_> {
         let (graph, knots) = Graph::new(counts, |node, out| {
             if !through_child || !matches!(node, Node::Child(_)) {
                 edges.of(node, out);
+                out.extend_from_slice(waits_of(node));
             }
             out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
         });

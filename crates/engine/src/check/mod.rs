@@ -38,6 +38,7 @@ pub(crate) use secrets::{handed_down, shown_from_above};
 pub mod spec;
 mod types;
 pub mod value;
+mod waits;
 
 use std::cell::Cell;
 use std::sync::Arc;

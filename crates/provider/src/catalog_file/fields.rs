@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Standing, Type, Value};
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Standing, StandsFor, Type, Value};
 use regex::Regex;
 
 use super::CatalogError;
@@ -25,6 +25,7 @@ const KEYS: &[&str] = &[
     "mustRecreate",
     "immutable",
     "standing",
+    "standsFor",
     "changesOnUpdate",
     "ignoreDrift",
     "trackDrift",
@@ -54,6 +55,14 @@ pub(super) fn schema(object: &Object<'_>, key: &str) -> Result<Arc<Schema>, Cata
     let mut fields = IndexMap::default();
     for (name, value) in object.entries(key)? {
         fields.insert(name.clone(), field(value, &place.key(name))?);
+    }
+    for (name, field) in &fields {
+        let Some(stands_for) = &field.stands_for else { continue };
+        if stands_for.field == *name || fields.get(&stands_for.field).is_none_or(|other| !other.is_settable()) {
+            let place = place.key(name);
+            let place = place.key("standsFor");
+            return Err(place.error(format!("there is no field `{}` beside it that can be set", stands_for.field)));
+        }
     }
     Ok(Arc::new(Schema { fields, open: object.flag("open")? }))
 }
@@ -87,6 +96,7 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         must_recreate: object.flag("mustRecreate")?,
         immutable: object.flag("immutable")?,
         standing: standing(&object)?,
+        stands_for: stands_for(&object)?,
         changes_on_update: object.flag("changesOnUpdate")?,
         ignore_drift: object.flag("ignoreDrift")?,
         track_drift: object.flag("trackDrift")?,
@@ -110,6 +120,14 @@ fn modulo(object: &Object<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
         [Value::Int(step), Value::Int(offset)] if *step != 0 => Ok(Some((*step, *offset))),
         _ => Err(object.error("modulo", "must be a list of a step other than 0 and an offset")),
     }
+}
+
+/// `standsFor`, if written.
+fn stands_for(object: &Object<'_>) -> Result<Option<Arc<StandsFor>>, CatalogError> {
+    let Some(value) = object.get("standsFor") else { return Ok(None) };
+    let place = object.place.key("standsFor");
+    let object = Object::new(value, &place, &["field", "value"])?;
+    Ok(Some(Arc::new(StandsFor { field: object.need_text("field")?, shape: object.get("value").cloned() })))
 }
 
 /// `standing`, if written.
@@ -196,7 +214,7 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
             return Err(object.error(key, "only stands on a computed field"));
         }
     }
-    for key in ["mustRecreate", "immutable", "unique", "links", "default"] {
+    for key in ["mustRecreate", "immutable", "standsFor", "unique", "links", "default"] {
         if object.has(key) && !field.is_settable() {
             return Err(object.error(key, "only stands on a field that a document can set"));
         }
@@ -360,6 +378,23 @@ pub(super) fn field_at<'a>(schema: &'a Schema, path: &str) -> Option<&'a Field> 
     match &schema.fields.get(first)?.kind {
         Kind::Object(inner) => field_at(inner, rest),
         _ => None,
+    }
+}
+
+/// Whether a path leads to a field: names with dots, `[]` behind one for every item.
+pub(super) fn leads_somewhere(schema: &Schema, path: &str) -> bool {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let name = first.strip_suffix("[]").unwrap_or(first);
+    let Some(field) = schema.fields.get(name) else { return false };
+    let inside = match (&field.kind, name.len() < first.len()) {
+        (Kind::Array(item), true) => item,
+        (_, true) => return false,
+        (_, false) => field,
+    };
+    match (&inside.kind, rest) {
+        (_, None) => true,
+        (Kind::Object(inner), Some(rest)) => leads_somewhere(inner, rest),
+        _ => false,
     }
 }
 

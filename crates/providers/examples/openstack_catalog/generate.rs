@@ -14,6 +14,91 @@ pub(crate) type Type = (String, Json);
 /// Types whose things are called by something other than an id.
 const CALLED_BY: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
 
+/// Old names of properties, by type and way (lists are stepped into), and the property beside it that is meant. Heat puts the value there
+/// before it looks at anything.
+const OLD_NAMES: &[(&str, &str, &str)] = &[
+    ("OS::Cinder::Volume", "imageRef", "image"),
+    ("OS::Designate::Zone", "primaries", "masters"),
+    ("OS::Neutron::FloatingIP", "floating_network_id", "floating_network"),
+    ("OS::Neutron::NetworkGateway", "connections.network_id", "network"),
+    ("OS::Neutron::Port", "fixed_ips.subnet_id", "subnet"),
+    ("OS::Neutron::Port", "network_id", "network"),
+    ("OS::Neutron::RouterGateway", "network_id", "network"),
+    ("OS::Neutron::RouterInterface", "port_id", "port"),
+    ("OS::Neutron::RouterInterface", "router_id", "router"),
+    ("OS::Neutron::RouterInterface", "subnet_id", "subnet"),
+    ("OS::Neutron::Subnet", "network_id", "network"),
+    ("OS::Neutron::VPNService", "router_id", "router"),
+    ("OS::Neutron::VPNService", "subnet_id", "subnet"),
+    ("OS::Nova::Server", "block_device_mapping_v2.image_id", "image"),
+    ("OS::Nova::Server", "networks.uuid", "network"),
+];
+
+/// The fields by which a port names its subnets.
+const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
+
+/// What things wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and whether the own ones
+/// name a port whose subnets are meant (section 10.6).
+type Waits = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
+const WAITS: &[Waits] = &[
+    ("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", &["VpcId"], &["VpcId"], false),
+    ("OS::Neutron::ExtraRoute", "OS::Neutron::RouterGateway", &["router_id"], &["router_id"], false),
+    ("OS::Neutron::ExtraRoute", "OS::Neutron::RouterInterface", &["router_id"], &["router", "router_id"], false),
+    ("OS::Neutron::ExtraRouteSet", "OS::Neutron::RouterInterface", &["router"], &["router", "router_id"], false),
+    (
+        "OS::Neutron::FloatingIP",
+        "OS::Neutron::Router",
+        &["floating_network", "floating_network_id"],
+        &["external_gateway_info.network"],
+        false,
+    ),
+    (
+        "OS::Neutron::FloatingIP",
+        "OS::Neutron::RouterGateway",
+        &["floating_network", "floating_network_id"],
+        &["network", "network_id"],
+        false,
+    ),
+    ("OS::Neutron::FloatingIP", "OS::Neutron::RouterInterface", &["port_id"], &["subnet", "subnet_id"], true),
+    (
+        "OS::Neutron::FloatingIPAssociation",
+        "OS::Neutron::RouterInterface",
+        &["port_id"],
+        &["subnet", "subnet_id"],
+        true,
+    ),
+    (
+        "OS::Neutron::FloatingIPPortForward",
+        "OS::Neutron::RouterInterface",
+        &["internal_port"],
+        &["subnet", "subnet_id"],
+        true,
+    ),
+    ("OS::Neutron::Port", "OS::Neutron::Subnet", &["network", "network_id"], &["network", "network_id"], false),
+    (
+        "OS::Neutron::Router",
+        "OS::Neutron::Subnet",
+        &["external_gateway_info.network"],
+        &["network", "network_id"],
+        false,
+    ),
+    ("OS::Neutron::RouterGateway", "OS::Neutron::RouterInterface", &["router_id"], &["router", "router_id"], false),
+    (
+        "OS::Neutron::RouterGateway",
+        "OS::Neutron::Subnet",
+        &["network", "network_id"],
+        &["network", "network_id"],
+        false,
+    ),
+    (
+        "OS::Nova::Server",
+        "OS::Neutron::Subnet",
+        &["networks[].network", "networks[].uuid"],
+        &["network", "network_id"],
+        false,
+    ),
+];
+
 /// Types of which a snapshot can be taken before they are deleted.
 const SNAPSHOTS: &[&str] = &["AWS::EC2::Volume", "OS::Cinder::Volume", "OS::Nova::Server"];
 
@@ -42,6 +127,24 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
             () => field.insert("mustRecreate".into(), json!(true)),
         };
         fields.insert(property.clone(), Json::Object(field));
+    }
+    for (_, path, meant) in OLD_NAMES.iter().filter(|(of, ..)| *of == name) {
+        let (list, old) = path.split_once('.').map_or((None, *path), |(list, old)| (Some(list), old));
+        let beside = match list {
+            None => Some(&mut fields),
+            Some(list) => fields.get_mut(list).and_then(|list| list["items"]["fields"].as_object_mut()),
+        };
+        let beside = beside.filter(|beside| beside.contains_key(*meant));
+        let field = beside.and_then(|beside| beside.get_mut(old)?.as_object_mut());
+        field.ok_or(format!("there is no `{path}`"))?.insert("standsFor".into(), json!({"field": meant}));
+    }
+    let short = match name {
+        "OS::Neutron::Router" => Some(("l3_agent_id", "l3_agent_ids", json!(["{value}"]))),
+        "OS::Heat::RandomString" => Some(("sequence", "character_classes", json!([{"class": "{value}", "min": 1}]))),
+        _ => None,
+    };
+    if let Some((old, meant, value)) = short {
+        fields[old]["standsFor"] = json!({"field": meant, "value": value});
     }
     if let Some(Json::Object(payload)) = fields.get_mut("payload").filter(|_| name == "OS::Barbican::Secret") {
         payload.insert("sensitive".into(), json!(true));
@@ -74,6 +177,20 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
     }
     if let Some(standing) = standing(&fact["support"])? {
         ty.insert("standing".into(), json!(standing));
+    }
+    let waits: Vec<Json> = WAITS
+        .iter()
+        .filter(|(of, ..)| *of == name)
+        .map(|(_, other, own, its, by_port)| {
+            let mut wait = json!({"for": other, "own": own, "its": its});
+            if *by_port {
+                wait["through"] = json!({"type": "OS::Neutron::Port", "fields": OF_PORT});
+            }
+            wait
+        })
+        .collect();
+    if !waits.is_empty() {
+        ty.insert("waits".into(), waits.into());
     }
     if fact.get("update_policy").is_some() {
         let mut policy = Map::new();

@@ -113,6 +113,7 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
         update_policy: None,
         service: None,
         standing: Standing::Supported,
+        waits: Vec::new(),
     })
 }
 
