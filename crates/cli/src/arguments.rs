@@ -231,6 +231,8 @@ pub(crate) struct Drifted {
 pub(crate) struct Inputs {
     /// In the order in which they were written.
     pub(crate) written: Vec<Written>,
+    /// Environment files, in order.
+    pub(crate) environments: Vec<PathBuf>,
 }
 
 /// How a plan is made.
@@ -353,6 +355,9 @@ pub(crate) struct Validate {
     /// The documents; without one, that in the current folder; `-` is standard input.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// An environment file of Heat, for templates; repeatable, later ones win.
+    #[arg(long, short = 'e', value_name = "FILE")]
+    pub(crate) environment: Vec<PathBuf>,
 }
 
 /// Show what a deploy would change, and change nothing.

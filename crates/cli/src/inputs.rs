@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use blueprint::{Blueprint, Input, Name, Type, Value};
+use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use diag::{Diagnostics, Files};
 use engine::{Checked, Given};
@@ -84,7 +84,14 @@ impl Args for Inputs {
             .action(ArgAction::Append)
             .value_parser(clap::value_parser!(PathBuf))
             .help("Give the inputs in this file, a map in YAML or JSON; repeatable");
-        command.arg(var).arg(vars)
+        let environment = Arg::new("environment")
+            .long("environment")
+            .short('e')
+            .value_name("FILE")
+            .action(ArgAction::Append)
+            .value_parser(clap::value_parser!(PathBuf))
+            .help("An environment file of Heat, for a template; repeatable, later ones win");
+        command.arg(var).arg(vars).arg(environment)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -103,7 +110,8 @@ impl FromArgMatches for Inputs {
             written.extend(places.zip(values.map(|file| Written::File(file.clone()))));
         }
         written.sort_by_key(|(place, _)| *place);
-        Ok(Inputs { written: written.into_iter().map(|(_, written)| written).collect() })
+        let environments = matches.get_many::<PathBuf>("environment").unwrap_or_default().cloned().collect();
+        Ok(Inputs { written: written.into_iter().map(|(_, written)| written).collect(), environments })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -115,6 +123,7 @@ impl FromArgMatches for Inputs {
 /// Everything that was given. Files are read; what is wrong with their text goes to `found`.
 pub(crate) fn gather(
     blueprint: &Blueprint,
+    environment: &IndexMap<Name, Value>,
     defaults: &[PathBuf],
     inputs: &Inputs,
     files: &mut Files,
@@ -130,6 +139,10 @@ pub(crate) fn gather(
         let value =
             value.into_string().map_err(|_| CommandError::usage(format!("`{PREFIX}{name}` is no UTF-8 text")))?;
         given.text.insert(name.into(), value.into());
+    }
+    for (name, value) in environment {
+        given.text.shift_remove(name);
+        given.typed.insert(name.clone(), value.clone());
     }
     let defaults = defaults.iter().cloned().map(Written::File);
     for written in defaults.chain(inputs.written.iter().cloned()) {

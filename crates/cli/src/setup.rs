@@ -7,9 +7,9 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, FileId, Files, Severity};
-use dialects::Surroundings;
+use dialects::{Beside, Surroundings};
 use engine::shell::{Chance, Clock, Shell};
 use engine::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
 use source::Location;
@@ -235,6 +235,8 @@ pub(crate) struct Source {
     pub(crate) folder: PathBuf,
     /// Its text.
     pub(crate) text: Arc<str>,
+    /// Files that are given along with it, in order: how they are named, where they are, and their texts.
+    pub(crate) beside: Vec<(String, PathBuf, Arc<str>)>,
 }
 
 impl Source {
@@ -242,7 +244,21 @@ impl Source {
     pub(crate) fn kept(document: &FrozenDocument, place: &StatePlace) -> Source {
         let path = (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
         let folder = path.as_deref().map_or_else(|| whole(Path::new("")), folder_of);
-        Source { shown: document.path.to_string(), path, folder, text: document.text.clone() }
+        let beside = document
+            .beside
+            .iter()
+            .map(|(path, text)| (path.to_string(), place.base().join(path.as_ref()), text.clone()));
+        let beside = beside.collect();
+        Source { shown: document.path.to_string(), path, folder, text: document.text.clone(), beside }
+    }
+
+    /// The same document with these files along with it.
+    pub(crate) fn with(mut self, environments: &[PathBuf]) -> Result<Source, CommandError> {
+        for path in environments {
+            let text = read_text(path)?;
+            self.beside.push((path.display().to_string(), whole(path), text.into()));
+        }
+        Ok(self)
     }
 
     /// The document that was named, or the one in the current folder.
@@ -252,7 +268,13 @@ impl Source {
                 let text = text_of(io::stdin().lock(), 0, "standard input".to_owned())?;
                 let json = text.trim_start().starts_with('{');
                 let shown = if json { "stdin.jsonc" } else { "stdin" };
-                Ok(Source { shown: shown.to_owned(), path: None, folder: whole(Path::new("")), text: text.into() })
+                Ok(Source {
+                    shown: shown.to_owned(),
+                    path: None,
+                    folder: whole(Path::new("")),
+                    text: text.into(),
+                    beside: Vec::new(),
+                })
             }
             Some(path) => Source::read(path),
             None => match Source::here()? {
@@ -276,7 +298,8 @@ impl Source {
     fn read(path: &Path) -> Result<Source, CommandError> {
         let text = read_text(path)?;
         let folder = folder_of(path);
-        Ok(Source { shown: path.display().to_string(), path: Some(path.to_owned()), folder, text: text.into() })
+        let (shown, beside) = (path.display().to_string(), Vec::new());
+        Ok(Source { shown, path: Some(path.to_owned()), folder, text: text.into(), beside })
     }
 }
 
@@ -307,6 +330,8 @@ pub(crate) struct Document {
     pub(crate) checked: Option<Arc<Checked>>,
     /// It and its children.
     pub(crate) documents: Option<Arc<Documents>>,
+    /// What files that are given along with it say of its inputs.
+    pub(crate) environment: IndexMap<Name, Value>,
     /// What the providers that it names offer.
     pub(crate) registry: Registry,
 }
@@ -338,20 +363,14 @@ impl Document {
             let (registry, kept) = (offer.registry(all), read.children());
             read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
         }
-        let Read { files, found, documents, registry } = read;
+        let Read { files, found, documents, environment, registry } = read;
         let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
-        Document { files, source, found, checked, documents, registry }
+        Document { files, source, found, checked, documents, environment, registry }
     }
 
     /// Reads the document again now that all inputs are given, if where its children are depends on them. What was found
     /// and had not been found before stays in `found`.
-    pub(crate) async fn complete(
-        self,
-        given: &Given,
-        around: &Surroundings,
-        before: &Snapshot,
-        also: impl Fn(&str) -> bool,
-    ) -> Document {
+    pub(crate) async fn complete(self, given: &Given, before: &Snapshot, also: impl Fn(&str) -> bool) -> Document {
         if !self.documents.as_ref().is_some_and(|documents| documents.is_open()) {
             return Document { found: Diagnostics::new(), ..self };
         }
@@ -362,7 +381,7 @@ impl Document {
         let said: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
         let kept = self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default();
         let offer = self.registry.offer.clone();
-        let known = Known { given: Some(given), complete: true, kept: Some(&kept), around, before: Some(before) };
+        let known = Known { given: Some(given), complete: true, kept: Some(&kept), before: Some(before) };
         let mut document = Document::check(self.source, &offer, &known, also).await;
         let files = &document.files;
         document.found.retain(|it| !said.contains(&place(files, it)));
@@ -403,7 +422,9 @@ impl Document {
             Some(path) => relative(&place.base(), &whole(path)),
             None => "-".to_owned(),
         };
-        FrozenDocument { path: path.into(), text: self.source.text.clone() }
+        let beside = self.source.beside.iter();
+        let beside = beside.map(|(_, path, text)| (relative(&place.base(), path).into(), text.clone()));
+        FrozenDocument { path: path.into(), text: self.source.text.clone(), beside: beside.collect() }
     }
 }
 
@@ -416,23 +437,17 @@ pub(crate) struct Known<'a> {
     pub(crate) complete: bool,
     /// Children that have been read before.
     pub(crate) kept: Option<&'a Frozen>,
-    /// What the root stands in beside its own text.
-    pub(crate) around: &'a Surroundings,
     /// The state, where it is known already.
     pub(crate) before: Option<&'a Snapshot>,
 }
 
-/// A document that stands alone.
-static ALONE: Surroundings = Surroundings::NONE;
-
 impl<'a> Known<'a> {
     /// Nothing: children whose places depend on inputs are looked for later.
-    pub(crate) const NOTHING: Known<'static> =
-        Known { given: None, complete: false, kept: None, around: &ALONE, before: None };
+    pub(crate) const NOTHING: Known<'static> = Known { given: None, complete: false, kept: None, before: None };
 
     /// These inputs and the defaults of others.
     pub(crate) fn of(given: &'a Given) -> Known<'a> {
-        Known { given: Some(given), complete: false, kept: None, around: &ALONE, before: None }
+        Known { given: Some(given), complete: false, kept: None, before: None }
     }
 }
 
@@ -440,6 +455,7 @@ struct Read {
     files: Files,
     found: Diagnostics,
     documents: Option<Arc<Documents>>,
+    environment: IndexMap<Name, Value>,
     registry: Registry,
 }
 
@@ -462,7 +478,8 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
     let mut files = Files::new();
     let file = files.add(source.shown.clone(), source.text.clone());
     let mut found = Diagnostics::new();
-    let loaded = engine::load(&files, file, &registry.functions, known.around, &mut found);
+    let (around, environment) = surrounded(source, file, &mut files, &mut found);
+    let loaded = engine::load(&files, file, &registry.functions, &around, &mut found);
     let working_directory = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from));
     let world = Shell {
         providers: registry.providers.clone(),
@@ -485,7 +502,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         catalogs: &registry.catalogs,
         functions: &registry.functions,
         given: known.given,
-        around: known.around,
+        around: &around,
         world: &world,
         location,
         folder: source.folder.to_string_lossy().as_ref().into(),
@@ -494,7 +511,50 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         before: known.before,
     };
     let documents = engine::documents(loaded, reading, &mut found).await.map(Arc::new);
-    Read { files, found, documents, registry }
+    Read { files, found, documents, environment, registry }
+}
+
+/// What files that are given along with a document come to: what it stands in, and what they give for its inputs.
+fn surrounded(
+    source: &Source,
+    root: FileId,
+    files: &mut Files,
+    found: &mut Diagnostics,
+) -> (Surroundings, IndexMap<Name, Value>) {
+    if source.beside.is_empty() {
+        return (Surroundings::NONE, IndexMap::default());
+    }
+    let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
+    let (tree, _) = syntax::parse(root, &source.text, syntax::Format::of_name(name));
+    let around = Surroundings::NONE;
+    let document = dialects::Document { file: root, name, text: &source.text, tree: &tree, around: &around };
+    let Some(dialect) = dialects::dialect_of(&document) else { return (Surroundings::NONE, IndexMap::default()) };
+    let mut trees = Vec::with_capacity(source.beside.len());
+    for (shown, path, text) in &source.beside {
+        let file = files.add(shown.clone(), text.clone());
+        let (tree, broken) = syntax::parse(file, text, syntax::Format::of_name(shown));
+        found.append(broken);
+        // Paths in it count from its own folder.
+        let folder = folder_of(path);
+        let folder = if folder == source.folder { String::new() } else { folder.to_string_lossy().into_owned() };
+        trees.push((file, shown, folder, tree));
+    }
+    let beside: Vec<Beside<'_>> =
+        trees.iter().map(|(file, name, folder, tree)| Beside { file: *file, name, folder, tree }).collect();
+    match dialect.surround(&document, &beside) {
+        Some(surrounded) => {
+            found.append(surrounded.diagnostics);
+            (surrounded.surroundings, surrounded.given)
+        }
+        None => {
+            found.push(
+                engine::codes::UNSUPPORTED_FEATURE
+                    .new(format!("a document in the dialect `{}` takes no environment files", dialect.name()))
+                    .help("give values with `--vars FILE`"),
+            );
+            (Surroundings::NONE, IndexMap::default())
+        }
+    }
 }
 
 /// What every command starts from.

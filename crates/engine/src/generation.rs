@@ -56,11 +56,20 @@ pub(crate) fn kept(plan: &Plan) -> Value {
     let kept: Map =
         [("document", Value::Text(document.text.clone())), ("typed", Value::map(typed)), ("text", Value::map(text))]
             .into_iter()
+            .chain((!document.beside.is_empty()).then(|| ("beside", beside(document))))
             // What cannot be written is asked for again.
             .chain(answers.map(|answers| ("answers", Value::from(answers))))
             .map(|(key, value)| (Name::from(key), value))
             .collect();
     Value::Map(kept.into()).tainted(plan.secret)
+}
+
+/// Files that were given along with a document.
+fn beside(document: &FrozenDocument) -> Value {
+    let pair = |(path, text): &(Name, std::sync::Arc<str>)| {
+        Value::list([Value::Text(path.clone()), Value::Text(text.clone())])
+    };
+    Value::list(document.beside.iter().map(pair).collect::<Vec<_>>())
 }
 
 /// The inputs that an operation was given, where it was kept with any.
@@ -78,7 +87,12 @@ pub fn given(operation: &Operation) -> Given {
 fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
     let desired = operation.desired.revealed();
     let Some(Value::Text(text)) = desired.get("document") else { return None };
-    let document = FrozenDocument { path: operation.document.clone(), text: text.clone() };
+    let pair = |pair: &Value| match pair.as_list()? {
+        [Value::Text(path), Value::Text(text)] => Some((path.clone(), text.clone())),
+        _ => None,
+    };
+    let beside = desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
+    let document = FrozenDocument { path: operation.document.clone(), text: text.clone(), beside };
     // States of the first days kept the inputs alone: everything else is asked for again.
     let answers = match desired.get("answers") {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,

@@ -86,7 +86,7 @@ fn main() {
             let snapshot = store.load(&name).await.unwrap();
             lap("load state", since);
             let since = Instant::now();
-            let document = FrozenDocument { path: "main.yaml".into(), text: text.clone() };
+            let document = FrozenDocument { path: "main.yaml".into(), text: text.clone(), beside: Vec::new() };
             let request = Request {
                 instance: "bench".into(),
                 document: Some((Arc::new(engine::Documents::single(checked.clone(), ".".into())), document)),

@@ -283,7 +283,7 @@ impl Lab {
         };
         let documents = engine::documents(loaded, reading, &mut diagnostics).await.map(Arc::new);
         let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
-        let document = FrozenDocument { path: name.into(), text: text.into() };
+        let document = FrozenDocument { path: name.into(), text: text.into(), beside: Vec::new() };
         Read { files, diagnostics, checked, documents, document }
     }
 
@@ -301,7 +301,7 @@ impl Lab {
             .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));
         let folder: Name = self.folder.to_string_lossy().as_ref().into();
         let documents = checked.clone().map(|checked| Arc::new(Documents::single(checked, folder)));
-        let document = FrozenDocument { path: name.into(), text: text.into() };
+        let document = FrozenDocument { path: name.into(), text: text.into(), beside: Vec::new() };
         Read { files, diagnostics, checked, documents, document }
     }
 
@@ -326,7 +326,7 @@ impl Lab {
     pub async fn stage_back(&self, goal: Goal) -> Stage {
         let options = Options { rollback: true, ..Options::default() };
         let Goal::Kept(kept) = goal else { return self.stage_destroy(options).await };
-        let FrozenDocument { path, text } = &kept.document;
+        let FrozenDocument { path, text, .. } = &kept.document;
         let read = self.read_kept(path, text, &kept.given, true, &kept.answers.frozen()).await;
         let Read { files, mut diagnostics, documents, document, .. } = read;
         let Some(documents) = documents.filter(|_| !diagnostics.has_errors()) else {

@@ -59,6 +59,7 @@ pub(super) fn source(named: Option<&Path>) -> Result<Source, CommandError> {
         path: None,
         folder: whole(Path::new("")),
         text: NO_DOCUMENT.into(),
+        beside: Vec::new(),
     }))
 }
 

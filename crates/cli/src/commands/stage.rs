@@ -4,7 +4,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use diag::Diagnostics;
-use dialects::Surroundings;
 use engine::shell::Shell;
 use engine::{Options, Staged, plan_file};
 use provider::Catalogs;
@@ -83,8 +82,8 @@ pub(crate) async fn ready_with(
 ) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
     let store = setup.store(false);
-    let around = Surroundings::default();
-    let known = Known { around: &around, ..Known::NOTHING };
+    let source = source.with(&given.environments)?;
+    let known = Known::NOTHING;
     // The state is read by a thread of its own: it is asked first, and read while the document is checked.
     let checking = Document::check(source, &setup.global.offer, &known, |_| false);
     let (loaded, mut document) = futures::join!(store.load(&instance), checking);
@@ -108,7 +107,14 @@ pub(crate) async fn ready_with(
     let Some(checked) = document.checked.clone() else { return Ok(Err(Exit::Unusable)) };
     let mut found = look(&mut document);
     let (options, keeps_inputs) = planning.unwrap_or_default();
-    let mut values = inputs::gather(&checked.blueprint, &setup.config.vars, given, &mut document.files, &mut found)?;
+    let mut values = inputs::gather(
+        &checked.blueprint,
+        &document.environment,
+        &setup.config.vars,
+        given,
+        &mut document.files,
+        &mut found,
+    )?;
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, &document.files);
     if found.has_errors() {
@@ -120,7 +126,7 @@ pub(crate) async fn ready_with(
     inputs::ask(&checked, &mut values, &report.terminal)?;
     let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
     let mut document =
-        document.complete(&values, &around, &snapshot, |namespace| recorded.iter().any(|it| it == namespace)).await;
+        document.complete(&values, &snapshot, |namespace| recorded.iter().any(|it| it == namespace)).await;
     raise_warnings(setup.global.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {

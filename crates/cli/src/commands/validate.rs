@@ -17,7 +17,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     let mut results = Vec::new();
     let mut fine = true;
     for file in &named {
-        match Source::find(file.as_deref()) {
+        match Source::find(file.as_deref()).and_then(|source| source.with(&arguments.environment)) {
             Ok(source) => {
                 let (valid, result) = one(source, named.len(), global, report).await?;
                 fine &= valid;

@@ -292,6 +292,9 @@ pub struct FrozenDocument {
     pub path: Name,
     /// Its text.
     pub text: Arc<str>,
+    /// Files that were given along with it, in order: paths as its own, and texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<(Name, Arc<str>)>,
 }
 
 /// Everything that will be done, and what it was decided from.

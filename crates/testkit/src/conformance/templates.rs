@@ -126,14 +126,8 @@ impl Template {
             let text = read(&self.folder.join(&template))?;
             let rollback = update["disable_rollback"] == json!(false);
             let again = self.given(&mut lab, &text, Some(update), place).unwrap_or_default();
-            let updated = step(
-                &lab,
-                (&template, &text, again),
-                Some((&first, &first_text, given)),
-                rollback,
-                "update",
-            )
-            .await;
+            let updated =
+                step(&lab, (&template, &text, again), Some((&first, &first_text, given)), rollback, "update").await;
             let updated = Answer { previous: created.resolved.clone(), ..updated };
             self.judge("update.", &updated, &self.expected["update"], &mut pairs)?;
             if let Some(changes) = self.expected["update"].get("changes") {
@@ -219,13 +213,7 @@ impl Template {
     }
 
     /// What is given for a step; what is wrong with its environment.
-    fn given(
-        &self,
-        lab: &mut Lab,
-        text: &str,
-        update: Option<&Json>,
-        place: &Path,
-    ) -> Result<Given, Vec<Diagnostic>> {
+    fn given(&self, lab: &mut Lab, text: &str, update: Option<&Json>, place: &Path) -> Result<Given, Vec<Diagnostic>> {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
