@@ -1,7 +1,7 @@
 //! How a dialect makes values where dialects differ: of inputs, and of what resources are given.
 
-use blueprint::{Expr, Input, Name, Schema, Value};
-use diag::{Code, Diagnostic, Diagnostics, Span};
+use blueprint::{Blueprint, Expr, Input, Name, Schema, Value};
+use diag::{Code, Diagnostic, Diagnostics, Span, Spanned};
 
 /// Something that is given for an input from outside.
 pub enum Given<'a> {
@@ -41,6 +41,16 @@ pub trait Conventions: Send + Sync {
     /// The spec that a provider is given, from the evaluated one: converted, with defaults. Unknown parts stay as they are. A
     /// part in error is kept as it is, and reported.
     fn spec(&self, value: &Value, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Value;
+
+    /// What is wrong with a document of this dialect in the place of a type: with that schema and these attributes.
+    fn stands_for(
+        &self,
+        document: &Blueprint,
+        type_name: &Spanned<Name>,
+        schema: &Schema,
+        attributes: &[Name],
+        found: &mut Diagnostics,
+    );
 
     /// Whether an input may not change once the instance exists.
     fn is_immutable(&self, name: &Name, input: &Input) -> bool;

@@ -14,6 +14,7 @@ diag::codes! {
     TRANSFORM_FAILED = Error "transform-failed": "a transform gave up";
     PLAN_STALE = Error "plan-stale": "state has moved on";
     INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
+    RESTRICTED_ACTION = Error "restricted-action": "what would be done is forbidden for the resource";
     PROTECTED = Error "protected": "would delete a protected resource";
     RETAINED = Note "retained": "left in the world, unmanaged";
     REMOVED_BUT_NEEDED = Error "removed-but-needed": "survivor out of target uses it";

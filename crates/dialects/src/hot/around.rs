@@ -52,6 +52,21 @@ impl Around {
         }
     }
 
+    /// What the types of all resources mean, in order: an alias for one of them counts for those behind it too, as in Heat.
+    pub(super) fn meanings<'r>(
+        &self,
+        resources: impl IntoIterator<Item = (&'r str, &'r str)> + Clone,
+    ) -> Vec<(Made, Name)> {
+        let mut registry = Registry::clone(&self.registry);
+        let all = registry.resolve_all(resources.clone(), &|_| true);
+        let meaning = |((_, written), resolved): ((&str, &str), Option<Resolved>)| match resolved {
+            Some(Resolved { target: Target::Template(path), .. }) => (Made::Child, path),
+            Some(Resolved { target: Target::Type(name), .. }) => (made(&name), name),
+            None => (made(written), written.into()),
+        };
+        resources.into_iter().zip(all).map(meaning).collect()
+    }
+
     /// What the nested template stands in that a resource of a type is.
     fn inside(&self, resource: &str, type_name: &str) -> Around {
         let entry = self.resolved(type_name, resource).and_then(|resolved| resolved.entry);

@@ -19,4 +19,5 @@ diag::codes! {
     YAQL_FAILED = Error "yaql-failed": "a yaql expression gives no value";
     NOT_IMPLEMENTED = Warning "not-implemented": "a property that does nothing";
     DEPRECATED = Warning "deprecated": "a property or type that should not be used any more";
+    FACADE_MISMATCH = Error "facade-mismatch": "a template does not fit the type that it stands for";
 }

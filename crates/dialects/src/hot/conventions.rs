@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{Input, Name, Schema, Value};
-use diag::{Code, Diagnostic, Diagnostics, Span};
+use ::blueprint::{Blueprint, Input, Name, Schema, Value};
+use diag::{Code, Diagnostic, Diagnostics, Span, Spanned};
 
 use super::fitting::fitted;
 use crate::codes::UNKNOWN_RESOURCE;
@@ -49,6 +49,17 @@ impl Conventions for HotConventions {
                  must start with alpha and must be 255 characters or less."
             ));
         Some(diagnostic)
+    }
+
+    fn stands_for(
+        &self,
+        document: &Blueprint,
+        type_name: &Spanned<Name>,
+        schema: &Schema,
+        attributes: &[Name],
+        found: &mut Diagnostics,
+    ) {
+        super::fitting::stands_for(document, type_name, schema, attributes, found);
     }
 
     fn is_immutable(&self, name: &Name, input: &Input) -> bool {

@@ -6,7 +6,7 @@ use syntax::Content;
 
 use super::around;
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
-use super::lowering::{FACADE, Lowering, Made};
+use super::lowering::{FACADE, Lowering};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
 use super::{NAME, VERSION_KEYS, shape};
@@ -54,6 +54,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         parameters: IndexMap::default(),
         conditions: IndexMap::default(),
         resources: IndexMap::default(),
+        meanings: IndexMap::default(),
         reads: IndexMap::default(),
         in_output: false,
         in_condition: false,
@@ -189,14 +190,16 @@ impl Lowering {
         );
         self.parameters = parameters.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
         self.conditions = conditions.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
-        self.resources = resources
-            .iter()
-            .map(|pair| {
-                let written = pair.value.entry("type").and_then(|entry| entry.value.text());
-                let made = written.map(|written| self.around.meaning(written, &pair.key.item).0);
-                (pair.key.item.clone(), made.unwrap_or(Made::Resource))
-            })
-            .collect();
+        let written = |pair: &Pair<'_>| {
+            pair.value.entry("type").and_then(|entry| entry.value.text()).unwrap_or_default().to_owned()
+        };
+        let types: Vec<String> = resources.iter().map(written).collect();
+        let names = resources.iter().map(|pair| pair.key.item.as_ref());
+        let meanings = self.around.meanings(names.zip(types.iter().map(String::as_str)));
+        for (pair, (made, meaning)) in resources.iter().zip(meanings) {
+            self.resources.insert(pair.key.item.clone(), made);
+            self.meanings.insert(pair.key.item.clone(), meaning);
+        }
         for pair in &resources {
             if let Some(first) = self.parameters.get(&pair.key.item) {
                 let diagnostic = NAME_COLLISION

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{Field, Kind, Map, Name, Schema, Standing, Value};
-use diag::{Diagnostics, Severity, Span};
+use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, Standing, Value};
+use diag::{Diagnostics, Severity, Span, Spanned};
 use expr::Step;
 use python::{Flags, Key, Pattern};
 
-use super::codes::{DEPRECATED, NOT_IMPLEMENTED};
+use super::codes::{DEPRECATED, FACADE_MISMATCH, NOT_IMPLEMENTED};
 use super::parameters::{Constraint, Custom, Kind as Property, Rule, property};
 use super::refusal::Refusal;
 use crate::SpecAt;
@@ -257,4 +257,54 @@ fn rules(field: &Field) -> Vec<Rule> {
     }
     rules.extend(limits.custom.iter().map(|name| Rule::Custom(name.clone(), Custom::of(name))));
     rules
+}
+
+/// Whether a template fits a type that it is registered for (reference, section 8.3).
+pub(super) fn stands_for(
+    document: &Blueprint,
+    type_name: &Spanned<Name>,
+    schema: &Schema,
+    attributes: &[Name],
+    found: &mut Diagnostics,
+) {
+    let ty = &type_name.item;
+    let mut report = |message: String, words: String| {
+        let diagnostic = FACADE_MISMATCH.new(message).label(type_name.span, "a template stands for this type");
+        found.push(diagnostic.words(format!("StackValidationFailed: {words}")));
+    };
+    for (name, field) in schema.fields.iter().filter(|(_, field)| field.is_settable()) {
+        match document.inputs.get(name) {
+            None if field.required => report(
+                format!("the template has no parameter `{name}`, a required property of `{ty}`"),
+                format!("Required property {name} for facade {ty} missing in provider"),
+            ),
+            None => {}
+            Some(input) => {
+                let given = input.rules.get("type").and_then(Value::as_text).and_then(Property::of_parameter);
+                let wanted = kind_of(&field.kind);
+                let Some(given) = given else { continue };
+                let fits = wanted == Property::Any
+                    || wanted == given
+                    || (wanted, given) == (Property::Integer, Property::Number);
+                if !fits {
+                    report(
+                        format!("the parameter `{name}` of the template is of another type than in `{ty}`"),
+                        format!(
+                            "Property {name} type mismatch between facade {ty} ({}) and provider ({})",
+                            wanted.property_name(),
+                            given.property_name()
+                        ),
+                    );
+                }
+            }
+        }
+    }
+    for attribute in attributes.iter().filter(|attribute| attribute.as_ref() != "show") {
+        if !document.exports.contains_key(attribute) {
+            report(
+                format!("the template has no output `{attribute}`, an attribute of `{ty}`"),
+                format!("Attribute {attribute} for facade {ty} missing in provider"),
+            );
+        }
+    }
 }

@@ -35,6 +35,8 @@ pub(super) struct Lowering {
     pub(super) conditions: IndexMap<Name, Span>,
     /// Names of resources.
     pub(super) resources: IndexMap<Name, Made>,
+    /// What the types of resources mean, by resource: a type, or the path of a template.
+    pub(super) meanings: IndexMap<Name, Name>,
     /// What is read of groups, by group: exports that their documents must have.
     pub(super) reads: IndexMap<Name, IndexMap<Name, Span>>,
     /// Inside of an output, where a missing name fails only that.

@@ -81,7 +81,7 @@ impl Lowering {
             }
         }
         let Some(written) = self.type_of(&definition) else { return };
-        let (_, meaning) = self.around.meaning(&written.item, &name.item);
+        let meaning = self.meanings.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
         self.path = format!("{}.Properties", name.item);

@@ -208,6 +208,13 @@ impl Checker<'_> {
             if failed {
                 self.found.push(super::child_failed(name, child));
             }
+            if let Some(written) = &child.stands_for
+                && let TypeRef::Known(ty) = self.catalogs.resource_type(&written.item)
+                && let Some(conventions) = dialects::conventions(checked.blueprint.dialect)
+            {
+                let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
+                conventions.stands_for(&checked.blueprint, written, &ty.schema, &attributes, &mut self.found);
+            }
             let inputs = &checked.blueprint.inputs;
             for (given, value) in &child.inputs {
                 if !inputs.contains_key(&given.item) && !given.item.starts_with("OS::") {

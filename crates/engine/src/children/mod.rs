@@ -119,8 +119,9 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
     let blueprint = root.blueprint?;
     let patient = Patient::new(reading.world, reading.catalogs);
     let reading = Reading { world: &patient, ..reading };
+    let mut wrong = Diagnostics::new();
     let inputs = match reading.given {
-        Some(given) => inputs_known(&blueprint, given, reading.catalogs),
+        Some(given) => inputs_known(&blueprint, given, reading.catalogs, &mut wrong),
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],
     };
     let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
@@ -149,6 +150,12 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         fixed: true,
         full: false,
     };
+    // What is given wrongly is said before anything that follows from it.
+    if reader.reading.complete && wrong.has_errors() {
+        wrong.retain(Diagnostic::is_error);
+        found.append(wrong);
+        reader.reading.complete = false;
+    }
     reader.follow(&inputs).await;
     Some(reader.finish(found))
 }

@@ -51,7 +51,8 @@ pub(super) fn needs(evaluation: &mut Evaluation, needs: &mut Vec<Need>) {
         }
     };
     for (number, unit) in (0..).zip(documents.units()) {
-        for position in (0..unit.blueprint().exports.len()).filter(|_| number > 0) {
+        let shown = |position: &usize| unit.blueprint().exports.get_index(*position).is_some_and(|(_, it)| !it.hidden);
+        for position in (0..unit.blueprint().exports.len()).filter(|_| number > 0).filter(shown) {
             if let Err(Halt::Need(need)) = evaluation.child_export(number, position, &mut ignored) {
                 add(need);
             }
@@ -142,7 +143,9 @@ fn child(
     found: &mut Diagnostics,
 ) -> ChildRecord {
     let mut child = ChildRecord::default();
-    for (position, (name, export)) in unit.blueprint().exports.iter().enumerate() {
+    // What is not shown is for those who include the document.
+    let exports = unit.blueprint().exports.iter().enumerate();
+    for (position, (name, export)) in exports.filter(|(_, (_, export))| !export.hidden) {
         if untouched.keeps(number, name) {
             let before = former.and_then(|former| former.exports.get(name));
             child.exports.extend(before.map(|value| (name.clone(), value.clone())));

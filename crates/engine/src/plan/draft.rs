@@ -81,6 +81,7 @@ pub(super) struct Decision {
     pub(super) dependencies: Vec<Address>,
     pub(super) retain: bool,
     pub(super) protect: bool,
+    pub(super) restricted: blueprint::Restricted,
     /// The abstract resource that a transform made it from, as addresses print.
     pub(super) made_from: Option<Name>,
     /// The address it had before.
@@ -685,6 +686,7 @@ fn decide(
         dependencies: dependencies.to_vec(),
         retain: resource.lifecycle.retain || member.retain,
         protect: resource.lifecycle.protect,
+        restricted: resource.lifecycle.restricted,
         made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
         moved_from: None,
         span: resource.span,

@@ -194,6 +194,7 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
 pub(super) fn report_what_goes(draft: &Draft, found: &mut Diagnostics) {
     for decision in &draft.decisions {
         let Decision { address, span, .. } = decision;
+        refuse_changes(decision, found);
         match decision.action {
             Action::Replace if decision.protect => found.push(protected(address, "replaced", *span)),
             Action::Delete if decision.protect => found.push(protected(address, "deleted", *span)),
@@ -202,6 +203,36 @@ pub(super) fn report_what_goes(draft: &Draft, found: &mut Diagnostics) {
                 found.push(placed(note, *span, ""));
             }
             _ => {}
+        }
+    }
+}
+
+/// `restricted-action` for what may not be done to a thing, `immutable-changed` for fields that may not change.
+fn refuse_changes(decision: &Decision, found: &mut Diagnostics) {
+    let (what, restricted) = match decision.action {
+        Action::Update => ("update", decision.restricted.update),
+        Action::Replace => ("replace", decision.restricted.replace),
+        _ => return,
+    };
+    if restricted {
+        let diagnostic = codes::RESTRICTED_ACTION
+            .new(format!("`{}` may not be {what}d", decision.address).replace("updated", "updated in place"))
+            .help("take the restriction out of the registry, or the change out of the document")
+            .words(format!("ResourceActionRestricted: {what} is restricted for resource."));
+        found.push(placed(diagnostic, decision.span, "restricted by the environment"));
+    }
+    let Some(ty) = &decision.ty else { return };
+    for change in &decision.changes {
+        let field = change.path.split(['.', '[']).next().unwrap_or_default();
+        if ty.schema.fields.get(field).is_some_and(|field| field.immutable) {
+            let diagnostic = dialects::hot::parameters::codes::IMMUTABLE_CHANGED
+                .new(format!("`{field}` of `{}` may not change", decision.address))
+                .help("give it its value of before, or make another resource")
+                .words(format!(
+                    "NotSupported: Update to properties {field} of {} ({}) is not supported.",
+                    decision.address, ty.name
+                ));
+            found.push(placed(diagnostic, decision.span, "its type lets nobody change it"));
         }
     }
 }

@@ -46,9 +46,16 @@ pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagn
 }
 
 /// The value of each input of a root as far as it is known before everything is given; what is wrong is said later.
-pub(crate) fn inputs_known(blueprint: &Blueprint, given: &Given, catalogs: &Catalogs) -> Vec<Value> {
+///
+/// Where the dialect has conventions of its own, what is wrong goes to `found`.
+pub(crate) fn inputs_known(
+    blueprint: &Blueprint,
+    given: &Given,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) -> Vec<Value> {
     if let Some(conventions) = dialects::conventions(blueprint.dialect) {
-        return by_conventions(blueprint, conventions, given, &mut Diagnostics::new())
+        return by_conventions(blueprint, conventions, given, found)
             .map(|(value, input)| value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)))
             .collect();
     }

@@ -54,6 +54,19 @@ impl Kind {
         TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
+    /// How Heat calls the kind as that of a property.
+    pub fn property_name(self) -> &'static str {
+        match self {
+            Kind::String => "String",
+            Kind::Number => "Number",
+            Kind::Integer => "Integer",
+            Kind::Boolean => "Boolean",
+            Kind::List => "List",
+            Kind::Map => "Map",
+            Kind::Any => "Any",
+        }
+    }
+
     /// How a parameter's type is written; for a kind that only properties have, how Heat calls that.
     pub fn parameter_name(self) -> &'static str {
         let known = TYPES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name);

@@ -110,6 +110,7 @@ pub(in crate::plan) fn of_record(address: &Address, record: &Arc<Record>, catalo
         dependencies: record.dependencies.clone(),
         retain: record.retain,
         protect: record.protect,
+        restricted: Default::default(),
         made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
         moved_from: None,
         span: Span::NONE,

@@ -660,6 +660,7 @@ fn blank(
         dependencies: Vec::new(),
         retain: false,
         protect: false,
+        restricted: Default::default(),
         span,
     }
 }
