@@ -242,6 +242,9 @@ impl Machine<'_> {
 
     /// Which parameter would take which argument; `None` if they do not go together.
     fn map(&self, function: &Function, shape: &Shape) -> Option<Mapping> {
+        if function.needs_text_format && !self.limits.text_format {
+            return None;
+        }
         let parameters = &function.parameters;
         let mut positional = vec![None; shape.positional.len()];
         let mut named = vec![None; shape.named.len()];

@@ -18,6 +18,7 @@ fn reference_pages_are_what_the_data_gives() {
         ("docs/reference/language.md", language()),
         ("docs/reference/types.md", types()),
         ("docs/reference/functions.md", functions()),
+        ("docs/reference/yaql.md", yaql()),
         ("docs/reference/codes.md", codes()),
     ] {
         let whole = crate::root().join(path);
@@ -298,6 +299,47 @@ fn functions() -> String {
             page.push_str(&format!("\n{} {arrow}{}", example.call, example.gives));
         }
         page.push_str("\n```\n");
+    }
+    page
+}
+
+/// The functions of yaql by how they are called.
+fn yaql() -> String {
+    let mut page = format!(
+        "# Functions of yaql\n\n{NOTE}\n\nWhat the expression of a template's function `yaql` can use. A parameter with a value behind `=` \
+         may be left out, one with `*` takes any number of arguments, one with `**` any number of them with names; `?` takes null \
+         too. A `lambda` is an expression that is evaluated for every item, which is `$` in it.\n"
+    );
+    let groups = [
+        (
+            "Methods",
+            [yaql::How::Method, yaql::How::Both].as_slice(),
+            "Called as `x.f()`; those marked *also plainly* as `f(x)` too.",
+        ),
+        ("Plain functions", &[yaql::How::Plain], "Called as `f(x)`."),
+        (
+            "Operators",
+            &[yaql::How::Operator],
+            "Besides these, `x.name` is the entry of a map or of each map of a collection, and `x?.name` null where x is.",
+        ),
+        ("Properties", &[yaql::How::Property], "Of points in time and lengths of time."),
+    ];
+    for (title, kinds, about) in groups {
+        page.push_str(&format!("\n## {title}\n\n{about}\n\n| | | example |\n|---|---|---|\n"));
+        let mut rows: Vec<_> = yaql::functions().iter().filter(|function| kinds.contains(&function.how)).collect();
+        rows.sort_by_key(|function| function.name.to_lowercase());
+        for function in rows {
+            let also = if function.how == yaql::How::Both { " *Also plainly.*" } else { "" };
+            let (expression, value) = function.example;
+            let cell = |text: &str| text.replace('|', "\\|");
+            page.push_str(&format!(
+                "| `{}` | {}{also} | `{}` gives `{}` |\n",
+                cell(&function.written()),
+                cell(function.summary),
+                cell(expression),
+                cell(value)
+            ));
+        }
     }
     page
 }

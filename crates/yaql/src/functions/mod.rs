@@ -5,6 +5,7 @@
 mod branching;
 mod comparison;
 mod contexts;
+mod formatting;
 mod lists;
 mod maps;
 mod numbers;
@@ -16,6 +17,7 @@ mod sequences;
 mod sets;
 mod text;
 mod time;
+mod written;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -60,6 +62,8 @@ pub struct Function {
     pub example: (&'static str, &'static str),
     /// Whether `a => b` is a pair to it and no argument with a name.
     pub takes_rules: bool,
+    /// Whether it is there only where [`crate::Limits::text_format`] says so.
+    pub needs_text_format: bool,
     pub(crate) run: Run,
 }
 
@@ -73,12 +77,13 @@ struct Row {
     signature: &'static str,
     run: Run,
     takes_rules: bool,
+    needs_text_format: bool,
     summary: &'static str,
     example: (&'static str, &'static str),
 }
 
 const fn row(name: &'static str, how: How, signature: &'static str, run: Run) -> Row {
-    Row { name, how, signature, run, takes_rules: false, summary: "", example: ("", "") }
+    Row { name, how, signature, run, takes_rules: false, needs_text_format: false, summary: "", example: ("", "") }
 }
 
 const fn plain(name: &'static str, signature: &'static str, run: Run) -> Row {
@@ -107,6 +112,11 @@ impl Row {
         self
     }
 
+    const fn needing_text_format(mut self) -> Row {
+        self.needs_text_format = true;
+        self
+    }
+
     /// What it does, and an example with its value.
     const fn says(mut self, summary: &'static str, expression: &'static str, value: &'static str) -> Row {
         self.summary = summary;
@@ -115,10 +125,11 @@ impl Row {
     }
 }
 
-const TABLES: [&[Row]; 14] = [
+const TABLES: [&[Row]; 15] = [
     branching::ROWS,
     comparison::ROWS,
     contexts::ROWS,
+    formatting::ROWS,
     lists::ROWS,
     maps::ROWS,
     numbers::ROWS,
@@ -141,6 +152,7 @@ static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
         summary: row.summary,
         example: row.example,
         takes_rules: row.takes_rules,
+        needs_text_format: row.needs_text_format,
         run: row.run,
     })
     .collect()
@@ -349,9 +361,10 @@ mod tests {
             let (expression, value) = function.example;
             let expected = python::parse_json(value).unwrap_or_else(|error| panic!("{expression}: {error:?}"));
             let data = blueprint::Value::map([("data", blueprint::Value::Null)]);
+            let limits = crate::Limits { text_format: function.needs_text_format, ..crate::Limits::default() };
             let found = crate::Program::compile(expression)
                 .map_err(crate::Stop::Failed)
-                .and_then(|program| program.evaluate(&data, &crate::Limits::default(), &mut Drawn));
+                .and_then(|program| program.evaluate(&data, &limits, &mut Drawn));
             match found {
                 Ok(found) => assert_eq!(found, expected, "{expression}"),
                 Err(stop) => panic!("{expression}: {stop:?}"),
