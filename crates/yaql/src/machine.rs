@@ -12,6 +12,7 @@ use crate::failure::{Halt, Step};
 use crate::functions;
 use crate::key::{Key, TextKey};
 use crate::limits::Limits;
+use crate::regex::Regex;
 use crate::resolve::Arguments;
 use crate::scope::{Lambda, Scope};
 use crate::stream::{Cursor, Kept, Stream};
@@ -34,11 +35,22 @@ pub(crate) struct Machine<'a> {
     /// Levels that are entered, a call counting two and an item that is being made one.
     depth: u32,
     pub(crate) kept: Kept,
+    /// Expressions that texts were compiled to, the oldest first.
+    pub(crate) patterns: Vec<Rc<Regex>>,
 }
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(tree: &'a Tree, limits: &'a Limits, drawing: &'a mut dyn Drawing) -> Machine<'a> {
-        Machine { tree, limits, drawing, turns: Vec::new(), steps: 0, depth: 0, kept: Kept::default() }
+        Machine {
+            tree,
+            limits,
+            drawing,
+            turns: Vec::new(),
+            steps: 0,
+            depth: 0,
+            kept: Kept::default(),
+            patterns: Vec::new(),
+        }
     }
 
     /// Takes steps.

@@ -1,5 +1,7 @@
 //! A compiled regular expression, and the texts that stand for what it finds.
 
+use std::rc::Rc;
+
 use blueprint::Name;
 use python::{Flags, Match, Pattern};
 
@@ -11,23 +13,49 @@ pub(crate) struct Regex {
     pattern: Pattern,
     pub(crate) source: Name,
     pub(crate) flags: Flags,
+    /// What looking for it once counts for.
+    steps: u64,
 }
 
-/// Looking through a text once counts as so many steps, and one more for each of so many bytes.
-const STEPS: u64 = 20;
-const BYTES_PER_STEP: u64 = 16;
+/// Looking for an expression counts as so many steps, and for one that may go back in the text as so many.
+const EASY: u64 = 2;
+const HARD: u64 = 1000;
+
+/// Compiling counts as so many steps, and two more for each character.
+const COMPILING: u64 = 20;
+
+/// So many bytes that are looked through count as a step.
+const BYTES_PER_STEP: usize = 16;
+
+/// So many expressions are kept that texts were compiled to.
+const KEPT: usize = 16;
 
 fn too_costly(_: python::TooCostly) -> Box<Halt> {
     Halt::limit("Regular expression takes too many steps")
 }
 
+/// Whether an expression looks around or back, so that a search can take a long time.
+fn is_hard(source: &str) -> bool {
+    let group =
+        ["(?=", "(?!", "(?<", "(?>", "(?P=", "(?(", "++", "*+", "?+", "}+"].iter().any(|sign| source.contains(sign));
+    group || source.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
+}
+
 impl Regex {
     /// Compiles a text. Fails with Python's words.
-    pub(crate) fn new(source: Name, flags: Flags) -> Step<Regex> {
-        match Pattern::new(&source, flags) {
-            Ok(pattern) => Ok(Regex { pattern, source, flags }),
-            Err(error) => Err(Halt::failed(format!("{} at position {}", error.message, error.at))),
+    pub(crate) fn compile(source: Name, flags: Flags, machine: &mut Machine<'_>) -> Step<Rc<Regex>> {
+        if let Some(known) = machine.patterns.iter().find(|known| known.source == source && known.flags == flags) {
+            return Ok(known.clone());
         }
+        machine.step(COMPILING + 2 * source.len() as u64)?;
+        let pattern = Pattern::new(&source, flags).map_err(|error| Halt::failed(error.to_string()))?;
+        let steps = if is_hard(&source) { HARD } else { EASY };
+        let regex = Rc::new(Regex { pattern, source, flags, steps });
+        if machine.patterns.len() >= KEPT {
+            machine.patterns.remove(0);
+        }
+        machine.patterns.push(regex.clone());
+        Ok(regex)
     }
 
     /// The names of the groups; the first is the whole, which has none.
@@ -35,27 +63,32 @@ impl Regex {
         self.pattern.group_names()
     }
 
-    fn pay(text: &str, machine: &mut Machine<'_>) -> Step<()> {
-        machine.step(STEPS + text.len() as u64 / BYTES_PER_STEP)
-    }
-
     /// Whether it describes a part of a text.
     pub(crate) fn found_in(&self, text: &str, machine: &mut Machine<'_>) -> Step<bool> {
-        Self::pay(text, machine)?;
+        machine.step(self.steps + (text.len() / BYTES_PER_STEP) as u64)?;
         self.pattern.found_anywhere(text).map_err(too_costly)
     }
 
-    /// The first part of a text that it describes, from a byte on.
-    pub(crate) fn find(&self, text: &str, from: usize, machine: &mut Machine<'_>) -> Step<Option<Match>> {
-        Self::pay(text, machine)?;
-        self.pattern.find(text, from).map_err(too_costly)
+    /// The first part of a text that it describes.
+    pub(crate) fn find(&self, text: &str, machine: &mut Machine<'_>) -> Step<Option<Match>> {
+        self.find_next(text, 0, false, machine)
     }
 
-    /// All parts of a text that it describes and that do not overlap.
-    pub(crate) fn find_all(&self, text: &str, machine: &mut Machine<'_>) -> Step<Vec<Match>> {
-        Self::pay(text, machine)?;
-        let all = self.pattern.find_all(text).map_err(too_costly)?;
-        machine.step(all.len() as u64)?;
+    fn find_next(&self, text: &str, from: usize, advances: bool, machine: &mut Machine<'_>) -> Step<Option<Match>> {
+        let found = self.pattern.find_next(text, from, advances).map_err(too_costly)?;
+        let end = found.as_ref().map_or(text.len(), |found| found.end);
+        machine.step(self.steps + (end.saturating_sub(from) / BYTES_PER_STEP) as u64)?;
+        Ok(found)
+    }
+
+    /// All parts of a text that it describes and that do not overlap, the first ones if `most` is fewer.
+    pub(crate) fn find_all(&self, text: &str, most: usize, machine: &mut Machine<'_>) -> Step<Vec<Match>> {
+        let (mut all, mut from, mut advances) = (Vec::new(), 0, false);
+        while from <= text.len() && all.len() < most {
+            let Some(found) = self.find_next(text, from, advances, machine)? else { break };
+            (from, advances) = (found.end, found.start == found.end);
+            all.push(found);
+        }
         Ok(all)
     }
 

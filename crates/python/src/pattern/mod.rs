@@ -118,13 +118,18 @@ impl Pattern {
     pub fn find_all(&self, text: &str) -> Result<Vec<Match>, TooCostly> {
         let (mut matches, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() {
-            let regex = if advances { self.advancing() } else { Some(&self.regex) };
-            let Some(regex) = regex else { break };
-            let Some(found) = self.find_by(regex, text, from)? else { break };
+            let Some(found) = self.find_next(text, from, advances)? else { break };
             (from, advances) = (found.end, found.start == found.end);
             matches.push(found);
         }
         Ok(matches)
+    }
+
+    /// The first match from the byte `from` on; one that `advances` is longer than nothing, or begins later. So one match after
+    /// the other is found, each from where the one before ended, advancing if that one was empty.
+    pub fn find_next(&self, text: &str, from: usize, advances: bool) -> Result<Option<Match>, TooCostly> {
+        let regex = if advances { self.advancing() } else { Some(&self.regex) };
+        regex.map_or(Ok(None), |regex| self.find_by(regex, text, from))
     }
 
     fn advancing(&self) -> Option<&Regex> {

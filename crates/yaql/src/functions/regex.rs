@@ -103,23 +103,23 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-fn regex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn regex(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let flags =
         Flags { ignore_case: given.flag(1), multi_line: given.flag(2), dot_all: given.flag(3), ..Flags::default() };
-    Ok(Datum::Regex(Rc::new(Regex::new(given.text(0), flags)?)))
+    Regex::compile(given.text(0), flags, machine).map(Datum::Regex)
 }
 
 /// The expression of an argument; a text is compiled.
-fn compiled(given: &mut Given, at: usize) -> Step<Rc<Regex>> {
+fn compiled(machine: &mut Machine<'_>, given: &mut Given, at: usize) -> Step<Rc<Regex>> {
     match given.take(at) {
         Datum::Regex(regex) => Ok(regex),
-        Datum::Text(text) => Ok(Rc::new(Regex::new(text, Flags::default())?)),
+        Datum::Text(text) => Regex::compile(text, Flags::default(), machine),
         other => Err(Halt::failed(format!("'{}' object is no regular expression", other.type_name()))),
     }
 }
 
 fn found(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<bool> {
-    let regex = compiled(&mut given, regex)?;
+    let regex = compiled(machine, &mut given, regex)?;
     regex.found_in(&given.text(text), machine)
 }
 
@@ -181,8 +181,8 @@ fn selected(
 }
 
 fn search(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    let (regex, text, selector) = (compiled(&mut given, 0)?, given.text(1), given.lambda(2));
-    match regex.find(&text, 0, machine)? {
+    let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
+    match regex.find(&text, machine)? {
         Some(found) => selected(machine, selector.as_ref(), &given.scope, (&regex, &text), &found),
         None => Ok(Datum::Null),
     }
@@ -190,9 +190,9 @@ fn search(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 
 fn search_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let depth = given.depth();
-    let (regex, text, selector) = (compiled(&mut given, 0)?, given.text(1), given.lambda(2));
+    let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
     let scope = given.scope;
-    let mut all = regex.find_all(&text, machine)?.into_iter();
+    let mut all = regex.find_all(&text, usize::MAX, machine)?.into_iter();
     stream(depth, move |machine: &mut Machine<'_>| match all.next() {
         Some(found) => selected(machine, selector.as_ref(), &scope, (&regex, &text), &found).map(Some),
         None => Ok(None),
@@ -201,19 +201,16 @@ fn search_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 
 /// The first matches, as many as a count says: all for 0, none below.
 fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Step<Vec<Match>> {
-    if count < 0 {
-        return Ok(Vec::new());
-    }
-    let mut all = regex.find_all(text, machine)?;
-    if count > 0 {
-        all.truncate(usize::try_from(count).unwrap_or(usize::MAX));
-    }
-    Ok(all)
+    let most = match count {
+        0 => usize::MAX,
+        count => usize::try_from(count).unwrap_or(0),
+    };
+    regex.find_all(text, most, machine)
 }
 
 fn parts(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
     let count = given.small(2)?;
-    let (regex, text) = (compiled(&mut given, regex)?, given.text(text));
+    let (regex, text) = (compiled(machine, &mut given, regex)?, given.text(text));
     let mut parts = Vec::new();
     let mut from = 0;
     for found in first_matches(machine, &regex, &text, count)? {
@@ -236,7 +233,7 @@ fn split_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
 
 fn replaced(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
     let count = given.small(3)?;
-    let (regex, text, template) = (compiled(&mut given, regex)?, given.text(text), given.text(2));
+    let (regex, text, template) = (compiled(machine, &mut given, regex)?, given.text(text), given.text(2));
     let template = regex.template(&template)?;
     let mut out = String::new();
     let mut from = 0;
@@ -260,7 +257,7 @@ fn replace_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
 
 fn replaced_by(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
     let count = given.small(3)?;
-    let (regex, text, selector) = (compiled(&mut given, regex)?, given.text(text), given.lambda(2));
+    let (regex, text, selector) = (compiled(machine, &mut given, regex)?, given.text(text), given.lambda(2));
     let selector = selector.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
     let mut out = String::new();
     // Python puts all parts into a list and joins them at the end: only then it sees what is no text.
