@@ -78,6 +78,19 @@ pub struct ResourceType {
     pub standing: Standing,
     /// What a thing waits for beyond what it reads and what its document says.
     pub waits: Vec<Wait>,
+    /// Fields of which a change replaces the thing where another field says so.
+    pub replaces_where: Vec<ReplacesWhere>,
+}
+
+/// A change of a field replaces the thing where another field has a certain value by then: a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplacesWhere {
+    /// The field that is changed.
+    pub field: Name,
+    /// The field that says so.
+    pub policy: Name,
+    /// Its value.
+    pub value: Value,
 }
 
 /// Things of one type wait for those of another type, in the same document, that have to do with the same third thing: a port for the
@@ -574,6 +587,15 @@ impl ResourceType {
         };
         let fields = (self.attributes == Attributes::Fields).then_some(&self.schema.fields);
         listed.into_iter().flatten().chain(fields.into_iter().flat_map(|fields| fields.keys().map(|name| (name, name))))
+    }
+
+    /// Changed fields that replace the thing because of what other fields say: what `Provider::plan` says of them.
+    pub fn replaced_by_policy(&self, prior: &Value, desired: &Value) -> Vec<Name> {
+        let says = |rule: &&ReplacesWhere| {
+            let changes = desired.get(&rule.field) != prior.get(&rule.field);
+            changes && desired.get(&rule.policy).is_some_and(|policy| *policy.bare() == rule.value)
+        };
+        self.replaces_where.iter().filter(says).map(|rule| rule.field.clone()).collect()
     }
 
     /// Fields of the spec whose values no two things may share.

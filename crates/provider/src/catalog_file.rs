@@ -20,7 +20,7 @@ pub use self::pace::read_limits;
 use self::reader::{Object, Place};
 use crate::{
     AbstractType, Annotation, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField,
-    OptionOf, Rejection, ResourceType, Setting, TransformDef, TypeSource, Wait,
+    OptionOf, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, TypeSource, Wait,
 };
 
 /// A catalogue cannot be used.
@@ -183,6 +183,7 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
                 "service",
                 "standing",
                 "waits",
+                "replacesWhere",
                 "idField",
                 "replaceOrder",
                 "needsStable",
@@ -201,6 +202,7 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
         }
         let attributes = attributes(&object, &schema)?;
         let waits = waits(&object, &schema)?;
+        let replaces_where = replaces_where(&object, &schema)?;
         let update_policy = object.has("updatePolicy").then(|| fields::schema(&object, "updatePolicy")).transpose()?;
         let replace_order = match object.text("replaceOrder")?.as_deref() {
             None | Some("delete-first") => ReplaceOrder::DeleteFirst,
@@ -226,6 +228,7 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
             service: object.text("service")?,
             standing: fields::standing(&object)?,
             waits,
+            replaces_where,
         };
         catalog.resource_types.insert(name.clone(), Arc::new(resource_type));
     }
@@ -239,6 +242,21 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
         }
     }
     Ok(())
+}
+
+/// `replacesWhere`: a list of `{field, policy, value}`.
+fn replaces_where(object: &Object<'_>, schema: &Schema) -> Result<Vec<ReplacesWhere>, CatalogError> {
+    let all = object.place.key("replacesWhere");
+    let mut rules = Vec::new();
+    for (at, item) in object.items("replacesWhere")?.iter().enumerate() {
+        let place = all.index(at);
+        let object = Object::new(item, &place, &["field", "policy", "value"])?;
+        let (field, policy) = (object.need_text("field")?, object.need_text("policy")?);
+        fields::need_field(schema, &field, &place.key("field"))?;
+        fields::need_field(schema, &policy, &place.key("policy"))?;
+        rules.push(ReplacesWhere { field, policy, value: object.need("value")?.clone() });
+    }
+    Ok(rules)
 }
 
 /// `waits`: a list of `{for, own, its, through}`, `through` being `{type, fields}`.

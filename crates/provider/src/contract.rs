@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Catalog, Operation, Transform};
+use crate::{Catalog, Operation, ResourceType, Transform};
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
@@ -122,6 +122,15 @@ pub struct Planned {
     pub only_recorded: Vec<String>,
     /// Opaque data that `apply` gets back.
     pub private: Value,
+}
+
+impl Planned {
+    /// What the catalogue says of fields that replace the thing where another field says so.
+    pub fn by_policy(resource_type: Option<&ResourceType>, request: &PlanRequest<'_>) -> Planned {
+        let replaced = resource_type.map(|ty| ty.replaced_by_policy(request.prior_inputs, request.desired));
+        let replaces = replaced.iter().flatten().map(|field| field.to_string()).collect();
+        Planned { replaces, ..Planned::default() }
+    }
 }
 
 /// Do one thing.

@@ -87,6 +87,13 @@ fn a_change_replaces_unless_it_may_be_made_or_is_refused() {
     let server = ty("OS::Nova::Server");
     assert!(!field(&server.schema, &["name"]).must_recreate);
     assert!(field(&server.schema, &["availability_zone"]).must_recreate);
+    let spec = |policy: &str, data: &str| {
+        Value::map([("user_data", Value::from(data)), ("user_data_update_policy", Value::from(policy))])
+    };
+    let before = spec("IGNORE", "a");
+    assert_eq!(server.replaced_by_policy(&before, &spec("REPLACE", "b")), ["user_data".into()]);
+    assert_eq!(server.replaced_by_policy(&before, &spec("REPLACE", "a")), []);
+    assert_eq!(server.replaced_by_policy(&before, &spec("IGNORE", "b")), []);
     let volume = ty("AWS::EC2::Volume");
     let size = field(&volume.schema, &["Size"]);
     assert!(size.immutable && !size.must_recreate);

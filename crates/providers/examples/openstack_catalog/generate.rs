@@ -203,6 +203,12 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
     if SNAPSHOTS.contains(&name) {
         capabilities.insert("snapshots".into(), json!(true));
     }
+    if name == "OS::Nova::Server" {
+        capabilities.insert("plans".into(), json!(true));
+        let rules = ["flavor", "image", "user_data"]
+            .map(|field| json!({"field": field, "policy": format!("{field}_update_policy"), "value": "REPLACE"}));
+        ty.insert("replacesWhere".into(), json!(rules));
+    }
     if name.starts_with("OS::Heat::") {
         capabilities.insert("describedOnly".into(), json!(true));
     }

@@ -114,6 +114,7 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
         service: None,
         standing: Standing::Supported,
         waits: Vec::new(),
+        replaces_where: Vec::new(),
     })
 }
 

@@ -28,7 +28,8 @@ use std::time::Duration;
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, FetchRequest,
-    Fetched, Fit, Operation, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability, Transform,
+    Fetched, Fit, Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
+    Transform,
 };
 
 pub use self::journal::{Happened, Journal};
@@ -342,6 +343,14 @@ impl Provider for FakeProvider {
             let rejected =
                 rejected(&resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
             Ok(Checked { rejected: rejected.collect(), ..Checked::default() })
+        })
+    }
+
+    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(async move {
+            not_cancelled(call)?;
+            let resource_type = self.resource_type(request.type_name)?;
+            Ok(Planned::by_policy(Some(&resource_type), &request))
         })
     }
 

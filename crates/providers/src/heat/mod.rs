@@ -97,8 +97,7 @@ impl Provider for HeatProvider {
     fn plan<'a>(&'a self, _call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let planned = match request.type_name {
             "OS::Heat::None" => Planned { only_recorded: all_fields(&request), ..Planned::default() },
-            "OS::Heat::TestResource" => test_resource::plan(&request),
-            _ => Planned::default(),
+            other => Planned::by_policy(CATALOG.resource_type(other).as_deref(), &request),
         };
         Box::pin(async { Ok(planned) })
     }

@@ -1,20 +1,10 @@
 //! `OS::Heat::TestResource`: holds a text, and waits, fails or is made anew as it is told.
 
 use blueprint::{Map, Value};
-use provider::{ApplyRequest, Call, ErrorKind, Operation, PlanRequest, Planned, ProviderError};
+use provider::{ApplyRequest, Call, ErrorKind, Operation, ProviderError};
 
 use super::number;
 use super::wait::wait;
-
-/// A change of `value` makes the thing anew where `update_replace` is true by now.
-pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
-    let mut planned = Planned::default();
-    let anew = request.desired.get("update_replace").and_then(Value::as_bool) == Some(true);
-    if anew && request.desired.get("value") != request.prior_inputs.get("value") {
-        planned.replaces.push("value".into());
-    }
-    planned
-}
 
 /// Creates, updates or deletes; what comes back is the output.
 pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value, ProviderError> {
