@@ -98,13 +98,19 @@ fn hexadecimal(text: &str, count: usize, why: &'static str) -> Option<Escape> {
     })
 }
 
+/// Characters by their names: a code and a name in each line. The scripts, signs and pictures that are written most are there,
+/// not all of Unicode.
+const NAMES: &str = include_str!("names.txt");
+
 fn named(text: &str) -> Option<Escape> {
     let inner = text[2..].strip_prefix('{')?;
     let length = inner.find('}').filter(|length| *length > 0)?;
-    let whole = length + 4;
-    Some(match None::<char> {
-        Some(character) => Ok((u32::from(character), whole)),
-        None => Err(("unknown Unicode character name", whole)),
+    let (name, whole) = (&inner[..length], length + 4);
+    let mut lines = NAMES.lines().filter_map(|line| line.split_once(' '));
+    let code = lines.find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| u32::from_str_radix(code, 16));
+    Some(match code {
+        Some(Ok(code)) => Ok((code, whole)),
+        _ => Err(("unknown Unicode character name", whole)),
     })
 }
 
@@ -119,7 +125,7 @@ mod tests {
             (r"\x41\u00e9\U0001f600\101\0", "Aé\u{1f600}A\0"),
             (r"\ud83d\ude00\ud83d", "\u{1f600}\u{fffd}"),
             (r"\x4", r"\x4"),
-            (r"\N{}", "\\N{}"),
+            (r"\N{bullet}\N{LATIN SMALL LETTER E WITH ACUTE}\N{}", "\u{2022}é\\N{}"),
             ("plain", "plain"),
         ] {
             assert_eq!(decode(text).as_deref(), Ok(expected), "{text}");

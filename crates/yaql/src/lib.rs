@@ -7,6 +7,17 @@
 //! An evaluation ends: [`Limits`] bounds items, bytes, steps and depth. Sizes are counted so (D17): a text 49 and its bytes, a
 //! container that was made here 56 and 8 for each item, an integer beyond 64 bits 24 and 4 for each 30 bits, everything else 28.
 //!
+//! Where this differs from yaql 3.2, and why:
+//! * `$name` in what is done with a match is the group of that name; yaql fails over it (D13).
+//! * Sizes are counted as said above, not as one Python's objects have them (D17); steps, depth and what a regular expression
+//!   takes are bounded (D18). Compiling refuses more than 200 levels of brackets.
+//! * `now` and `random` are drawn and remembered (D15). There is no local time: `localtz` is no offset, and a date that is
+//!   not whole, `datetime('10:30')`, is refused where yaql completes it from today.
+//! * A set keeps the order in which its items came; yaql's order is any.
+//! * The text of a lazy sequence is `<generator object>`; yaql's holds an address of memory.
+//! * Half of a surrogate pair becomes U+FFFD, as no text here can hold it. `\N{..}` knows the names of the usual scripts, signs
+//!   and pictures only.
+//!
 //! Not here: secrets, what is not known yet, functions of Heat, settings. The caller takes the first two out of the data.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
