@@ -44,6 +44,9 @@ pub struct Blueprint {
     pub exports: IndexMap<Name, Export>,
     /// Free metadata of the document: a map, or nothing.
     pub metadata: Option<Expr>,
+    /// Some references say what they refer to only once inputs are known: the dialect settles them then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsettled: bool,
     /// Things that had another address before, beside those that resources name themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,

@@ -37,7 +37,7 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
         .collect();
     let trail: Vec<Json> =
         diagnostic.trail.iter().map(|step| json!({"place": place(step.span, files), "text": step.text})).collect();
-    json!({
+    let mut json = json!({
         "code": diagnostic.code.name,
         "severity": diagnostic.severity.word(),
         "message": diagnostic.message,
@@ -47,7 +47,12 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
         "help": diagnostic.help,
         "fixes": fixes,
         "trail": trail,
-    })
+    });
+    // What Heat says of it is there where Heat says something.
+    if let Some(words) = &diagnostic.words {
+        json["heat"] = json!(words);
+    }
+    json
 }
 
 /// An error that is nobody's document, in the form of a diagnostic without a code.

@@ -85,6 +85,18 @@ pub trait Dialect: Send + Sync {
         Expanded::default()
     }
 
+    /// An [unsettled](Blueprint::unsettled) document in one of its places, where `value` says what an expression comes to; Unknown
+    /// as far as that is not known before the deployment. `complete`: what is not known now never will be in time.
+    fn settle(
+        &self,
+        blueprint: &Blueprint,
+        _complete: bool,
+        _value: &dyn Fn(&Expr) -> Value,
+        _found: &mut Diagnostics,
+    ) -> Blueprint {
+        blueprint.clone()
+    }
+
     /// How its values are made and fitted, where that is not the native dialect's way.
     fn conventions(&self) -> Option<&'static dyn Conventions> {
         None

@@ -107,7 +107,15 @@ impl Report {
                 Severity::Note => self.terminal.verbose || !self.terminal.quiet && !diagnostic.span().is_some(),
             };
             if shown {
-                text.push_str(&diag::draw(diagnostic, files, self.terminal.err.colors()));
+                let colors = self.terminal.err.colors();
+                match diagnostic.words.as_ref().filter(|_| self.terminal.verbose) {
+                    // What the tool that people come from says of it is what they know, and search for.
+                    Some(words) => {
+                        let said = diagnostic.clone().note(format!("Heat says: {words}"));
+                        text.push_str(&diag::draw(&said, files, colors));
+                    }
+                    None => text.push_str(&diag::draw(diagnostic, files, colors)),
+                }
                 text.push('\n');
             }
         }

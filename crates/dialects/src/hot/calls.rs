@@ -296,7 +296,8 @@ impl Lowering {
         }
         if self.is_call(node) {
             let name = self.expr(node);
-            return call("(resource)", pair.key.span, vec![name], span);
+            self.unsettled = true;
+            return call(RESOURCE, pair.key.span, vec![name], span);
         }
         let words = "Argument to \"get_resource\" must be string";
         self.bad_value(node, words, "the name of a resource must be text", span)
@@ -341,7 +342,8 @@ impl Lowering {
         let Some(items) = node.as_list() else {
             if self.is_call(node) {
                 let argument = self.expr(node);
-                return call("(attribute)", pair.key.span, vec![argument], span);
+                self.unsettled = true;
+                return call(ATTRIBUTE, pair.key.span, vec![argument], span);
             }
             return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
         };
@@ -380,7 +382,8 @@ impl Lowering {
     /// An attribute of which resource or name is computed; it is settled once inputs are known.
     fn computed_attribute(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
         let argument = self.expr(pair.value);
-        call("(attribute)", pair.key.span, vec![argument], span)
+        self.unsettled = true;
+        call(ATTRIBUTE, pair.key.span, vec![argument], span)
     }
 
     /// Text is taken letter by letter.
@@ -571,6 +574,11 @@ impl Lowering {
         call("(facade)", pair.key.span, vec![fact, part], span)
     }
 }
+
+/// A reference whose name is computed, until it is known.
+pub(super) const RESOURCE: &str = "(resource)";
+/// An attribute of which resource or name is computed, until they are known.
+pub(super) const ATTRIBUTE: &str = "(attribute)";
 
 /// An expression that gives nothing but this mistake, once it is evaluated.
 pub(super) fn refusing(diagnostic: &diag::Diagnostic, words: Option<&str>) -> Expr {

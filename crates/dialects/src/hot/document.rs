@@ -56,6 +56,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         resources: IndexMap::default(),
         meanings: IndexMap::default(),
         reads: IndexMap::default(),
+        unsettled: false,
         in_output: false,
         in_condition: false,
         in_branch: false,
@@ -221,6 +222,7 @@ impl Lowering {
         blueprint.locals = self.conditions(conditions);
         self.resources(resources, blueprint);
         self.outputs(outputs, blueprint);
+        blueprint.unsettled = self.unsettled;
         for (group, reads) in std::mem::take(&mut self.reads) {
             if let Some(expansion) = blueprint.children.get_mut(&group).and_then(|child| child.expansion.as_mut()) {
                 expansion.reads = reads.into_iter().map(|(name, span)| Spanned::new(name, span)).collect();

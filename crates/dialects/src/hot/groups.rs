@@ -107,7 +107,7 @@ pub(super) fn expand(expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
         RESOURCE_GROUP => writer.resource_group(),
         SCALING_GROUP => writer.scaling_group(),
         CHAIN => writer.chain(),
-        _ => return writer.stack(),
+        _ => writer.stack(),
     }
 }
 

@@ -39,6 +39,8 @@ pub(super) struct Lowering {
     pub(super) meanings: IndexMap<Name, Name>,
     /// What is read of groups, by group: exports that their documents must have.
     pub(super) reads: IndexMap<Name, IndexMap<Name, Span>>,
+    /// Something refers to what is known only with the inputs.
+    pub(super) unsettled: bool,
     /// Inside of an output, where a missing name fails only that.
     pub(super) in_output: bool,
     /// Inside of a branch of `if`, which may never be read.

@@ -30,6 +30,7 @@ mod read;
 pub mod refusal;
 mod resources;
 mod scalar;
+mod settle;
 mod shape;
 pub mod version;
 mod yaql;
@@ -84,6 +85,16 @@ impl Dialect for HotDialect {
 
     fn conventions(&self) -> Option<&'static dyn Conventions> {
         Some(&conventions::HotConventions)
+    }
+
+    fn settle(
+        &self,
+        blueprint: &::blueprint::Blueprint,
+        complete: bool,
+        value: &dyn Fn(&::blueprint::Expr) -> ::blueprint::Value,
+        found: &mut diag::Diagnostics,
+    ) -> ::blueprint::Blueprint {
+        settle::settle(blueprint, complete, value, found)
     }
 
     fn expand(&self, expansion: &::blueprint::Expansion, place: &Expanding<'_>) -> Expanded {

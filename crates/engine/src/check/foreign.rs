@@ -6,10 +6,11 @@
 //!
 //! Not here: names that lead nowhere in the document itself, which the dialect reports.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use blueprint::{AccessorKind, Expr, Head, Name, Ref, Resource, Type, Value};
-use diag::{Diagnostic, Diagnostics, Severity};
+use diag::{Diagnostic, Diagnostics, Severity, Span};
 use dialects::{Conventions, SpecAt};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::TypeRef;
@@ -34,6 +35,7 @@ impl Checker<'_> {
                 known.locals[at as usize] = value;
             }
         }
+        let mut gone: HashSet<Span, foldhash::fast::FixedState> = HashSet::default();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             // What is not there is looked at too, but can be no mistake.
             let condition = resource.condition.as_deref();
@@ -46,13 +48,16 @@ impl Checker<'_> {
                 self.found.append(mine);
             } else {
                 self.found.extend(mine.iter().map(|one| one.clone().graded(Severity::Note)));
-                let place = resource.type_name.span;
-                let all = std::mem::take(&mut self.found);
-                self.found.extend(all.iter().map(|one| {
-                    let one = one.clone();
-                    if one.span() == place { one.graded(Severity::Note) } else { one }
-                }));
+                gone.insert(resource.type_name.span);
             }
+        }
+        if !gone.is_empty() {
+            // Nor can its type be one that nobody knows.
+            let all = std::mem::take(&mut self.found);
+            self.found.extend(all.iter().map(|one| {
+                let one = one.clone();
+                if gone.contains(&one.span()) { one.graded(Severity::Note) } else { one }
+            }));
         }
         for export in blueprint.exports.values() {
             let mut found = Diagnostics::new();

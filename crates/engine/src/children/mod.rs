@@ -157,6 +157,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         reader.reading.complete = false;
     }
     reader.follow(&inputs).await;
+    reader.settle(&inputs);
     Some(reader.finish(found))
 }
 
@@ -572,6 +573,39 @@ impl Reader<'_> {
         self.places.push(Place { text, parent: Some((place, include)), children, level });
         self.places[place as usize].children[include as usize] = Some(number);
         includes_of(number, &self.places[number as usize])
+    }
+
+    /// Settles documents whose references depend on their inputs, each place by itself.
+    fn settle(&mut self, inputs: &[Value]) {
+        for at in 0..self.places.len() as u32 {
+            let blueprint = self.text_of(at).blueprint.clone();
+            let Some(dialect) = dialects::dialect(blueprint.dialect).filter(|_| blueprint.unsettled) else { continue };
+            self.fixed = false;
+            let mut found = Diagnostics::new();
+            let settled = {
+                let knowledge = self.knowledge(inputs);
+                let value = |expr: &Expr| match knowledge.of(at, expr) {
+                    Known::Value(value) => value,
+                    _ => Value::unknown(None, None),
+                };
+                dialect.settle(&blueprint, self.reading.complete, &value, &mut found)
+            };
+            let number = self.texts.len() as u32;
+            let text = &mut self.texts[self.places[at as usize].text as usize];
+            // What is wrong with the text itself is said in one of its places.
+            let mut all = std::mem::take(&mut text.found);
+            all.append(found);
+            let settled = Text {
+                file: text.file,
+                location: text.location.clone(),
+                blueprint: Arc::new(settled),
+                around: text.around.clone(),
+                found: all,
+                refused: std::mem::take(&mut text.refused),
+            };
+            self.texts.push(settled);
+            self.places[at as usize].text = number;
+        }
     }
 
     /// Checks every document, those without children first, and puts the whole together.
