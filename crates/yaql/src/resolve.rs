@@ -219,7 +219,7 @@ impl Machine<'_> {
         shape: &Shape,
         words: &Words<'_>,
     ) -> Step<(Vec<(&'static Function, Mapping)>, Lazy)> {
-        let mut found = Vec::with_capacity(overloads.len());
+        let mut found = Vec::new();
         let mut agreed: Option<Lazy> = None;
         for function in overloads {
             let Some(mapping) = self.map(function, shape) else { continue };
@@ -244,6 +244,9 @@ impl Machine<'_> {
     fn map(&self, function: &Function, shape: &Shape) -> Option<Mapping> {
         if function.needs_text_format && !self.limits.text_format {
             return None;
+        }
+        if shape.named.is_empty() {
+            return self.map_in_order(function, shape);
         }
         let parameters = &function.parameters;
         let mut positional = vec![None; shape.positional.len()];
@@ -284,6 +287,25 @@ impl Machine<'_> {
             mapping.named.push(place);
         }
         Some(mapping)
+    }
+
+    /// The same where no argument has a name, which is nearly always: then each goes to the parameter at its place.
+    fn map_in_order(&self, function: &Function, shape: &Shape) -> Option<Mapping> {
+        let parameters = &function.parameters;
+        let singles = parameters.iter().take_while(|parameter| parameter.place == Place::One).count();
+        let rest = parameters.get(singles).filter(|parameter| parameter.place == Place::Rest).map(|_| singles);
+        let place_of = |at: usize| if at < singles { Some(at) } else { rest };
+        for (at, argument) in shape.positional.iter().enumerate() {
+            if !self.may_fit(&parameters[place_of(at)?], argument) {
+                return None;
+            }
+        }
+        let missing = parameters.get(shape.positional.len()..singles).unwrap_or_default();
+        if missing.iter().any(|parameter| parameter.default.is_none()) {
+            return None;
+        }
+        let positional = (0..shape.positional.len()).filter_map(place_of).collect();
+        Some(Mapping { positional, named: Vec::new() })
     }
 
     /// Whether an argument can fit, as far as that is seen without evaluating it.

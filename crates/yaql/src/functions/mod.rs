@@ -337,6 +337,8 @@ mod tests {
     fn every_row_is_a_function() {
         for row in TABLES.into_iter().flatten() {
             assert!(signature::parse(row.signature).is_some(), "{}: {}", row.name, row.signature);
+            let places = signature::parse(row.signature).unwrap_or_default().into_iter().map(|one| one.place);
+            assert!(places.is_sorted_by_key(|place| place as u8), "{}: {}", row.name, row.signature);
             assert!(row.summary.ends_with('.'), "{}: {}", row.name, row.summary);
             assert!(!row.example.0.is_empty(), "{}", row.name);
         }
