@@ -459,15 +459,14 @@ impl Resolving<'_> {
         self.registry.resources.get(self.resource?)?.types.get(ty)
     }
 
-    /// The type itself where somebody knows it, or what a built-in alias makes of it.
+    /// What a built-in alias makes of the type, or the type itself where somebody knows it.
     fn built_in(&self, ty: &str) -> Option<Resolved> {
-        let itself = (self.exists)(ty).then(|| ty.to_owned());
         let aliases = BUILT_IN.iter().filter(|(key, value)| match key.strip_suffix('*') {
             Some(prefix) => ty.starts_with(prefix) && ty != *value,
             None => ty == *key,
         });
-        let known =
-            itself.or_else(|| aliases.map(|(key, value)| led_to(key, value, ty)).find(|next| (self.exists)(next)));
+        let led = aliases.map(|(key, value)| led_to(key, value, ty)).find(|next| (self.exists)(next));
+        let known = led.or_else(|| (self.exists)(ty).then(|| ty.to_owned()));
         known.map(|known| Resolved { target: Target::Type(known.into()), entry: None })
     }
 }
