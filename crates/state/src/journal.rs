@@ -207,7 +207,6 @@ fn fits(value: &Value, unknown_too: bool) -> Result<(), String> {
         match value {
             Value::Function(_) => Err("a function cannot be stored"),
             Value::Unknown(_) if !unknown_too => Err("a value is not known"),
-            Value::Float(float) if !float.is_finite() => Err("a number is not finite"),
             Value::Secret(inner) => walk(inner, unknown_too, room - 1),
             Value::List(items) | Value::Set(items) => {
                 items.iter().try_for_each(|item| walk(item, unknown_too, room - 1))
@@ -342,7 +341,6 @@ mod tests {
         for (value, why) in [
             (Value::unknown(None, None), "`r`: a value is not known"),
             (deep, "`r`: a value is nested too deeply to be stored"),
-            (Value::Float(f64::NAN), "`r`: a number is not finite"),
         ] {
             let refused = Journal::default().check(1, &[began("o"), intent(1, "t", value)]);
             assert_eq!(refused, Err(why.into()));

@@ -301,13 +301,13 @@ impl Lowering {
             allowed: Vec::new(),
             secret,
             description: rules.get("description").and_then(super::scalar::key_text),
-            rules,
+            rules: super::inputs::without_later(rules, self.version),
         })
     }
 
     /// `parameter_groups`: they are for display, but their names must be right.
     fn groups(&mut self, node: &syntax::Node) {
-        if self.is_null(node) {
+        if !python::truth(&self.reader.value(node)) {
             return;
         }
         let Some(items) = node.as_list() else {

@@ -22,6 +22,27 @@ pub(super) fn schema(pair: &Pair<'_>, written: &Value, version: Version, found: 
     schema
 }
 
+/// A schema without the constraints that its version does not have yet, for whoever reads it without knowing the version.
+pub(super) fn without_later(written: Value, version: Version) -> Value {
+    if version >= Version::V2017_02_24 {
+        return written;
+    }
+    let Some(constraints) = written.get("constraints").and_then(Value::as_list) else { return written };
+    let known = constraints.iter().map(|constraint| match constraint {
+        Value::Map(entries) if entries.contains_key("modulo") => {
+            let mut entries = (**entries).clone();
+            entries.shift_remove("modulo");
+            Value::Map(entries.into())
+        }
+        other => other.clone(),
+    });
+    let known = Value::list(known);
+    let Value::Map(entries) = &written else { return written };
+    let mut entries = (**entries).clone();
+    entries.insert("constraints".into(), known);
+    Value::Map(entries.into())
+}
+
 /// Where a schema is at fault: at a key that is wrong, at a value that is, at the name where something is missing.
 fn placed(pair: &Pair<'_>, refusal: &Refusal) -> Span {
     if refusal.code.name == MISSING_FIELD.name {

@@ -336,8 +336,15 @@ impl Template {
         let outputs = answer.exports.iter().map(|(name, value)| (name.to_string(), to_json(&value.revealed())));
         out.insert("outputs".into(), Json::Object(outputs.collect()));
         let Some(resolved) = &answer.resolved else { return out };
+        let encrypted = self.params["encrypted_param_names"].as_array();
+        // Heat stores these encrypted, and shows them all the same.
+        let is_encrypted = |name: &str| encrypted.is_some_and(|names| names.iter().any(|one| *one == *name));
         let parameters = resolved.inputs.iter().map(|(name, value)| {
-            let shown = if value.has_secret() { json!("******") } else { to_json(value) };
+            let shown = match value.has_secret() {
+                true if is_encrypted(name) => to_json(&value.revealed()),
+                true => json!("******"),
+                false => to_json(value),
+            };
             (name.to_string(), shown)
         });
         out.insert("parameters".into(), Json::Object(parameters.collect()));

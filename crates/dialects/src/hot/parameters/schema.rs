@@ -4,7 +4,7 @@ use ::blueprint::{Map, Name, Value};
 use diag::Severity;
 
 use super::codes::{INVALID_CONSTRAINT, INVALID_DEFAULT};
-use super::{Constraint, Kind, TYPES, convert, kind_of};
+use super::{Constraint, Kind, TYPES, kind_of};
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY, UNKNOWN_TYPE, WRONG_SHAPE};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
@@ -57,9 +57,8 @@ impl Schema {
             }
         }
         let fitting = constraints.into_iter().map(|(_, constraint)| constraint).filter(|one| one.fits(kind).is_ok());
-        let flag = |key: &str| {
-            entries.get(key).is_some_and(|value| convert::boolean(value).unwrap_or_else(|_| python::truth(value)))
-        };
+        // Heat takes any value for true that Python does, the text "false" too.
+        let flag = |key: &str| entries.get(key).is_some_and(python::truth);
         let text =
             |key: &str| entries.get(key).filter(|value| !value.is_null()).map(|value| Name::from(python::text(value)));
         let schema = Schema {
