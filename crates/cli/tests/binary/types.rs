@@ -92,3 +92,34 @@ fn settings_and_limits_name_namespaces_with_colons() {
     let said = place.ends(1, &["deploy", "--yes", "a.blueprint.yaml"]).err;
     assert!(said.contains("there is no provider `OS::Haet`"), "{said}");
 }
+
+#[test]
+fn a_template_of_servers_is_rehearsed_in_the_order_that_its_types_want() {
+    let text = "heat_template_version: 2018-08-31
+parameters: {data: {type: string, default: one}}
+resources:
+  server:
+    type: OS::Nova::Server
+    properties: {flavor: small, networks: [{port: {get_resource: port}}], user_data: {get_param: data}}
+  port: {type: OS::Neutron::Port, properties: {network_id: {get_resource: net}}}
+  late: {type: OS::Neutron::Subnet, properties: {network: {get_resource: net}, dns_nameservers: [{get_attr: [slow, name]}]}}
+  slow: {type: OS::Neutron::Router}
+  net: {type: OS::Neutron::Net, properties: {name: front}}
+outputs:
+  name: {value: {get_attr: [net, name]}}
+  networks: {value: {get_attr: [server, networks]}}
+";
+    let place = Place::with("net.yaml", text);
+    let deploy = ["deploy", "--simulate", "--yes", "-i", "net", "net.yaml"];
+    let ran = place.ends(0, &deploy);
+    let (done, told) = (ran.out, ran.err);
+    let at = |line: &str| told.find(line).unwrap_or_else(|| panic!("{line} in {told}"));
+    assert!(at("late: created") < at("port: creating"), "a port waits for the subnets of its network");
+    assert!(done.contains("+ name: \"front\"") && done.contains("+ networks: (known on deploy)"), "{done}");
+    let changed = place.ends(0, &["stage", "--simulate", "-i", "net", "--var", "data=two", "net.yaml"]).out;
+    assert!(changed.ends_with("1 to replace\n"), "user data replaces where the policy says so: {changed}");
+    let kept = text.replace("user_data:", "user_data_update_policy: IGNORE, user_data:");
+    place.write("net.yaml", kept);
+    let changed = place.ends(0, &["stage", "--simulate", "-i", "net", "--var", "data=two", "net.yaml"]).out;
+    assert!(changed.ends_with("0 to create, 1 to update, 0 to delete\n"), "{changed}");
+}

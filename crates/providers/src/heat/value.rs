@@ -13,21 +13,25 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
 
 /// Why a value is not of a kind. A secret value is not shown.
 pub(super) fn misfit(wanted: &str, value: &Value) -> Option<String> {
-    let shown = || if value.has_secret() { "the secret".to_owned() } else { python::repr(value) };
+    let hidden = value.has_secret();
+    let shown = |text: String| if hidden { "the secret".to_owned() } else { text };
+    let text = || shown(python::text(value.bare()));
+    let repr = || shown(python::repr(value.bare()));
     match (wanted, value.bare()) {
         (_, Value::Null | Value::Unknown(_)) => None,
         ("string", Value::Text(_) | Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => None,
-        ("string", _) => Some("Value must be a string".into()),
+        ("string", _) => Some(format!("Value must be a string; got {}", text())),
         ("number", Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_)) => None,
         ("number", Value::Text(text)) if python::number_of_text(text).is_some() => None,
-        ("number", _) => Some("this is no number".into()),
+        ("number", Value::Text(_)) => Some(format!("could not convert string to float: '{}'", text())),
+        ("number", _) => Some(format!("{} is not a number", repr())),
         ("boolean", Value::Bool(_)) => None,
         ("boolean", Value::Text(text)) if ["true", "false"].contains(&text.to_lowercase().as_str()) => None,
-        ("boolean", _) => Some(format!("{} is not a valid boolean", shown())),
+        ("boolean", _) => Some(format!("\"{}\" is not a valid boolean", text())),
         ("comma_delimited_list", Value::List(_) | Value::Set(_)) => None,
-        ("comma_delimited_list", _) => Some(format!("{} is not a list", shown())),
+        ("comma_delimited_list", _) => Some(format!("\"{}\" is not a list", repr())),
         ("json", Value::Map(_)) => None,
-        ("json", _) => Some(format!("{} is not a map", shown())),
+        ("json", _) => Some(format!("\"{}\" is not a map", repr())),
         _ => None,
     }
 }
