@@ -40,4 +40,6 @@ diag::codes! {
     CYCLE = Error "cycle": "elements need each other";
     UNKNOWN_RESOURCE_TYPE = Error "unknown-resource-type": "the provider has no such type of resource";
     EACH_NOT_STATIC = Error "each-not-static": "the list of `each` is not known before the deployment";
+    IMMUTABLE_CHANGED = Error "immutable-changed": "something that may not change would get another value";
+    INVALID_DELETION_POLICY = Error "invalid-deletion-policy": "no such deletion policy, or not for this type";
 }

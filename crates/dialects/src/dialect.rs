@@ -1,7 +1,7 @@
 //! What a dialect is.
 
 use blueprint::{Blueprint, Expansion, Expr, Name, Value, Wanted};
-use diag::{Diagnostics, FileId};
+use diag::{Code, Diagnostics, FileId};
 
 use crate::{Beside, Conventions, Surrounded, Surroundings};
 use expr::FunctionTable;
@@ -62,6 +62,11 @@ pub struct Expanded {
 pub trait Dialect: Send + Sync {
     /// Its name: `blueprint`.
     fn name(&self) -> &'static str;
+
+    /// Codes that only documents of this dialect cause, in lists.
+    fn codes(&self) -> &'static [&'static [&'static Code]] {
+        &[]
+    }
 
     /// How sure the dialect is that the document is its own: 0 not at all, 100 certainly.
     fn recognise(&self, document: &Document<'_>) -> u8;
@@ -289,4 +294,10 @@ pub fn dialect_of(document: &Document<'_>) -> Option<&'static dyn Dialect> {
     let best =
         dialects().iter().map(|dialect| (dialect.recognise(document), *dialect)).rev().max_by_key(|(sure, _)| *sure);
     best.filter(|(sure, _)| *sure > 0).map(|(_, dialect)| dialect)
+}
+
+/// Every diagnostic code that a dialect reports: those that several share, then those of one alone.
+pub fn codes() -> impl Iterator<Item = &'static Code> {
+    let own = dialects().iter().flat_map(|dialect| dialect.codes().iter().copied());
+    crate::codes::CODES.iter().copied().chain(own.flatten().copied())
 }

@@ -15,10 +15,10 @@ mod surroundings;
 
 pub use conventions::{Conventions, Given, SpecAt};
 pub use dialect::{
-    Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, conventions, dialect,
-    dialect_of, dialects,
+    Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, codes as all_codes, conventions,
+    dialect, dialect_of, dialects,
 };
-pub use surroundings::{Beside, Surrounded, Surroundings};
+pub use surroundings::{Beside, Own, Surrounded, Surroundings};
 
 /// Adds to the functions of the native dialect and of providers those of all other dialects.
 pub fn insert_functions(table: &mut expr::FunctionTable) {

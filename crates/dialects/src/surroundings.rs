@@ -6,8 +6,6 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
 use syntax::Tree;
 
-use crate::hot::Around;
-
 /// What a document stands in beside its own text: what is known of its language, and files that are given along with it.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
@@ -15,13 +13,38 @@ pub struct Surroundings {
     pub dialect: Option<&'static str>,
     /// Another document includes it.
     pub is_child: bool,
-    /// The environment of a template of Heat.
-    pub(crate) hot: Option<Arc<Around>>,
+    /// What the dialect of the root makes of such files; none where there are none.
+    pub own: Option<Arc<dyn Own>>,
+}
+
+/// What a dialect makes of files that are given along with a root.
+pub trait Own: Send + Sync + std::fmt::Debug {
+    /// What a child of that name stands in, where its type is written so.
+    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn Own>;
+
+    /// Something by which two of them are told apart: a document means the same wherever it is the same.
+    fn identity(&self) -> usize;
+
+    /// Itself, for its dialect.
+    fn as_any(&self) -> &dyn std::any::Any;
 }
 
 impl Surroundings {
     /// Nothing.
-    pub const NONE: Surroundings = Surroundings { dialect: None, is_child: false, hot: None };
+    pub const NONE: Surroundings = Surroundings { dialect: None, is_child: false, own: None };
+}
+
+impl Surroundings {
+    /// What a child of that name stands in, where its type is written so.
+    pub fn inside(&self, child: &str, type_name: &str) -> Surroundings {
+        let own = self.own.as_ref().map(|own| own.inside(child, type_name));
+        Surroundings { is_child: true, own, ..self.clone() }
+    }
+
+    /// Something by which two of them are told apart: a document means the same wherever it is the same.
+    pub fn identity(&self) -> usize {
+        self.own.as_ref().map_or(0, |own| own.identity())
+    }
 }
 
 /// A file that is given along with the root.

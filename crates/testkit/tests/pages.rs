@@ -41,15 +41,8 @@ fn read(page: &Path) -> String {
 }
 
 fn codes() -> Vec<&'static diag::Code> {
-    let lists = [
-        syntax::CODES,
-        expr::codes::CODES,
-        dialects::codes::CODES,
-        provider::codes::CODES,
-        dialects::hot::CODES,
-        dialects::hot::functions::codes::CODES,
-    ];
-    lists.into_iter().flatten().copied().chain(engine::codes()).collect()
+    let lists = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
+    lists.into_iter().flatten().copied().chain(dialects::all_codes()).chain(engine::codes()).collect()
 }
 
 /// Runs every document of these pages; how many there were.

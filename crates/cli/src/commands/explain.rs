@@ -11,17 +11,9 @@ use crate::view::wrap;
 
 /// Every diagnostic code there is, by name.
 fn codes() -> Vec<&'static Code> {
-    let fixed = [
-        syntax::CODES,
-        dialects::codes::CODES,
-        dialects::hot::CODES,
-        dialects::hot::functions::codes::CODES,
-        dialects::hot::parameters::codes::CODES,
-        dialects::hot::environment::codes::CODES,
-        expr::codes::CODES,
-        provider::codes::CODES,
-    ];
-    let mut all: Vec<&'static Code> = fixed.into_iter().flatten().copied().chain(engine::codes()).collect();
+    let fixed = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
+    let fixed = fixed.into_iter().flatten().copied();
+    let mut all: Vec<&'static Code> = fixed.chain(dialects::all_codes()).chain(engine::codes()).collect();
     all.sort_by_key(|code| code.name);
     all
 }

@@ -13,7 +13,7 @@ use super::parameters::Kind;
 use super::read::{Reader, place};
 use super::refusal::Refusal;
 use super::resources::made;
-use crate::{Beside, Document, Surrounded, Surroundings};
+use crate::{Beside, Document, Own, Surrounded, Surroundings};
 
 /// What a template stands in.
 #[derive(Clone, Debug, Default)]
@@ -81,23 +81,19 @@ impl Around {
     pub(super) fn restricted(&self, resource: &str) -> Vec<Name> {
         self.registry.restricted_actions(resource)
     }
-
-    /// Something by which two of them are told apart.
-    pub(crate) fn identity(&self) -> usize {
-        Arc::as_ptr(&self.registry) as usize
-    }
 }
 
-impl Surroundings {
-    /// What a child of that name stands in, where its type is written so.
-    pub fn inside(&self, child: &str, type_name: &str) -> Surroundings {
-        let hot = self.hot.as_ref().map(|around| Arc::new(around.inside(child, type_name)));
-        Surroundings { is_child: true, hot, ..self.clone() }
+impl Own for Around {
+    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn Own> {
+        Arc::new(Around::inside(self, child, type_name))
     }
 
-    /// Something by which two of them are told apart: a document means the same wherever it is the same.
-    pub fn identity(&self) -> usize {
-        self.hot.as_ref().map_or(0, |around| around.identity())
+    fn identity(&self) -> usize {
+        Arc::as_ptr(&self.registry) as usize
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
     }
 }
 
@@ -140,7 +136,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
         is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
     };
     let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let surroundings = Surroundings { hot: Some(Arc::new(around)), ..root.around.clone() };
+    let surroundings = Surroundings { own: Some(Arc::new(around)), ..root.around.clone() };
     Surrounded { surroundings, given, diagnostics }
 }
 
@@ -212,6 +208,8 @@ fn placed(file: &Beside<'_>, refusal: &Refusal) -> Span {
 }
 
 /// The meaning of the names of a document, for lowering: nothing special where it stands alone.
-pub(super) fn of(surroundings: &Surroundings) -> Arc<Around> {
-    surroundings.hot.clone().unwrap_or_default()
+pub(super) fn of(surroundings: &Surroundings) -> Around {
+    // What another dialect made of such files says nothing here.
+    let own = surroundings.own.as_ref().and_then(|own| own.as_any().downcast_ref::<Around>());
+    own.cloned().unwrap_or_default()
 }

@@ -9,7 +9,6 @@ diag::codes! {
     GET_ATTR_TEXT = Warning "get-attr-text": "text where `get_attr` takes a list";
     UNKNOWN_CONDITION = Error "unknown-condition": "no such condition";
     CONDITION_CYCLE = Error "condition-cycle": "conditions need each other";
-    INVALID_DELETION_POLICY = Error "invalid-deletion-policy": "no such deletion policy, or not for this type";
     GROUPED_TWICE = Error "grouped-twice": "a parameter stands in two groups";
     YAQL_LEXICAL = Error "yaql-lexical": "a character that begins nothing in yaql";
     YAQL_SYNTAX = Error "yaql-syntax": "a yaql expression that does not follow the grammar";

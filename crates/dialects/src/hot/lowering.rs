@@ -1,7 +1,5 @@
 //! What the lowering of every section is made of: the names of the template, and what is wrong so far.
 
-use std::sync::Arc;
-
 use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, IndexMap, Name, Ref, Value};
 use diag::{Diagnostic, Severity, Span, Spanned};
 use syntax::Node;
@@ -25,7 +23,7 @@ pub(super) enum Made {
 /// A template on its way to a blueprint.
 pub(super) struct Lowering {
     pub(super) version: Version,
-    pub(super) around: Arc<Around>,
+    pub(super) around: Around,
     /// Another document includes it.
     pub(super) is_child: bool,
     pub(super) reader: Reader,

@@ -39,7 +39,7 @@ use ::blueprint::Wanted;
 use expr::FunctionTable;
 
 pub use around::Around;
-pub use codes::{CODES, INVALID_DELETION_POLICY};
+pub use codes::CODES;
 pub use native::insert_functions;
 
 use crate::{Beside, Conventions, Dialect, Document, Expanded, Expanding, Lowered, Shape, Surrounded};
@@ -56,6 +56,12 @@ const VERSION_KEYS: [&str; 3] = ["heat_template_version", "HeatTemplateFormatVer
 impl Dialect for HotDialect {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn codes(&self) -> &'static [&'static [&'static diag::Code]] {
+        static ALL: &[&[&diag::Code]] =
+            &[codes::CODES, functions::codes::CODES, parameters::codes::CODES, environment::codes::CODES];
+        ALL
     }
 
     fn recognise(&self, document: &Document<'_>) -> u8 {

@@ -4,13 +4,15 @@ use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, ReplaceOrde
 use diag::{Severity, Span, Spanned};
 use syntax::{Content, Node};
 
-use super::codes::INVALID_DELETION_POLICY;
 use super::groups;
 use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
-use crate::codes::{INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY, UNKNOWN_RESOURCE};
+use crate::codes::{
+    INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
+    UNKNOWN_RESOURCE,
+};
 
 /// Keys that came with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];

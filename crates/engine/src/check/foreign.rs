@@ -140,7 +140,7 @@ impl Checker<'_> {
             && !ty.capabilities.snapshots
         {
             found.push(
-                dialects::hot::INVALID_DELETION_POLICY
+                dialects::codes::INVALID_DELETION_POLICY
                     .new(format!("no snapshot can be taken of a `{}`", ty.name))
                     .label(removal.span, "not possible for this type")
                     .words(format!(

@@ -15,6 +15,9 @@ use provider::Wait;
 use super::providers::TypeOf;
 use crate::{Edge, EdgeKind, Node};
 
+/// Which things, by position, name the same third thing, by how that is spelled.
+type Naming = HashMap<String, Vec<usize>>;
+
 /// The edges of each resource that waits for others, by its position.
 pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec<Edge>> {
     let mut edges = HashMap::new();
@@ -33,13 +36,13 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
     }
     let spec = |at: usize| blueprint.resources.get_index(at).map(|(_, resource)| resource);
     // What the things of a type name by these fields, each type and fields once.
-    let mut named: HashMap<(&Name, &[Name]), HashMap<String, Vec<usize>>> = HashMap::new();
+    let mut named: HashMap<(&Name, &[Name]), Naming> = HashMap::new();
     for at in 0..blueprint.resources.len() {
         let (Some(ty), Some(resource)) = (of(at), spec(at)) else { continue };
         let (mut mine, mut seen): (Vec<Edge>, HashSet<usize>) = (Vec::new(), HashSet::new());
         for wait in &ty.waits {
             let theirs = named.entry((&wait.type_name, &wait.its)).or_insert_with(|| {
-                let mut theirs: HashMap<String, Vec<usize>> = HashMap::new();
+                let mut theirs = Naming::new();
                 for at in by_type.get(&wait.type_name).into_iter().flatten() {
                     for (meant, _) in spec(*at).into_iter().flat_map(|other| all_named(other, &wait.its)) {
                         theirs.entry(meant).or_default().push(*at);

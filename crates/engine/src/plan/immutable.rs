@@ -27,7 +27,7 @@ pub(super) fn heed(
             && before.value.revealed() != value.revealed()
         {
             found.push(
-                dialects::hot::parameters::codes::IMMUTABLE_CHANGED
+                dialects::codes::IMMUTABLE_CHANGED
                     .new(format!("`{name}` may not change"))
                     .label(input.span, "declared immutable")
                     .help("give the value of before, or make another instance")

@@ -225,7 +225,7 @@ fn refuse_changes(decision: &Decision, found: &mut Diagnostics) {
     for change in &decision.changes {
         let field = change.path.split(['.', '[']).next().unwrap_or_default();
         if ty.schema.fields.get(field).is_some_and(|field| field.immutable) {
-            let diagnostic = dialects::hot::parameters::codes::IMMUTABLE_CHANGED
+            let diagnostic = dialects::codes::IMMUTABLE_CHANGED
                 .new(format!("`{field}` of `{}` may not change", decision.address))
                 .help("give it its value of before, or make another resource")
                 .words(format!(

@@ -5,6 +5,5 @@ diag::codes! {
     UNKNOWN_CONSTRAINT = Error "unknown-constraint": "there is no such custom constraint";
     CONSTRAINT_IGNORED = Warning "constraint-ignored": "of several kinds in one constraint only one counts";
     INVALID_DEFAULT = Error "invalid-default": "a default does not fit its own parameter";
-    IMMUTABLE_CHANGED = Error "immutable-changed": "something that may not change would get another value";
     NOT_CHECKED_OFFLINE = Note "not-checked-offline": "a constraint that only the cloud can check";
 }

@@ -2,10 +2,10 @@
 
 use ::blueprint::{Unknown, Value};
 
-use super::codes::{IMMUTABLE_CHANGED, INVALID_DEFAULT};
+use super::codes::INVALID_DEFAULT;
 use super::constraint::as_number;
 use super::{Kind, Schema, kind_of, property};
-use crate::codes::{MISSING_VARIABLE, UNPARSABLE_VALUE};
+use crate::codes::{IMMUTABLE_CHANGED, MISSING_VARIABLE, UNPARSABLE_VALUE};
 use crate::hot::refusal::Refusal;
 
 /// Where a value comes from.
