@@ -248,8 +248,8 @@ fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 fn repeated(machine: &mut Machine<'_>, given: &mut Given, list: usize, count: usize) -> Step<Datum> {
     let Datum::List(list) = given.take(list) else { return Ok(Datum::Null) };
     let each = 8 * list.items.len();
-    // A list of one or two items is less to yaql than the empty lists that it reckons with.
-    let count = times_of(given, count, each.saturating_sub(16))?;
+    // A tuple of one or two items is less to yaql than the empty lists that it reckons with.
+    let count = times_of(given, count, if list.tuple { each.saturating_sub(16) } else { each })?;
     let count = if list.items.is_empty() { 0 } else { usize::try_from(count).unwrap_or(0) };
     machine.weigh(each.saturating_mul(count).saturating_add(56))?;
     let items = (0..count).flat_map(|_| list.items.iter().cloned()).collect();
