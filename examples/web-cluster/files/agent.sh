@@ -1,0 +1,2 @@
+#!/bin/sh
+exec watch-agent --report-to "$server"
