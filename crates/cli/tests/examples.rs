@@ -358,6 +358,93 @@ fn json_with_comments() {
     release.goes(5);
 }
 
+#[test]
+fn a_web_cluster_of_heat_templates() {
+    let cluster = Example::new("web-cluster");
+    let base = "-e environments/base.yaml";
+    assert_eq!(cluster.cyan(&format!("validate {base}")).exit, 0);
+    cluster.deploys(base, 11, 0, 0, 0);
+    assert_eq!(cluster.cyan("exports names").last(0), r#"["web-0", "web-1"]"#);
+    assert_eq!(cluster.cyan("exports address").last(0), "https://shop.example/");
+    assert_eq!(cluster.cyan("exports first").last(0), "web-0 (member) listens on 8443");
+    assert_eq!(cluster.cyan("exports agent").last(0), "null");
+    assert!(cluster.cyan("exports balancer").stdout.contains("    server web-1.shop.example:8443;\n"));
+
+    // What members are given carries a secret, and the back room a hidden parameter.
+    let exports = cluster.cyan("exports").stdout;
+    assert!(exports.contains("back_room = (secret)\n") && !exports.contains("set $cookie_secret"), "{exports}");
+    let given = cluster.cyan("exports user_data --reveal").stdout;
+    for part in
+        ["fqdn: web-1.shop.example", "- name: ada\\n  shell: /bin/bash", "filename=\\\"site.conf\\\"", "listen 8443;"]
+    {
+        assert!(given.contains(part), "no `{part}` in {given}");
+    }
+    assert!(!given.contains("agent.sh"), "{given}");
+    let cookie = |given: &str| given.split("cookie_secret").nth(1).map(|rest| rest[..44].to_owned());
+    assert!(cookie(&given).is_some());
+
+    // The group grows, and each member is given one part more.
+    let busy = "-e environments/base.yaml -e environments/busy.yaml";
+    cluster.deploys(busy, 9, 1, 0, 2);
+    assert_eq!(cluster.cyan("exports names").last(0), r#"["web-0", "web-1", "web-2", "web-3"]"#);
+    let now = cluster.cyan("exports user_data --reveal").stdout;
+    assert!(now.contains("agent.sh"), "{now}");
+    assert_eq!(cookie(&now), cookie(&given));
+    assert!(cluster.cyan("list").last(0).starts_with("web-cluster  "));
+
+    // A member goes, and its name with it.
+    let retired = format!("{busy} --var retired=1");
+    cluster.deploys(&retired, 4, 1, 4, 0);
+    assert_eq!(cluster.cyan("exports names").last(0), r#"["web-0", "web-2", "web-3", "web-4"]"#);
+    cluster.deploys("-e environments/base.yaml", 0, 1, 9, 2);
+    assert_eq!(cluster.cyan("exports names").last(0), r#"["web-0", "web-2"]"#);
+
+    let refused = cluster.cyan(&format!("stage {base} --var members=21"));
+    assert_eq!(refused.exit, 1, "{}", refused.stdout);
+    assert!(refused.stderr.contains("value-constraint"), "{}", refused.stderr);
+    cluster.goes(11);
+}
+
+#[test]
+fn a_service_catalogue_of_heat_templates() {
+    let site = Example::new("service-catalogue");
+    let plain = "-e environments/site.yaml";
+    assert_eq!(site.cyan(&format!("validate {plain}")).exit, 0);
+    site.deploys(plain, 14, 0, 0, 0);
+    let exports = |name: &str| site.cyan(&format!("exports {name}")).last(0).to_owned();
+    assert_eq!(exports("services"), r#"{"control": ["database", "queue", "api"], "worker": ["worker"]}"#);
+    assert_eq!(exports("firewall"), r#"{"control": [443, 5432, 5672, 15672], "worker": []}"#);
+    assert!(site.cyan("exports").stdout.contains("credentials = (secret)\n"));
+    let settings = exports("control_settings");
+    for setting in [
+        r#""database::connections": 200"#,
+        r#""database::log_file": "/var/log/database.log""#,
+        r#""queue::listen": "amqp://control.site.internal:5672""#,
+        r#""api::region::south": "https://south.example/api""#,
+        r#""api::log_level": "debug""#,
+    ] {
+        assert!(settings.contains(setting), "no {setting} in {settings}");
+    }
+
+    site.deploys(&format!("{plain} -e environments/large.yaml"), 4, 2, 0, 3);
+    assert!(exports("control_settings").contains(r#""database::connections": 800"#));
+    assert!(exports("hosts").ends_with(r#""worker-2.site.internal", "worker-3.site.internal"]"#));
+
+    // A service is switched on for all, and the site is small again.
+    site.deploys(&format!("{plain} -e environments/telemetry.yaml"), 0, 4, 6, 3);
+    assert_eq!(exports("firewall"), r#"{"control": [443, 5432, 5672, 9100, 15672], "worker": [443, 9100]}"#);
+
+    // A role goes by its condition, with everything in it.
+    site.deploys(&format!("{plain} --var worker_hosts=0"), 1, 2, 4, 1);
+    assert_eq!(exports("worker_settings"), "null");
+    assert_eq!(exports("hosts"), r#"["control-0.site.internal"]"#);
+
+    let refused = site.cyan(&format!("stage {plain} --var control_hosts=2"));
+    assert_eq!(refused.exit, 1, "{}", refused.stdout);
+    assert!(refused.stderr.contains("there must be an odd number of them"), "{}", refused.stderr);
+    site.goes(9);
+}
+
 /// Every example can be rehearsed: nothing is written and nothing run, and a real deploy later knows nothing of it.
 #[test]
 fn every_example_can_be_rehearsed() {

@@ -1,5 +1,7 @@
 //! Values with calls in them: a map whose one key names a function of the version is a call (reference, section 5).
 
+use std::borrow::Cow;
+
 use ::blueprint::{Choice, Expr, ExprKind, Head, Value};
 use diag::{Severity, Span, Spanned};
 use expr::codes::ARGUMENT_TYPE;
@@ -357,11 +359,18 @@ impl Lowering {
         match attribute {
             None => self.all_attributes(name, place(&items[0]), span),
             Some((at, Some(attribute))) => {
-                let path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
-                if self.resources.get(name) == Some(&Made::Group) {
-                    return self.attribute_of_group(name, place(&items[0]), attribute, place(at), path, span);
+                let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
+                let made = self.resources.get(name);
+                let nested = matches!(made, Some(Made::Child | Made::Group));
+                let group = made == Some(&Made::Group);
+                let attribute = match nested.then(|| of_inner(attribute, &mut path)).flatten() {
+                    Some(whole) => Cow::Owned(whole),
+                    None => Cow::Borrowed(attribute),
+                };
+                if group {
+                    return self.attribute_of_group(name, place(&items[0]), &attribute, place(at), path, span);
                 }
-                let value = self.attribute(name, place(&items[0]), attribute, place(at), span);
+                let value = self.attribute(name, place(&items[0]), &attribute, place(at), span);
                 self.walked(pair.key.span, value, path, span)
             }
             Some((at, None)) if !self.is_call(at) => {
@@ -503,7 +512,12 @@ impl Lowering {
             Some(Made::Resource) => {
                 reference(Head::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
             }
-            Some(Made::Child | Made::Group) => reference(Head::Child(name.into()), name_span, &["OS::outputs"]),
+            Some(made @ (Made::Child | Made::Group)) => {
+                if *made == Made::Group {
+                    self.reads.entry(name.into()).or_default().insert(groups::ALL.into(), name_span);
+                }
+                reference(Head::Child(name.into()), name_span, &[groups::ALL])
+            }
             None => self.attribute_of_nothing(name, name_span, span),
         }
     }
@@ -579,6 +593,15 @@ impl Lowering {
 pub(super) const RESOURCE: &str = "(resource)";
 /// An attribute of which resource or name is computed, until they are known.
 pub(super) const ATTRIBUTE: &str = "(attribute)";
+
+/// `resource.NAME` with an attribute behind it in the path, as `resource.NAME.ATTR`.
+fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
+    let inner = attribute.strip_prefix("resource.").filter(|inner| !inner.contains('.'))?;
+    let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text)?;
+    let whole = format!("resource.{inner}.{first}");
+    path.remove(0);
+    Some(whole)
+}
 
 /// An expression that gives nothing but this mistake, once it is evaluated.
 pub(super) fn refusing(diagnostic: &diag::Diagnostic, words: Option<&str>) -> Expr {

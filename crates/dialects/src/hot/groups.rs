@@ -20,6 +20,8 @@ const STACK: &str = "OS::Heat::Stack";
 
 /// Attributes that are the group's own, not those of members.
 pub(super) const OWN: [&str; 5] = ["refs", "refs_map", "removed_rsrc_list", "current_size", "stack_name"];
+/// The attribute that stands for all that need nothing behind them.
+pub(super) const ALL: &str = "OS::outputs";
 /// Attributes that take the name of a member's attribute behind them.
 pub(super) const BY_NAME: [&str; 3] = ["attributes", "outputs", "outputs_list"];
 
@@ -480,6 +482,14 @@ impl Writer<'_> {
             "refs" => list(members.iter().map(|(name, made)| self.id_of(name, *made, span)).collect()),
             "refs_map" => {
                 map(members.iter().map(|(name, made)| (named(name, span), self.id_of(name, *made, span))).collect())
+            }
+            ALL => {
+                let attributes: &[&str] = match self.expansion.kind.item.as_ref() {
+                    RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
+                    SCALING_GROUP => &["refs", "refs_map", "current_size"],
+                    _ => &["refs"],
+                };
+                map(attributes.iter().map(|name| (named(name, span), self.read(name, removed, span))).collect())
             }
             "removed_rsrc_list" => Expr::literal(removed.clone(), span),
             "current_size" => Expr::literal(Value::Int(members.len() as i64), span),

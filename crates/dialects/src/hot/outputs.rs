@@ -3,6 +3,7 @@
 use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Head, Name, Type, Value};
 use diag::{Severity, Span, Spanned};
 
+use super::groups::ALL;
 use super::lowering::{Lowering, reference};
 use super::read::{Pair, place};
 use super::shape;
@@ -82,7 +83,7 @@ impl Lowering {
             .iter()
             .map(|(name, export)| (Spanned::new(name.clone(), export.span), export.field.clone()))
             .collect();
-        blueprint.exports.insert("OS::outputs".into(), hidden(Expr::new(ExprKind::Map(outputs), span)));
+        blueprint.exports.insert(ALL.into(), hidden(Expr::new(ExprKind::Map(outputs), span)));
         if !blueprint.exports.contains_key("OS::stack_id")
             && let Some(id) = self.pseudo("OS::stack_id", span)
         {
@@ -101,7 +102,12 @@ impl Lowering {
             let head = Head::Child(name.clone());
             let whole = reference(head.clone(), span, &["OS::stack_id"]);
             blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
-            let outputs = reference(head, span, &["OS::outputs"]);
+            let outputs = reference(head, span, &[ALL]);
+            if let Some(expansion) = blueprint.children.get_mut(&name).and_then(|child| child.expansion.as_mut())
+                && !expansion.reads.iter().any(|read| read.item.as_ref() == ALL)
+            {
+                expansion.reads.push(Spanned::new(ALL.into(), span));
+            }
             blueprint.exports.insert(format!("resource.{name}.").into(), hidden(outputs));
         }
     }

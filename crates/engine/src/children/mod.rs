@@ -15,7 +15,7 @@ mod known;
 mod refused;
 mod searches;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
@@ -86,6 +86,8 @@ struct Place {
     /// The place above, and which of its includes this is.
     parent: Option<(u32, u32)>,
     children: Vec<Option<u32>>,
+    /// Those of its includes whose condition is false.
+    left_out: BTreeSet<u32>,
     level: u32,
 }
 
@@ -141,7 +143,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         working_directory,
         texts: vec![text],
         of_location,
-        places: vec![Place { text: 0, parent: None, children, level: 0 }],
+        places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         frozen: Frozen::default(),
         inputs: inputs.clone(),
         data: Found::default(),
@@ -240,7 +242,10 @@ impl Reader<'_> {
         if let Some(condition) = &child.condition {
             self.fixed = false;
             match self.knowledge(inputs).of(place, condition) {
-                Known::Value(value) if matches!(value.bare(), Value::Bool(false)) => return Wanted::Nothing,
+                Known::Value(value) if matches!(value.bare(), Value::Bool(false)) => {
+                    self.places[place as usize].left_out.insert(include);
+                    return Wanted::Nothing;
+                }
                 Known::Value(_) => {}
                 Known::Later => return Wanted::Later,
                 Known::Asks(more) => return Wanted::Answers(more),
@@ -570,7 +575,7 @@ impl Reader<'_> {
         let number = self.places.len() as u32;
         let level = self.places[place as usize].level + 1;
         let children = vec![None; self.texts[text as usize].blueprint.children.len()];
-        self.places.push(Place { text, parent: Some((place, include)), children, level });
+        self.places.push(Place { text, parent: Some((place, include)), children, left_out: BTreeSet::new(), level });
         self.places[place as usize].children[include as usize] = Some(number);
         includes_of(number, &self.places[number as usize])
     }
@@ -662,6 +667,7 @@ impl Reader<'_> {
                 checked: checked.clone(),
                 number: *at,
                 parent: place.parent,
+                left_out: place.left_out.clone(),
                 location: text.location.clone(),
                 folder: folder.unwrap_or_else(|| self.reading.folder.clone()),
                 file: text.file,

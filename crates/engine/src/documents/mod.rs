@@ -9,7 +9,7 @@
 mod whole;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource};
@@ -39,6 +39,8 @@ pub struct Unit {
     pub file: FileId,
     /// The unit of each of its includes, by position; none for one that could not be read.
     children: Vec<Option<u32>>,
+    /// Positions of its includes that are not there because their condition is false.
+    left_out: BTreeSet<u32>,
     /// Numbers of its first element of each kind: see [`Kind`].
     first: [u32; 5],
 }
@@ -60,6 +62,8 @@ pub(crate) struct Placed {
     /// What the place was called while documents were read.
     pub(crate) number: u32,
     pub(crate) parent: Option<(u32, u32)>,
+    /// Its includes whose condition is false.
+    pub(crate) left_out: BTreeSet<u32>,
     pub(crate) location: Option<Location>,
     pub(crate) folder: Name,
     pub(crate) file: FileId,
@@ -200,7 +204,17 @@ impl Documents {
         let file = checked.blueprint.span.map_or(FileId::NONE, |span| span.file);
         let children = vec![None; checked.blueprint.children.len()];
         let path = Arc::from([]);
-        let root = Unit { checked, path, location: None, folder, parent: None, file, children, first: [0; 5] };
+        let root = Unit {
+            checked,
+            path,
+            location: None,
+            folder,
+            parent: None,
+            file,
+            children,
+            left_out: BTreeSet::new(),
+            first: [0; 5],
+        };
         Documents { units: vec![root], graph, links, counts, frozen: Frozen::default(), open }
     }
 
@@ -210,7 +224,7 @@ impl Documents {
         let mut units: Vec<Unit> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
-        for Placed { checked, number, parent, location, folder, file } in placed {
+        for Placed { checked, number, parent, left_out, location, folder, file } in placed {
             let this = units.len() as u32;
             of_place.insert(number, this);
             let parent = parent.and_then(|(above, include)| Some((*of_place.get(&above)?, include)));
@@ -226,7 +240,7 @@ impl Documents {
             for (all, more) in counts.iter_mut().zip(counts_of(&checked, this == 0)) {
                 *all += more;
             }
-            units.push(Unit { checked, path: path.into(), location, folder, parent, file, children, first });
+            units.push(Unit { checked, path: path.into(), location, folder, parent, file, children, left_out, first });
         }
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
@@ -251,6 +265,7 @@ impl Documents {
             checked: meaning(&unit.checked).unwrap_or_else(|| unit.checked.clone()),
             number,
             parent: unit.parent,
+            left_out: unit.left_out.clone(),
             location: unit.location.clone(),
             folder: unit.folder.clone(),
             file: unit.file,
@@ -286,7 +301,7 @@ impl Documents {
     pub(crate) fn refuse_open(&self, found: &mut Diagnostics) {
         for unit in &self.units {
             for (at, (name, child)) in unit.blueprint().children.iter().enumerate() {
-                if unit.child(at).is_none() {
+                if unit.child(at).is_none() && !unit.left_out.contains(&(at as u32)) {
                     found.push(
                         expr::codes::SOURCE_UNREADABLE
                             .new(format!("the child document `{name}` has not been read"))
