@@ -120,21 +120,12 @@ struct Reader<'a> {
 pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
     let blueprint = root.blueprint?;
     let patient = Patient::new(reading.world, reading.catalogs);
-<<<<<<< HEAD
     let reading = Reading { world: &patient, ..reading };
     let mut wrong = Diagnostics::new();
     let inputs = match reading.given {
         Some(given) => inputs_known(&blueprint, given, reading.catalogs, &mut wrong),
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],
-=======
-    let (inputs, refused) = match reading.given {
-        Some(given) => inputs_known(&blueprint, given, reading.catalogs),
-        None => (vec![Value::unknown(None, None); blueprint.inputs.len()], false),
->>>>>>> e02b9d2 (Heat's own words with --verbose, and as heat in --json; what waits for a refused input is not at fault)
     };
-    // What waits for an input that is refused is not at fault.
-    let complete = reading.complete && !refused;
-    let reading = Reading { world: &patient, complete, ..reading };
     let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
     of_location.extend(reading.location.clone().map(|location| ((location, reading.around.identity()), Some(0))));
     let text = Text {

@@ -45,7 +45,6 @@ pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagn
     blueprint.inputs.iter().enumerate().map(value).map(Option::unwrap_or_default).collect()
 }
 
-<<<<<<< HEAD
 /// The value of each input of a root as far as it is known before everything is given; what is wrong is said later.
 ///
 /// Where the dialect has conventions of its own, what is wrong goes to `found`.
@@ -57,17 +56,8 @@ pub(crate) fn inputs_known(
 ) -> Vec<Value> {
     if let Some(conventions) = dialects::conventions(blueprint.dialect) {
         return by_conventions(blueprint, conventions, given, found)
-=======
-/// The value of each input of a root as far as it is known before everything is given, and whether one that its dialect
-/// refuses is missing among them; what is wrong is said later.
-pub(crate) fn inputs_known(blueprint: &Blueprint, given: &Given, catalogs: &Catalogs) -> (Vec<Value>, bool) {
-    if let Some(conventions) = dialects::conventions(blueprint.dialect) {
-        let mut refused = Diagnostics::new();
-        let values = by_conventions(blueprint, conventions, given, &mut refused)
->>>>>>> e02b9d2 (Heat's own words with --verbose, and as heat in --json; what waits for a refused input is not at fault)
             .map(|(value, input)| value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)))
             .collect();
-        return (values, refused.has_errors());
     }
     let known = |(name, input): (&Name, &Input)| {
         let mut ignored = Diagnostics::new();
@@ -78,7 +68,7 @@ pub(crate) fn inputs_known(blueprint: &Blueprint, given: &Given, catalogs: &Cata
         };
         value.unwrap_or_else(|| Value::unknown(None, None))
     };
-    (blueprint.inputs.iter().map(known).collect(), false)
+    blueprint.inputs.iter().map(known).collect()
 }
 
 /// The value of each input as its dialect makes it; none for one in error, which goes to `found`.
