@@ -52,6 +52,8 @@ fn hot_conformance() {
     for failure in &tally.failures {
         println!("{}", failure.strip_prefix("hot ").unwrap_or(failure));
     }
+    let (said, messages) = tally.messages.counts();
+    println!("hot messages: {said} of {messages}");
     println!("hot conformance: {} of {}", tally.passed, tally.all);
     if named.is_none() {
         assert!(tally.passed >= TEMPLATES, "{} pass, {TEMPLATES} did before", tally.passed);

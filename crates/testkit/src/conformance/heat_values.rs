@@ -64,11 +64,10 @@ pub(super) fn same(
             let missing = |key: &&String| {
                 // Whether a resource is there is seen by its being there.
                 let stands_aside = key.as_str() == "condition" && path.starts_with("resources.");
-                !ours.contains_key(*key)
-                    && !stands_aside
-                    && !(path.contains("typed_properties") && theirs[*key].is_null())
+                let nothing = path.contains("typed_properties") && theirs[*key].is_null();
+                !(ours.contains_key(*key) || stands_aside || nothing)
             };
-            for key in theirs.keys().filter(missing) {
+            if let Some(key) = theirs.keys().find(missing) {
                 return Err(format!("{path}.{key}: missing, Heat has {}", theirs[key]));
             }
             for (key, mine) in ours {

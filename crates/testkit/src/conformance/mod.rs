@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+pub use templates::Messages;
+
 /// The kinds of cases, in the order in which they are reported.
 pub const KINDS: [&str; 6] = ["functions", "syntax", "validation", "stage", "deploy", "modules"];
 
@@ -27,6 +29,8 @@ pub struct Tally {
     pub all: usize,
     /// One line per failing case.
     pub failures: Vec<String>,
+    /// Of templates of Heat: how many failures carry Heat's own words.
+    pub messages: Messages,
 }
 
 /// One case, ready to be run: its name, and what says how it differs from what is expected.
@@ -37,6 +41,7 @@ pub(crate) struct Case {
 
 /// Runs every case of a kind. A case that panics or hangs fails; the run goes on. `Err` if the pack itself is broken.
 pub fn run(pack: &Path, kind: &str) -> Result<Tally, String> {
+    let mut tally = Tally::default();
     let cases = match kind {
         "functions" => written::functions(pack)?,
         "syntax" => written::syntax(pack)?,
@@ -44,10 +49,9 @@ pub fn run(pack: &Path, kind: &str) -> Result<Tally, String> {
         "stage" => staging::cases(pack)?,
         "deploy" => deploying::cases(pack)?,
         "modules" => modules::cases(pack)?,
-        "hot" => templates::cases(pack)?,
+        "hot" => templates::cases(pack, &tally.messages)?,
         other => return Err(format!("there is no kind `{other}`")),
     };
-    let mut tally = Tally::default();
     for Case { id, run } in cases {
         tally.all += 1;
         match guarded(run) {

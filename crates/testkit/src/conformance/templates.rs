@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
@@ -17,7 +18,7 @@ use super::{Case, in_runtime, read, read_json};
 use crate::lab::{Lab, Stage, settings};
 
 /// The cases of a pack, and what counts besides.
-pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
+pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, String> {
     let folder = pack.join("cases");
     let rules = read_json(&folder.join("MATCH.json"))?;
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -37,6 +38,7 @@ pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
             },
             folder: folder.clone(),
             name: name.clone(),
+            messages: messages.clone(),
         };
         cases.push(Case { id: name, run: Box::new(move || case.run()) });
     }
@@ -49,6 +51,28 @@ struct Template {
     params: Json,
     expected: Json,
     rule: Json,
+    messages: Messages,
+}
+
+/// How many failing cases and outputs say exactly what Heat says, and how many there are.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    said: Arc<AtomicUsize>,
+    all: Arc<AtomicUsize>,
+}
+
+impl Messages {
+    /// Both counts.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.said.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
+    }
+
+    fn heard<'d>(&self, wanted: &str, reported: impl IntoIterator<Item = &'d Diagnostic>) {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        if reported.into_iter().any(|one| one.words.as_deref() == Some(wanted)) {
+            self.said.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What one step came to.
@@ -217,8 +241,7 @@ impl Template {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-        let mut around = dialects::Surroundings::default();
-        around.dialect = Some("hot");
+        let around = dialects::Surroundings { dialect: Some("hot"), ..Default::default() };
         let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, around: &around };
         let texts = self.environments(update, place);
         let trees: Vec<_> = texts
@@ -260,6 +283,9 @@ impl Template {
             return Err(format!("{step}ok: {} where Heat has {ok} ({}) {said}", answer.ok, expected["error"]));
         }
         if !ok {
+            if let Some(words) = expected["error"].as_str().filter(|_| self.rule["error"] != json!("loose")) {
+                self.messages.heard(words, answer.diagnostics.iter().filter(|one| one.is_error()));
+            }
             if expected["phase"] != json!(answer.phase) {
                 let said = self.said(answer);
                 return Err(format!("{step}phase: {} where Heat has {} {said}", answer.phase, expected["phase"]));
@@ -301,11 +327,16 @@ impl Template {
         }
         if let Some(wanted) = expected.get("output_errors").and_then(Json::as_object) {
             let codes = &self.rule["output_codes"];
-            for name in wanted.keys() {
+            for (name, words) in wanted {
                 let note = format!("`{name}` is null therefore");
                 let Some(failed) = answer.diagnostics.iter().find(|one| one.notes.contains(&note)) else {
                     return Err(format!("{step}output_errors: `{name}` did not fail"));
                 };
+                let loose =
+                    self.rule["loose_outputs"].as_array().into_iter().flatten().any(|loose| loose == name.as_str());
+                if let Some(words) = words.as_str().filter(|_| !loose) {
+                    self.messages.heard(words, [failed]);
+                }
                 let code = codes.get(name).and_then(Json::as_str);
                 if code.is_some_and(|code| code != failed.code.name) {
                     return Err(format!("{step}output_errors.{name}: {} where {code:?} is meant", failed.code.name));
@@ -540,7 +571,7 @@ async fn step(
         _ => return Answer { phase: word, diagnostics: all, files, ..Answer::default() },
     };
     let snapshot = lab.snapshot().await;
-    if !done && !(rolled_back && word == "update") {
+    if !(done || rolled_back && word == "update") {
         return Answer { phase: word, diagnostics: all, files, snapshot, declared, ..Answer::default() };
     }
     // What everything came to is seen by looking once more, after a rollback with what was there before.
