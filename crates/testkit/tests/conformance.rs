@@ -59,3 +59,29 @@ fn hot_conformance() {
         assert!(tally.passed >= TEMPLATES, "{} pass, {TEMPLATES} did before", tally.passed);
     }
 }
+
+/// A physical name begins with the name of its stack, however deep it stands.
+#[test]
+fn what_names_things_and_what_names_stacks_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = "heat_template_version: 2018-08-31\nresources: {v: {type: OS::Heat::Value, properties: {value: 1}}}\n\
+                 outputs: {id: {value: {get_resource: v}}, stack: {value: {get_param: \"OS::stack_name\"}}}\n";
+    let outer = "heat_template_version: 2018-08-31\nresources: {n: {type: inner.yaml}}\n\
+                 outputs: {id: {value: {get_attr: [n, id]}}, stack: {value: {get_attr: [n, stack]}}}\n";
+    let root = "heat_template_version: 2018-08-31\nresources: {m: {type: outer.yaml}}\n\
+                outputs: {id: {value: {get_attr: [m, id]}}, stack: {value: {get_attr: [m, stack]}}}\n";
+    for (name, text) in [("inner.yaml", inner), ("outer.yaml", outer)] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let exports = runtime.block_on(async {
+        let heat = std::sync::Arc::new(providers::heat::provider());
+        let lab = testkit::lab::Lab::with(folder.path().to_owned(), Vec::new(), vec![heat]);
+        let stage = lab.stage("root.yaml", root, Default::default(), Default::default()).await;
+        let staged = stage.staged.expect("it can be staged");
+        lab.run(staged, false, Vec::new(), testkit::lab::settings(None, false)).await;
+        lab.snapshot().await.exports
+    });
+    let text = |name: &str| exports[name].as_text().unwrap().to_owned();
+    assert!(text("id").starts_with(&format!("{}-v-", text("stack"))), "{exports:?}");
+}

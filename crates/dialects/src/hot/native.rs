@@ -242,11 +242,25 @@ fn names(unit: &Value) -> Vec<Name> {
 
 fn stack_name_of(instance: &str, unit: &[Name]) -> String {
     let mut name = instance.to_owned();
-    for at in 0..unit.len() {
-        let digest = digest(instance, &unit[..=at]);
-        name.push_str(&format!("-{}-{}", unit[at], letters(&digest)));
+    for child in unit {
+        let mark = mark(&name, child);
+        name = format!("{name}-{child}-{mark}");
     }
     name
+}
+
+/// Twelve characters that tell a child of a stack. Whoever names things in it comes to the same ones: a physical name begins
+/// with the name of its stack.
+fn mark(stack: &str, child: &str) -> String {
+    use sha2::Digest as _;
+    let mut hasher = sha2::Sha256::new();
+    for part in ["child", stack, child] {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let mut text = data_encoding::BASE32_NOPAD.encode(&hasher.finalize()[..10]).to_ascii_lowercase();
+    text.truncate(12);
+    text
 }
 
 /// An identifier made from the instance and the children above a document, so that it is the same in every run.
