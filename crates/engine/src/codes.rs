@@ -14,6 +14,7 @@ diag::codes! {
     TRANSFORM_FAILED = Error "transform-failed": "a transform gave up";
     PLAN_STALE = Error "plan-stale": "state has moved on";
     INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
+    EXTERNAL_CHANGED = Error "external-changed": "a thing made here would be one that exists elsewhere";
     RESTRICTED_ACTION = Error "restricted-action": "what would be done is forbidden for the resource";
     PROTECTED = Error "protected": "would delete a protected resource";
     RETAINED = Note "retained": "left in the world, unmanaged";

@@ -38,7 +38,7 @@ fn conformance() {
 }
 
 /// How many templates of Heat pass in the project's own copy of the pack. Only ever raised.
-const TEMPLATES: usize = 212;
+const TEMPLATES: usize = 213;
 
 #[test]
 fn hot_conformance() {

@@ -47,4 +47,5 @@ diag::codes! {
     UNKNOWN_TRANSFORM = Error "unknown-transform": "no such transform";
     ABSTRACT_RESOURCE_LEFT = Error "abstract-resource-left": "nothing turns an abstract resource into real ones";
     SECRET_EXPOSED = Error "secret-exposed": "a secret stands where it would show";
+    EXTERNAL_DEPENDENCY = Error "external-dependency": "a thing that exists elsewhere reads others";
 }

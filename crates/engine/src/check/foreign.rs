@@ -109,6 +109,22 @@ impl Checker<'_> {
                 );
             }
         });
+        if resource.lifecycle.external.is_some() {
+            resource.spec.references(&mut |reference| {
+                if let Head::Resource { name: read, .. } | Head::Child(read) = &reference.head {
+                    found.push(
+                        codes::EXTERNAL_DEPENDENCY
+                            .new(format!("`{name}` exists elsewhere and cannot depend on `{read}`"))
+                            .label(reference.head_span, "read here")
+                            .words(format!(
+                                "InvalidExternalResourceDependency: Invalid dependency with external {} resource \
+                                 dependency: {read}",
+                                resource.type_name.item
+                            )),
+                    );
+                }
+            });
+        }
         self.attributes(&resource.spec, found);
         let metadata = resource.metadata.custom.as_ref();
         if let Some(metadata) = metadata {

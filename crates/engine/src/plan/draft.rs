@@ -463,6 +463,10 @@ async fn decide_level(
     for index in resources {
         let Some((unit, _, resource)) = documents.resource(*index) else { continue };
         let Some(ty) = documents.resource_type(*index) else { continue };
+        if let Some(id) = &resource.lifecycle.external {
+            external(evaluation, *index, resource, ty, id, snapshot, found);
+            continue;
+        }
         let common = common_dependencies(evaluation, &documents, unit, *index, resource, groups);
         let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
             Members::Single(member) => vec![(None, member.as_ref())],
@@ -503,6 +507,30 @@ async fn decide_level(
         }
         conclude(evaluation, decision, decided);
     }
+}
+
+/// A thing that is there already and that nobody here changes: others read its id, and nothing is done to it.
+fn external(
+    evaluation: &mut Evaluation,
+    index: u32,
+    resource: &Resource,
+    ty: &ResourceType,
+    id: &Name,
+    snapshot: &Snapshot,
+    found: &mut Diagnostics,
+) {
+    let Some(member) = evaluation.member_mut(index, None) else { return };
+    if snapshot.records.contains_key(&member.address) {
+        found.push(
+            codes::EXTERNAL_CHANGED
+                .new(format!("`{}` was made here and would be one that exists elsewhere", member.address))
+                .label(resource.span, "declared as external now")
+                .help("declare the external thing under another name, and take this one away")
+                .words("NotSupported: Update to property external_id of this resource is not supported."),
+        );
+    }
+    let fields = ty.id_field.iter().map(|field| (field.clone(), Value::Text(id.clone())));
+    member.outputs = Outputs::Known(Value::map(fields.collect::<Vec<_>>()));
 }
 
 /// A replacement, decided again because its remembered values were drawn anew (ruling S60) and its spec is another one:

@@ -30,6 +30,8 @@ pub struct ResolvedElement {
     pub type_name: Name,
     /// Whether it is another document.
     pub is_child: bool,
+    /// The id under which the thing exists elsewhere, where it is not managed here.
+    pub external: Option<Name>,
     /// Whether it is there: its condition does not say otherwise.
     pub there: bool,
     /// What its spec, or what is handed to the child, comes to as written; none if that is in error.
@@ -112,6 +114,7 @@ impl Staged {
                 name: name.clone(),
                 type_name: resource.stands_for.as_ref().map_or(&resource.type_name, |written| written).item.clone(),
                 is_child: false,
+                external: resource.lifecycle.external.clone(),
                 there,
                 written: written.flatten(),
                 given,
@@ -166,6 +169,7 @@ impl Staged {
                     None => child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
                 },
                 is_child: true,
+                external: None,
                 there: root.child(at).is_some(),
                 written: match &spec {
                     Some((written, _)) => written.clone(),

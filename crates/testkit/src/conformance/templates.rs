@@ -411,6 +411,7 @@ impl Template {
             let mut one = Map::new();
             one.insert("type".into(), json!(element.type_name.as_ref()));
             let state = match record {
+                _ if element.external.is_some() => "CHECK_COMPLETE".to_owned(),
                 // What only changes the record counts as an update with Heat.
                 Some(record)
                     if answer.before.records.get(&address).is_some_and(|before| only_recorded(before, record)) =>
@@ -430,7 +431,9 @@ impl Template {
             let typed = typed.map(|(name, value)| (name.to_string(), to_json(value)));
             one.insert("typed_properties".into(), Json::Object(typed.collect()));
             one.insert("requires".into(), json!(element.needs.iter().map(|name| name.as_ref()).collect::<Vec<_>>()));
-            one.insert("deletion_policy".into(), json!(element.deletion_policy.as_ref()));
+            let stays = element.external.as_ref().map(|_| "Retain");
+            one.insert("deletion_policy".into(), json!(stays.unwrap_or(element.deletion_policy.as_ref())));
+            one.extend(element.external.as_ref().map(|id| ("external_id".to_owned(), json!(id.as_ref()))));
             if !element.update_policy.is_null() {
                 one.insert("update_policy".into(), to_json(&element.update_policy.revealed()));
             }
