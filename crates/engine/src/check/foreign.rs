@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, Head, Name, Ref, Resource, Type, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity, Span};
 use dialects::{Conventions, SpecAt};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
@@ -132,7 +132,8 @@ impl Checker<'_> {
             let _ = known.value(metadata, found);
         }
         self.policies(resource, at, name, conventions, known, found);
-        let Some(value) = known.value(&resource.spec, found) else { return };
+        // Where a part is in error the others are looked at all the same.
+        let value = known.value(&resource.spec, found).unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
             let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name };
             conventions.spec(&value, at, schema, found);
@@ -282,6 +283,17 @@ struct Known<'k> {
 }
 
 impl Known<'_> {
+    /// What the parts of an expression come to; those in error, which has been said, are unknown.
+    fn parts(&self, expr: &Expr) -> Value {
+        match &expr.kind {
+            ExprKind::List(items) => Value::list(items.iter().map(|item| self.parts(item))),
+            ExprKind::Map(entries) => {
+                Value::map(entries.iter().map(|(key, value)| (key.item.clone(), self.parts(value))).collect::<Vec<_>>())
+            }
+            _ => self.value(expr, &mut Diagnostics::new()).unwrap_or_else(|| Value::unknown(None, None)),
+        }
+    }
+
     /// What an expression comes to; none where it is in error, which goes to `found`, or asks something of the world.
     fn value(&self, expr: &Expr, found: &mut Diagnostics) -> Option<Value> {
         let mut frame = KnownFrame { known: self };
