@@ -1,11 +1,10 @@
 //! Diagnostics of loading, plans and runs. Those of checks are in [`check::codes`](crate::check).
 
 // Dialects find some of these themselves.
-pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE};
+pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE, UNSUPPORTED_FEATURE};
 
 diag::codes! {
     UNKNOWN_DIALECT = Error "unknown-dialect": "no dialect recognises this document";
-    UNSUPPORTED_FEATURE = Error "unsupported-feature": "needs a part of cyan that is not built yet";
     ABSENT_EXPORT = Warning "absent-export": "export left out, source is absent";
     DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown unfilled";
     EACH_KEY_DUPLICATE = Error "each-key-duplicate": "two instances share a key";

@@ -77,6 +77,11 @@ impl Around {
         Around { registry: Arc::new(registry), ..self.clone() }
     }
 
+    /// Where an operation is to stop at a resource.
+    pub(super) fn hooks(&self, resource: &str) -> Vec<Name> {
+        self.registry.hooks(resource)
+    }
+
     /// Actions that are forbidden for a resource.
     pub(super) fn restricted(&self, resource: &str) -> Vec<Name> {
         self.registry.restricted_actions(resource)

@@ -11,7 +11,7 @@ use super::shape;
 use super::version::Version::*;
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
-    UNKNOWN_RESOURCE,
+    UNKNOWN_RESOURCE, UNSUPPORTED_FEATURE,
 };
 
 /// Keys that came with conditions.
@@ -293,6 +293,19 @@ impl Lowering {
             replace_if_failed: true,
             ..Lifecycle::default()
         };
+        let hooks = self.around.hooks(&definition.name.item);
+        if !hooks.is_empty() {
+            // To go on where somebody counts on a stop would be worse than not to begin.
+            let diagnostic = UNSUPPORTED_FEATURE
+                .new(format!(
+                    "the hook `{}` of `{}` cannot be carried out yet",
+                    hooks.join("`, `"),
+                    definition.name.item
+                ))
+                .label(definition.name.span, "the environment stops here")
+                .help("take the hook out of the environment; `cyan deploy --until ADDRESS` stops after a resource");
+            self.report(diagnostic);
+        }
         for action in self.around.restricted(&definition.name.item) {
             match action.as_ref() {
                 "update" => lifecycle.restricted.update = true,

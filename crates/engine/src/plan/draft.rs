@@ -3,6 +3,7 @@
 //! All questions of one level are put to the world together. Removals come last, from what the state has and nobody
 //! wants any more.
 
+mod external;
 mod groups;
 mod levels;
 mod linked;
@@ -464,7 +465,7 @@ async fn decide_level(
         let Some((unit, _, resource)) = documents.resource(*index) else { continue };
         let Some(ty) = documents.resource_type(*index) else { continue };
         if let Some(id) = &resource.lifecycle.external {
-            external(evaluation, *index, resource, ty, id, snapshot, found);
+            external::stand(evaluation, *index, resource, ty, id, snapshot, found);
             continue;
         }
         let common = common_dependencies(evaluation, &documents, unit, *index, resource, groups);
@@ -507,30 +508,6 @@ async fn decide_level(
         }
         conclude(evaluation, decision, decided);
     }
-}
-
-/// A thing that is there already and that nobody here changes: others read its id, and nothing is done to it.
-fn external(
-    evaluation: &mut Evaluation,
-    index: u32,
-    resource: &Resource,
-    ty: &ResourceType,
-    id: &Name,
-    snapshot: &Snapshot,
-    found: &mut Diagnostics,
-) {
-    let Some(member) = evaluation.member_mut(index, None) else { return };
-    if snapshot.records.contains_key(&member.address) {
-        found.push(
-            codes::EXTERNAL_CHANGED
-                .new(format!("`{}` was made here and would be one that exists elsewhere", member.address))
-                .label(resource.span, "declared as external now")
-                .help("declare the external thing under another name, and take this one away")
-                .words("NotSupported: Update to property external_id of this resource is not supported."),
-        );
-    }
-    let fields = ty.id_field.iter().map(|field| (field.clone(), Value::Text(id.clone())));
-    member.outputs = Outputs::Known(Value::map(fields.collect::<Vec<_>>()));
 }
 
 /// A replacement, decided again because its remembered values were drawn anew (ruling S60) and its spec is another one:
