@@ -15,7 +15,7 @@ use super::version::Version::{self, *};
 use crate::codes::{NEWER_THAN_VERSION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
 /// When each function came, and the first version without it.
-const FUNCTIONS: &[(&str, Version, Option<Version>)] = &[
+pub(super) const FUNCTIONS: &[(&str, Version, Option<Version>)] = &[
     ("get_param", V2013_05_23, None),
     ("get_resource", V2013_05_23, None),
     ("get_attr", V2013_05_23, None),

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::codes::declared;
 
-const NOTE: &str = "<!-- Generated: `cargo xtask docs` makes it anew. -->";
+/// What stands at the top of every such page.
+pub(crate) const NOTE: &str = "<!-- Generated: `cargo xtask docs` makes it anew. -->";
 
 #[test]
 fn reference_pages_are_what_the_data_gives() {
@@ -18,6 +19,7 @@ fn reference_pages_are_what_the_data_gives() {
         ("docs/reference/language.md", language()),
         ("docs/reference/types.md", types()),
         ("docs/reference/functions.md", functions()),
+        ("docs/reference/heat-functions.md", crate::generated_heat::functions()),
         ("docs/reference/yaql.md", yaql()),
         ("docs/reference/codes.md", codes()),
     ] {

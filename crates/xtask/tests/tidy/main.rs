@@ -7,6 +7,7 @@ mod codes;
 mod core;
 mod files;
 mod generated;
+mod generated_heat;
 mod implementations;
 mod licences;
 mod metadata;

@@ -14,6 +14,7 @@ mod digest;
 mod lists;
 mod maps;
 pub mod paths;
+pub mod references;
 mod repeat;
 mod replace;
 mod text;
