@@ -77,6 +77,10 @@ impl Lowering {
 
     /// Reports a value of the wrong kind.
     pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: String) {
+        // Where the text is broken, that has been said.
+        if node.is_missing() {
+            return;
+        }
         self.report(
             WRONG_SHAPE
                 .new(format!("{what} must be {wanted}"))

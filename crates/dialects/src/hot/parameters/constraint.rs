@@ -154,8 +154,12 @@ impl Constraint {
         match broken {
             None => Ok(None),
             Some(words) => {
-                let words = self.description.clone().unwrap_or(words);
-                Err(Refusal::new(code, format!("{message}: {words}")).heat(words))
+                // Heat's words name the value and the limits; a description names neither.
+                let message = match &self.description {
+                    Some(description) => format!("{message}: {description}"),
+                    None => words.clone(),
+                };
+                Err(Refusal::new(code, message).heat(self.description.clone().unwrap_or(words)))
             }
         }
     }
