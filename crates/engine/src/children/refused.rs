@@ -32,6 +32,12 @@ pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
             expr::codes::SOURCE_UNREADABLE.new("the document cannot be read").label(child.path.span, other.to_string())
         }
     };
+    // A type that stands for a document says nothing of where that is.
+    let target = child.path.as_literal().and_then(|path| path.as_text()).filter(|_| child.stands_for.is_some());
+    let diagnostic = match (target, &child.stands_for) {
+        (Some(target), Some(written)) => diagnostic.note(format!("`{}` stands for `{target}`", written.item)),
+        _ => diagnostic,
+    };
     match error.help() {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
