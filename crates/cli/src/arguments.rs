@@ -745,8 +745,11 @@ pub(crate) struct Functions {
 /// The expression may read what the document declares, and the state. What is known only on deploy is shown so.
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
-    /// The expression, with or without `${..}`.
+    /// The expression, with or without `${..}`; for a template of Heat a value with calls, in YAML.
     pub(crate) expression: String,
+    /// The expression is one in yaql; `$` is a map without data.
+    #[arg(long)]
+    pub(crate) yaql: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

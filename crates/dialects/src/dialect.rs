@@ -102,6 +102,11 @@ pub trait Dialect: Send + Sync {
         blueprint.clone()
     }
 
+    /// An expression that stands alone, read as one of a document that means this; none where `${..}` is the form of all.
+    fn expression(&self, _typed: &Document<'_>, _of: &Blueprint) -> Option<(Expr, Diagnostics)> {
+        None
+    }
+
     /// How its values are made and fitted, where that is not the native dialect's way.
     fn conventions(&self) -> Option<&'static dyn Conventions> {
         None

@@ -17,16 +17,25 @@ use crate::view::report::Report;
 
 /// What stands for a document where there is none. A document declares something; this is only staged, never made.
 const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {nothing: {type: random/uuid, spec: {}}}\n";
+/// The same where a template of Heat is needed.
+const NO_TEMPLATE: &str = "heat_template_version: wallaby\n";
 /// The name under which the expression stands in the document's metadata while it is checked.
 const ENTRY: &str = "cyan eval";
 
 pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let reading = &arguments.reading;
-    let source = source(reading.file.as_deref())?;
+    let mut source = source(reading.file.as_deref())?;
+    let mut typed = arguments.expression.clone();
+    if arguments.yaql {
+        typed = json!({"yaql": {"expression": typed, "data": {}}}).to_string();
+        if &*source.text == NO_DOCUMENT {
+            source.text = NO_TEMPLATE.into();
+        }
+    }
     let setup = Setup::beside(global, &source.folder, report)?;
     let mut parsed = None;
     let add = |document: &mut Document| {
-        let (expr, found) = parse(document, &arguments.expression);
+        let (expr, found) = parse(document, &typed);
         parsed = Some(expr);
         found
     };
@@ -68,6 +77,19 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
     let file = document.files.add("expression", typed);
     let length = u32::try_from(typed.len()).unwrap_or(u32::MAX);
     let span = Span::new(file, 0, length);
+    // A dialect may have another form for expressions.
+    let own = document.checked.as_ref().and_then(|checked| {
+        let dialect = dialects::dialect(checked.blueprint.dialect)?;
+        let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
+        let around = dialects::Surroundings::NONE;
+        let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, around: &around };
+        let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
+        found.append(broken);
+        Some((expr, found))
+    });
+    if let Some(own) = own {
+        return own;
+    }
     // What is typed without `${..}` gets it around; places stay those of what was typed.
     let bare = !typed.contains("${");
     let text = if bare { format!("${{{typed}}}") } else { typed.to_owned() };

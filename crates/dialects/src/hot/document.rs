@@ -1,12 +1,12 @@
 //! A template as a whole (reference, sections 1 and 3).
 
-use ::blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
+use ::blueprint::{Blueprint, Expr, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostics, Span, Spanned};
 use syntax::Content;
 
 use super::around;
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
-use super::lowering::{FACADE, Lowering};
+use super::lowering::{FACADE, Lowering, Made};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
 use super::{NAME, VERSION_KEYS, shape};
@@ -67,6 +67,36 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     let mut diagnostics = lowering.reader.found;
     diagnostics.sort();
     Lowered { blueprint, diagnostics }
+}
+
+/// A value with calls in it, as it would stand in a template that means this.
+pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
+    let whole = Span::new(typed.file, 0, u32::try_from(typed.text.len()).unwrap_or(u32::MAX));
+    let names = |span: Span| move |name: &Name| (name.clone(), span);
+    let made = |child: &::blueprint::Child| if child.expansion.is_some() { Made::Group } else { Made::Child };
+    let resources = of.resources.keys().map(|name| (name.clone(), Made::Resource));
+    let mut lowering = Lowering {
+        version: Version::of(&of.version).unwrap_or(V2021_04_16),
+        is_child: false,
+        around: around::of(typed.around),
+        reader: Reader { found: Diagnostics::new() },
+        parameters: of.inputs.keys().map(names(whole)).collect(),
+        conditions: of.locals.keys().map(names(whole)).collect(),
+        resources: resources.chain(of.children.iter().map(|(name, child)| (name.clone(), made(child)))).collect(),
+        meanings: IndexMap::default(),
+        reads: IndexMap::default(),
+        unsettled: false,
+        in_output: false,
+        in_condition: false,
+        in_branch: false,
+        reads_facade: false,
+        path: String::new(),
+    };
+    let expr = match &typed.tree.root {
+        Some(root) => lowering.expr(root),
+        None => Expr::literal(Value::Null, whole),
+    };
+    (expr, lowering.reader.found)
 }
 
 /// The version that a template says; none where that is in error, which is reported.

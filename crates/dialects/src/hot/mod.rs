@@ -93,6 +93,14 @@ impl Dialect for HotDialect {
         Some(&conventions::HotConventions)
     }
 
+    fn expression(
+        &self,
+        typed: &Document<'_>,
+        of: &::blueprint::Blueprint,
+    ) -> Option<(::blueprint::Expr, diag::Diagnostics)> {
+        Some(document::expression(typed, of))
+    }
+
     fn settle(
         &self,
         blueprint: &::blueprint::Blueprint,
