@@ -52,6 +52,8 @@ pub struct Expanded {
     pub blueprint: Blueprint,
     /// The text of that document instead, where it is one.
     pub text: Option<Name>,
+    /// It is not known yet what it is: nothing is written out.
+    pub is_open: bool,
     /// What is to be remembered of it: data.
     pub memory: Value,
     /// What is wrong with its definition.

@@ -478,6 +478,16 @@ impl Lowering {
         if attribute == "show" {
             return Expr::literal(Value::Null, span);
         }
+        // A stack from a template has its outputs, and its name, as it has them itself.
+        if self.meanings.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
+            let export = match attribute {
+                "outputs" => "OS::outputs",
+                "stack_name" => "OS::stack_name",
+                other => other,
+            };
+            let value = reference(Head::Child(name.into()), name_span, &[export]);
+            return self.walked(at, value, path, span);
+        }
         let mut export = attribute.to_owned();
         let mut each = !groups::OWN.contains(&attribute) && !attribute.starts_with("resource.");
         if groups::BY_NAME.contains(&attribute) {

@@ -16,7 +16,7 @@ pub(super) const GROUPS: [&str; 4] = [RESOURCE_GROUP, CHAIN, SCALING_GROUP, STAC
 const RESOURCE_GROUP: &str = "OS::Heat::ResourceGroup";
 const CHAIN: &str = "OS::Heat::ResourceChain";
 const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
-const STACK: &str = "OS::Heat::Stack";
+pub(super) const STACK: &str = "OS::Heat::Stack";
 
 /// Attributes that are the group's own, not those of members.
 pub(super) const OWN: [&str; 5] = ["refs", "refs_map", "removed_rsrc_list", "current_size", "stack_name"];
@@ -331,7 +331,8 @@ impl Writer<'_> {
             Ok(Some(Value::Text(text))) => Some(text),
             _ => None,
         };
-        Expanded { blueprint: self.blueprint, text, memory: Value::Null, diagnostics: self.found }
+        let is_open = text.is_none();
+        Expanded { blueprint: self.blueprint, text, is_open, memory: Value::Null, diagnostics: self.found }
     }
 
     /// Adds a member.
@@ -429,7 +430,7 @@ impl Writer<'_> {
             let field = self.read(&name, &removed, span);
             self.export(&name, field, span);
         }
-        Expanded { blueprint: self.blueprint, text: None, memory, diagnostics: self.found }
+        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found }
     }
 
     fn export(&mut self, name: &str, field: Expr, span: Span) {

@@ -89,6 +89,9 @@ impl Lowering {
         {
             blueprint.exports.insert("OS::stack_id".into(), hidden(id));
         }
+        if let Some(name) = self.pseudo("OS::stack_name", span) {
+            blueprint.exports.insert("OS::stack_name".into(), hidden(name));
+        }
         let resources: Vec<Name> = blueprint.resources.keys().cloned().collect();
         for name in resources {
             let head = Head::Resource { name: name.clone(), bare: true };

@@ -257,8 +257,13 @@ impl Reader<'_> {
                 }
             }
         }
-        if child.expansion.is_some() {
-            return Wanted::Group;
+        if let Some(expansion) = &child.expansion {
+            return match self.knowledge(inputs).of(place, &expansion.spec) {
+                Known::Asks(more) => Wanted::Answers(more),
+                Known::Later => Wanted::Later,
+                Known::Searches(more) => Wanted::Searches(more),
+                Known::Value(_) | Known::Failed(_) => Wanted::Group,
+            };
         }
         let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
         parts.extend(child.source.iter().flat_map(|it| &it.entries).map(|(key, value)| (value, key.item.as_ref())));
@@ -496,6 +501,11 @@ impl Reader<'_> {
                 },
             )
         };
+        if expanded.is_open {
+            self.open = true;
+            expanded.diagnostics.iter().for_each(|one| self.report((place, include), one.clone()));
+            return Vec::new();
+        }
         // What is made from unknown inputs is not what will be.
         if self.reading.complete && !expanded.memory.is_null() {
             self.frozen.groups.insert(key, expanded.memory);
