@@ -52,6 +52,9 @@ pub trait Conventions: Send + Sync {
         found: &mut Diagnostics,
     );
 
+    /// How deep documents may be nested: what the root includes stands at level 1.
+    fn most_levels(&self) -> u32;
+
     /// Whether an input may not change once the instance exists.
     fn is_immutable(&self, name: &Name, input: &Input) -> bool;
 

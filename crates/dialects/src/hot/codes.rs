@@ -19,4 +19,5 @@ diag::codes! {
     NOT_IMPLEMENTED = Warning "not-implemented": "a property that does nothing";
     DEPRECATED = Warning "deprecated": "a property or type that should not be used any more";
     FACADE_MISMATCH = Error "facade-mismatch": "a template does not fit the type that it stands for";
+    TOO_LARGE = Warning "too-large": "more text than Heat takes";
 }

@@ -62,6 +62,11 @@ impl Conventions for HotConventions {
         super::fitting::stands_for(document, type_name, schema, attributes, found);
     }
 
+    fn most_levels(&self) -> u32 {
+        // As in Heat, which counts every nested stack.
+        5
+    }
+
     fn is_immutable(&self, name: &Name, input: &Input) -> bool {
         super::inputs::is_immutable(name, input)
     }

@@ -5,7 +5,7 @@ use diag::{Diagnostics, Span, Spanned};
 use syntax::Content;
 
 use super::around;
-use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
+use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
 use super::lowering::{FACADE, Lowering, Made};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
@@ -15,6 +15,9 @@ use crate::codes::{
     WRONG_SHAPE,
 };
 use crate::{Document, Lowered};
+
+/// What Heat takes at most.
+const MOST_BYTES: usize = 512 * 1024;
 
 /// The meaning of a template, and everything that is wrong with it.
 pub(super) fn lower(document: &Document<'_>) -> Lowered {
@@ -42,6 +45,16 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.span = pairs.first().map(|pair| pair.key.span);
+    if document.text.len() > MOST_BYTES {
+        let size = document.text.len();
+        reader.found.push(
+            TOO_LARGE
+                .new(format!("the template has {size} bytes, Heat takes {MOST_BYTES}"))
+                .label(blueprint.span.unwrap_or(whole), "begins here")
+                .help("move parts into nested templates, or long texts into files that `get_file` reads")
+                .words(format!("RequestLimitExceeded: Template size ({size} bytes) exceeds maximum allowed size.")),
+        );
+    }
     let Some((version, text)) = version(&pairs, &mut reader, place(root)) else {
         return Lowered { blueprint, diagnostics: reader.found };
     };

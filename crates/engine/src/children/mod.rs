@@ -235,8 +235,9 @@ impl Reader<'_> {
     fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
         let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
         let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
-        if self.places[place as usize].level >= MOST_LEVELS {
-            self.report((place, include), refused::too_deep(child, MOST_LEVELS));
+        let most = dialects::conventions(blueprint.dialect).map_or(MOST_LEVELS, |it| it.most_levels().min(MOST_LEVELS));
+        if self.places[place as usize].level >= most {
+            self.report((place, include), refused::too_deep(child, most));
             return Wanted::Nothing;
         }
         if let Some(condition) = &child.condition {

@@ -1,0 +1,91 @@
+//! A document in one dialect as a child of one in another: inputs go down, exports come up, and one plan does it all.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Name, Value};
+use engine::apply::Outcome;
+use engine::{Given, Options};
+use state::OperationOutcome;
+use testkit::lab::{Lab, settings};
+
+const TEMPLATE: &str = "\
+heat_template_version: 2018-08-31
+parameters:
+  name: {type: string}
+  count: {type: number, default: 2}
+resources:
+  members:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: {get_param: count}
+      resource_def: {type: OS::Heat::Value, properties: {value: {list_join: ['-', [{get_param: name}, '%index%']]}}}
+outputs:
+  first: {value: {get_attr: [members, resource.0.value]}}
+";
+
+const BLUEPRINT: &str = "\
+version: 2023-04-20
+variables:
+  name: {type: string}
+  size: {type: integer, default: 3}
+resources:
+  disk: {type: test/data, spec: {input: \"${variables.name} of ${variables.size}\"}}
+exports:
+  label: {type: string, field: resources.disk.spec.input}
+";
+
+/// What a root exports once it is deployed in a folder with these files, and what a stage after that would do.
+fn deployed(files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("it can be written");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("there is a runtime").block_on(run(folder.path(), files, root))
+}
+
+async fn run(folder: &Path, files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize, Vec<String>) {
+    let lab = Lab::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let text = files.iter().find(|(name, _)| *name == root).expect("the root is among them").1;
+    let stage = lab.stage(root, text, Given::default(), Options::default()).await;
+    let said: Vec<String> = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
+    let staged = stage.staged.unwrap_or_else(|| panic!("{said:?}"));
+    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+    assert!(matches!(run.outcome(), Some(Outcome { outcome: Some(OperationOutcome::Ready), .. })));
+    let again = lab.stage(root, text, Given::default(), Options::default()).await;
+    let steps = again.staged.expect("it can be staged again").plan.steps;
+    let changes = steps.iter().filter(|step| step.action != engine::Action::None).count();
+    let snapshot = lab.snapshot().await;
+    (snapshot.exports, changes, snapshot.records.keys().map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_template_is_a_child_of_a_blueprint() {
+    let root = "\
+version: 2023-04-20
+include:
+  stack: {path: stack.yaml, variables: {name: shop}}
+exports:
+  first: {type: string, field: children.stack.first}
+";
+    let (exports, changes, things) = deployed(&[("stack.yaml", TEMPLATE), ("main.yaml", root)], "main.yaml");
+    assert_eq!(exports["first"].as_text(), Some("shop-0"));
+    assert_eq!((changes, things), (0, vec!["stack/members/0".to_owned(), "stack/members/1".to_owned()]));
+}
+
+#[test]
+fn a_blueprint_is_a_child_of_a_template() {
+    let root = "\
+heat_template_version: 2018-08-31
+resources:
+  store: {type: store.yaml, properties: {name: main}}
+  seen: {type: OS::Heat::Value, properties: {value: {get_attr: [store, label]}}, depends_on: store}
+outputs:
+  label: {value: {get_attr: [seen, value]}}
+";
+    let (exports, changes, mut things) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
+    things.sort();
+    assert_eq!(exports["label"].as_text(), Some("main of 3"));
+    assert_eq!((changes, things), (0, vec!["seen".to_owned(), "store/disk".to_owned()]));
+}
