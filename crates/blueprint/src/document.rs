@@ -88,6 +88,22 @@ pub struct Input {
     pub description: Option<Name>,
 }
 
+impl Input {
+    /// One that takes anything, and is null where nothing is given.
+    pub fn free(span: Span) -> Input {
+        Input {
+            span,
+            ty: Type::Any,
+            custom_type: None,
+            default: Some(Spanned::new(Value::Null, span)),
+            allowed: Vec::new(),
+            secret: false,
+            rules: Value::Null,
+            description: None,
+        }
+    }
+}
+
 /// A named intermediate value.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]

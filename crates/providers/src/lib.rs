@@ -3,6 +3,7 @@
 //! Not here: choosing providers (`cli` and `testkit` name them).
 
 pub mod aws;
+mod chance;
 pub mod fake;
 pub mod heat;
 pub mod http;

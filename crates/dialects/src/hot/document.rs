@@ -59,23 +59,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.version = text;
-    let mut lowering = Lowering {
-        version,
-        is_child: document.around.is_child,
-        around: around::of(document.around),
-        reader,
-        parameters: IndexMap::default(),
-        conditions: IndexMap::default(),
-        resources: IndexMap::default(),
-        meanings: IndexMap::default(),
-        reads: IndexMap::default(),
-        unsettled: false,
-        in_output: false,
-        in_condition: false,
-        in_branch: false,
-        reads_facade: false,
-        path: String::new(),
-    };
+    let mut lowering = Lowering::new(version, around::of(document.around), document.around.is_child, reader);
     lowering.template(pairs, &mut blueprint);
     let mut diagnostics = lowering.reader.found;
     diagnostics.sort();
@@ -88,23 +72,12 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     let names = |span: Span| move |name: &Name| (name.clone(), span);
     let made = |child: &::blueprint::Child| if child.expansion.is_some() { Made::Group } else { Made::Child };
     let resources = of.resources.keys().map(|name| (name.clone(), Made::Resource));
-    let mut lowering = Lowering {
-        version: Version::of(&of.version).unwrap_or(V2021_04_16),
-        is_child: false,
-        around: around::of(typed.around),
-        reader: Reader { found: Diagnostics::new() },
-        parameters: of.inputs.keys().map(names(whole)).collect(),
-        conditions: of.locals.keys().map(names(whole)).collect(),
-        resources: resources.chain(of.children.iter().map(|(name, child)| (name.clone(), made(child)))).collect(),
-        meanings: IndexMap::default(),
-        reads: IndexMap::default(),
-        unsettled: false,
-        in_output: false,
-        in_condition: false,
-        in_branch: false,
-        reads_facade: false,
-        path: String::new(),
-    };
+    let version = Version::of(&of.version).unwrap_or(V2021_04_16);
+    let reader = Reader { found: Diagnostics::new() };
+    let mut lowering = Lowering::new(version, around::of(typed.around), false, reader);
+    lowering.parameters = of.inputs.keys().map(names(whole)).collect();
+    lowering.conditions = of.locals.keys().map(names(whole)).collect();
+    lowering.resources = resources.chain(of.children.iter().map(|(name, child)| (name.clone(), made(child)))).collect();
     let expr = match &typed.tree.root {
         Some(root) => lowering.expr(root),
         None => Expr::literal(Value::Null, whole),
@@ -273,17 +246,7 @@ impl Lowering {
         }
         if self.reads_facade {
             let span = blueprint.span.unwrap_or(Span::NONE);
-            let input = Input {
-                span,
-                ty: Type::Any,
-                custom_type: None,
-                default: Some(Spanned::new(Value::Null, span)),
-                allowed: Vec::new(),
-                secret: false,
-                rules: Value::Null,
-                description: None,
-            };
-            blueprint.inputs.insert(FACADE.into(), input);
+            blueprint.inputs.insert(FACADE.into(), Input::free(span));
         }
         if self.is_child {
             self.exports_of_child(blueprint);

@@ -409,17 +409,7 @@ impl Writer<'_> {
         };
         note(&self.expansion.member);
         for (name, span) in used {
-            let input = Input {
-                span,
-                ty: Type::Any,
-                custom_type: None,
-                default: Some(Spanned::new(Value::Null, span)),
-                allowed: Vec::new(),
-                secret: false,
-                rules: Value::Null,
-                description: None,
-            };
-            self.blueprint.inputs.insert(name, input);
+            self.blueprint.inputs.insert(name, Input::free(span));
         }
         let span = self.expansion.kind.span;
         let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);

@@ -59,6 +59,27 @@ pub(super) const FACADE: &str = "OS::facade";
 pub(super) const UNIT: &str = "unit";
 
 impl Lowering {
+    /// At the beginning, with no names yet.
+    pub(super) fn new(version: Version, around: Around, is_child: bool, reader: Reader) -> Lowering {
+        Lowering {
+            version,
+            around,
+            is_child,
+            reader,
+            parameters: IndexMap::default(),
+            conditions: IndexMap::default(),
+            resources: IndexMap::default(),
+            meanings: IndexMap::default(),
+            reads: IndexMap::default(),
+            unsettled: false,
+            in_output: false,
+            in_condition: false,
+            in_branch: false,
+            reads_facade: false,
+            path: String::new(),
+        }
+    }
+
     /// Reports something.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.reader.found.push(diagnostic);

@@ -5,8 +5,8 @@ use provider::{Call, Checked, ProviderError};
 use rand::RngExt;
 
 use super::number;
-use super::random::Source;
 use super::wait::wait;
+use crate::chance::Source;
 
 /// The longest that an instance may take in all, in seconds.
 const TIMEOUT: f64 = 3600.0;

@@ -25,7 +25,7 @@ use provider::{
 };
 
 use self::config::Configs;
-use self::random::Source;
+use crate::chance::Source;
 use crate::packed::PackedTypes;
 
 /// Types that are carried out lie ready; the others are described, and read when somebody asks.

@@ -1,37 +1,12 @@
-//! `OS::Heat::RandomString`, and where chance comes from.
+//! `OS::Heat::RandomString`.
 //!
 //! Of each class and sequence its least number is drawn, the rest from all of them together; then the order is drawn too.
 
 use blueprint::Value;
-use provider::{Call, Checked, ErrorKind, ProviderError};
-use rand::rngs::{StdRng, SysRng};
+use provider::{Checked, ErrorKind, ProviderError};
+use rand::RngExt;
+use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
-use rand::{RngExt, SeedableRng};
-use sha2::{Digest, Sha256};
-
-/// A source of randomness. It holds no state, so that calls that run at the same time do not disturb each other.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
-    /// The operating system's.
-    System,
-    /// A seed: what is drawn depends on it, on the address and on the token of the call, and on nothing else.
-    Seed(u64),
-}
-
-impl Source {
-    /// A generator fit for secrets, for one call. [`ErrorKind::Transient`] if the operating system gives none.
-    pub(super) fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
-        match self {
-            Source::System => StdRng::try_from_rng(&mut SysRng).map_err(|_| {
-                ProviderError::new(ErrorKind::Transient, "the operating system gives no random numbers at the moment")
-            }),
-            Source::Seed(seed) => {
-                let text = format!("{seed}/{}/{}", call.address, call.token);
-                Ok(StdRng::from_seed(Sha256::digest(text.as_bytes()).into()))
-            }
-        }
-    }
-}
 
 /// The characters of a class.
 fn class(name: &str) -> Option<&'static str> {

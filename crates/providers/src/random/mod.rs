@@ -9,7 +9,6 @@ mod choice;
 mod id;
 mod password;
 mod pet;
-mod source;
 mod words;
 
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use provider::{
 };
 use rand::RngExt;
 
-use self::source::Source;
+use crate::chance::Source;
 
 /// The provider of namespace `random`.
 pub struct RandomProvider {

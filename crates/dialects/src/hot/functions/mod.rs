@@ -163,7 +163,7 @@ fn shortened(value: &Value) -> String {
 }
 
 /// How a kind of value is called in our messages.
-fn kind(value: &Value) -> &'static str {
+pub(super) fn kind(value: &Value) -> &'static str {
     match value.bare() {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -18,7 +18,7 @@ pub use custom::Custom;
 pub use property::property;
 pub use schema::Schema;
 
-use ::blueprint::Value;
+use super::functions::kind as kind_of;
 
 /// The kinds of values that parameters and properties have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,19 +71,6 @@ impl Kind {
     pub fn parameter_name(self) -> &'static str {
         let known = TYPES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name);
         known.unwrap_or(if self == Kind::Integer { "Integer" } else { "Any" })
-    }
-}
-
-/// How a kind of value is called in our messages.
-fn kind_of(value: &Value) -> &'static str {
-    match value.bare() {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Int(_) | Value::Float(_) | Value::Decimal(_) => "a number",
-        Value::Text(_) => "text",
-        Value::List(_) | Value::Set(_) => "a list",
-        Value::Map(_) => "a map",
-        _ => "a call",
     }
 }
 

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// A source of randomness. It holds no state, so that calls that run at the same time do not disturb each other.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// The operating system's.
     System,
     /// A seed: what is drawn depends on it, on the address and on the token of the call, and on nothing else.
@@ -15,8 +15,8 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// A generator fit for passwords, for one call. [`ErrorKind::Transient`] if the operating system gives none.
-    pub(super) fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
+    /// A generator fit for passwords and other secrets, for one call. [`ErrorKind::Transient`] if the operating system gives none.
+    pub(crate) fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
         match self {
             Source::System => StdRng::try_from_rng(&mut SysRng).map_err(|_| {
                 ProviderError::new(ErrorKind::Transient, "the operating system gives no random numbers at the moment")

@@ -1,0 +1,151 @@
+//! What templates of Heat promise across several operations: what may not change, what exists elsewhere, what is refused.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Name, Value};
+use diag::Files;
+use dialects::{Beside, Document, Surroundings};
+use engine::{Given, Options};
+use testkit::lab::{Lab, settings};
+
+/// What came of a stage: codes of errors, or the exports after the deploy that followed.
+type Came = Result<IndexMap<Name, Value>, Vec<String>>;
+
+/// A template without its version, what is given for its parameters, and its environment.
+type Step<'s> = (&'s str, &'s [(&'s str, &'s str)], &'s str);
+
+/// Stages and deploys templates one after the other, each with its inputs and its environment.
+fn story(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<Came> {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("it can be written");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("there is a runtime").block_on(told(folder.path(), steps))
+}
+
+async fn told(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
+    let mut lab = Lab::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let mut all = Vec::new();
+    for (text, given, environment) in steps {
+        let text = format!("heat_template_version: wallaby\n{text}");
+        lab.around = around(&text, environment);
+        let given = given.iter().map(|(name, value)| (Name::from(*name), Name::from(*value))).collect();
+        let given = Given { text: given, ..Given::default() };
+        let stage = lab.stage("main.yaml", &text, given, Options::default()).await;
+        all.push(match stage.staged {
+            Some(staged) => {
+                lab.run(staged, false, Vec::new(), settings(None, false)).await;
+                Ok(lab.snapshot().await.exports)
+            }
+            None => {
+                let errors = stage.diagnostics.iter().filter(|one| one.is_error());
+                Err(errors.map(|one| one.code.name.to_owned()).collect())
+            }
+        });
+    }
+    all
+}
+
+fn around(text: &str, environment: &str) -> Surroundings {
+    let mut files = Files::new();
+    let (root, file) = (files.add("main.yaml", text), files.add("env.yaml", environment));
+    let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
+    let (beside, _) = syntax::parse(file, environment, syntax::Format::Yaml);
+    let alone = Surroundings::NONE;
+    let document = Document { file: root, name: "main.yaml", text, tree: &tree, around: &alone };
+    let beside = [Beside { file, name: "env.yaml", folder: "", tree: &beside }];
+    let hot = dialects::dialect_of(&document).expect("it is a template");
+    hot.surround(&document, &beside).expect("it takes environments").surroundings
+}
+
+fn codes(came: &Came) -> Vec<&str> {
+    came.as_ref().err().into_iter().flatten().map(String::as_str).collect()
+}
+
+fn output<'c>(came: &'c Came, name: &str) -> &'c Value {
+    &came.as_ref().unwrap_or_else(|codes| panic!("{codes:?}"))[name]
+}
+
+#[test]
+fn an_immutable_parameter_keeps_its_value() {
+    let text = "parameters: {p: {type: string, immutable: true}}\n\
+                resources: {v: {type: OS::Heat::Value, properties: {value: {get_param: p}}}}\n";
+    let all = story(&[], &[(text, &[("p", "a")], ""), (text, &[("p", "b")], ""), (text, &[("p", "a")], "")]);
+    assert!(all[0].is_ok() && all[2].is_ok(), "{all:?}");
+    assert_eq!(codes(&all[1]), ["immutable-changed"]);
+}
+
+#[test]
+fn what_the_environment_restricts_is_refused_before_anything_changes() {
+    let text = "parameters: {p: {type: string}}\n\
+                resources: {v: {type: OS::Heat::Value, properties: {value: {get_param: p}}}}\n\
+                outputs: {o: {value: {get_attr: [v, value]}}}\n";
+    let restricted = "resource_registry: {resources: {v: {restricted_actions: update}}}\n";
+    let steps = [(text, &[("p", "a")][..], restricted), (text, &[("p", "b")], restricted), (text, &[("p", "b")], "")];
+    let all = story(&[], &steps);
+    assert_eq!(output(&all[0], "o").as_text(), Some("a"));
+    assert_eq!(codes(&all[1]), ["restricted-action"]);
+    assert_eq!(output(&all[2], "o").as_text(), Some("b"));
+}
+
+#[test]
+fn a_hook_is_refused_and_not_passed_over() {
+    let text = "resources: {v: {type: OS::Heat::Value, properties: {value: 1}}}\n";
+    let all = story(&[], &[(text, &[], "resource_registry: {resources: {v: {hooks: pre-create}}}\n")]);
+    assert_eq!(codes(&all[0]), ["unsupported-feature"]);
+}
+
+#[test]
+fn what_exists_elsewhere_is_never_made_here() {
+    let text = "resources:\n  a: {type: OS::Heat::Value, external_id: theirs, properties: {value: 1}}\n\
+                outputs: {o: {value: {get_resource: a}}}\n";
+    let own = "resources: {a: {type: OS::Heat::Value, properties: {value: 1}}}\n";
+    let all = story(&[], &[(text, &[], "")]);
+    assert_eq!(output(&all[0], "o").as_text(), Some("theirs"));
+    assert_eq!(codes(&story(&[], &[(own, &[], ""), (text, &[], "")])[1]), ["external-changed"]);
+}
+
+#[test]
+fn a_computed_reference_follows_the_inputs() {
+    let text = "parameters: {which: {type: string}}\n\
+                resources:\n  a: {type: OS::Heat::Value, properties: {value: 1}}\n  \
+                b: {type: OS::Heat::Value, properties: {value: 2}}\n  \
+                c: {type: OS::Heat::Value, properties: {value: {get_attr: [{get_param: which}, value]}}}\n\
+                outputs: {o: {value: {get_attr: [c, value]}}}\n";
+    let all =
+        story(&[], &[(text, &[("which", "a")], ""), (text, &[("which", "b")], ""), (text, &[("which", "x")], "")]);
+    assert_eq!((output(&all[0], "o"), output(&all[1], "o")), (&Value::Int(1), &Value::Int(2)));
+    assert_eq!(codes(&all[2]), ["unknown-resource"]);
+}
+
+#[test]
+fn a_stack_is_made_from_a_text_that_a_file_holds() {
+    let inner =
+        "heat_template_version: wallaby\nparameters: {n: {type: string}}\noutputs: {said: {value: {get_param: n}}}\n";
+    let text = "resources:\n  c: {type: OS::Heat::Stack, properties: {template: {get_file: i.yaml}, parameters: {n: hi}}}\n\
+                outputs: {o: {value: {get_attr: [c, outputs, said]}}}\n";
+    assert_eq!(output(&story(&[("i.yaml", inner)], &[(text, &[], "")])[0], "o").as_text(), Some("hi"));
+}
+
+#[test]
+fn templates_are_nested_as_deep_as_heat_nests_them() {
+    let name = |level: usize| format!("l{level}.yaml");
+    let nested = |levels: usize| {
+        let texts: Vec<(String, String)> = (1..=levels)
+            .map(|level| {
+                let inner = if level < levels {
+                    format!("resources: {{n: {{type: {}}}}}\n", name(level + 1))
+                } else {
+                    String::new()
+                };
+                (name(level), format!("heat_template_version: wallaby\n{inner}"))
+            })
+            .collect();
+        let files: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        story(&files, &[("resources: {n: {type: l1.yaml}}\n", &[], "")]).remove(0)
+    };
+    assert!(nested(5).is_ok(), "{:?}", nested(5));
+    assert!(codes(&nested(6)).contains(&"child-depth"));
+}
