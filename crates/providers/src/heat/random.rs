@@ -109,6 +109,8 @@ pub(super) fn text(spec: &Value, random: &mut StdRng) -> Result<String, Provider
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
 
     fn spec(text: &str) -> Value {
