@@ -1,8 +1,10 @@
 //! The one place that names providers, stores and sources.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use aho_corasick::packed::Searcher;
 use blueprint::{IndexMap, Name};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Limits, Provider};
@@ -41,7 +43,7 @@ const OFFLINE: &[(&[&str], MakeCatalog)] =
     &[(&["aws"], providers::aws::catalog), (providers::openstack::NAMESPACES, providers::openstack::catalog)];
 
 /// All namespaces that somebody here knows.
-pub(crate) fn known() -> impl Iterator<Item = &'static str> {
+fn known() -> impl Iterator<Item = &'static str> {
     let offline = OFFLINE.iter().flat_map(|(namespaces, _)| *namespaces).copied();
     PROVIDERS.iter().map(|(namespace, _)| *namespace).chain(offline).chain([SIMULATED])
 }
@@ -203,9 +205,21 @@ pub(crate) fn contradictions(more: &[Arc<Catalog>]) -> Vec<String> {
     provider::combine(provider::overlay(own(), more)).2
 }
 
-/// Whether a text may name a type of this namespace: its name with a `/` or `::` after it occurs.
-pub(crate) fn mentions(text: &str, namespace: &str) -> bool {
-    text.match_indices(namespace).any(|(at, _)| text[at + namespace.len()..].starts_with(['/', ':']))
+/// Which of the known namespaces texts may name a type of: those that occur with a `/` or `::` after them. One pass over
+/// each text, however many namespaces there are.
+pub(crate) fn mentioned<'a>(texts: impl IntoIterator<Item = &'a str>) -> HashSet<&'static str> {
+    let names: Vec<&'static str> = known().collect();
+    // Who cannot search for them takes all of them: that is slower, never wrong.
+    let Some(searcher) = Searcher::new(&names) else { return names.into_iter().collect() };
+    let mut found = HashSet::new();
+    for text in texts {
+        for at in searcher.find_iter(text) {
+            if matches!(text.as_bytes().get(at.end()), Some(b'/' | b':')) {
+                found.extend(names.get(at.pattern().as_usize()));
+            }
+        }
+    }
+    found
 }
 
 /// Opens the place of state. Reading creates nothing.
@@ -243,6 +257,17 @@ fn cache_folder() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::mentioned;
+
+    #[test]
+    fn a_namespace_is_mentioned_where_a_type_of_it_could_be_named() {
+        let texts = ["type: OS::Heat::Value # randomly", "a: xlocal/file, tests/x, http: 1, AWS::EC2::Instance"];
+        let mut found: Vec<&str> = mentioned(texts).into_iter().collect();
+        found.sort_unstable();
+        assert_eq!(found, ["AWS::EC2", "OS::Heat", "http", "local"]);
+        assert!(mentioned(["a file of no type at all", ""]).is_empty());
+    }
+
     #[test]
     fn documents_come_from_every_place_of_the_reference() {
         let sources = super::sources();

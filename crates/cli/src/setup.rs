@@ -19,7 +19,7 @@ use state::{InstanceName, Snapshot, Store};
 use crate::arguments::{Global, Which};
 use crate::config::Config;
 use crate::exit::CommandError;
-use crate::registry::{self, Offer, Registry, mentions};
+use crate::registry::{self, Offer, Registry, mentioned};
 use crate::view::report::Report;
 use crate::{catalogs, fetch, key};
 
@@ -345,21 +345,21 @@ impl Document {
         known: &Known<'_>,
         also: impl Fn(&str) -> bool,
     ) -> Document {
-        let named = |namespace: &str| mentions(&source.text, namespace) || also(namespace);
-        let mut read = check(&source, offer.registry(named), known).await;
+        let mut named = mentioned([&*source.text]);
+        let mut read =
+            check(&source, offer.registry(|namespace| named.contains(namespace) || also(namespace)), known).await;
         // Children name others.
-        let mentioned =
-            |read: &Read, namespace: &str| read.files.iter().any(|(_, file)| mentions(file.text(), namespace));
-        if read.has_children()
-            && registry::known().any(|it| mentioned(&read, it) && read.registry.catalogs.of(it).is_none())
-        {
-            let registry = offer.registry(|namespace| mentioned(&read, namespace) || also(namespace));
-            let kept = read.children();
-            read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
+        if read.has_children() {
+            named = mentioned(read.files.iter().map(|(_, file)| &**file.text()));
+            if named.iter().any(|namespace| read.registry.catalogs.of(namespace).is_none()) {
+                let registry = offer.registry(|namespace| named.contains(namespace) || also(namespace));
+                let kept = read.children();
+                read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
+            }
         }
         // What transforms make may be of types that no text names.
         if read.found.has_errors() || read.has_transforms() {
-            let all = |namespace: &str| namespace != registry::SIMULATED || mentioned(&read, registry::SIMULATED);
+            let all = |namespace: &str| namespace != registry::SIMULATED || named.contains(registry::SIMULATED);
             let (registry, kept) = (offer.registry(all), read.children());
             read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
         }

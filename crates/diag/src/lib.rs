@@ -18,4 +18,4 @@ pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Trail};
 pub use draw::{Colors, draw};
 pub use file::{File, FileId, Files, Position, Span, Spanned};
 pub use nearest::nearest;
-pub use text_map::TextMap;
+pub use text_map::{TextMap, opening};

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Names, Part, Ref, Value};
-use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap};
+use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, opening};
 
 use crate::lexer::{self, Token, TokenKind};
 use crate::{FunctionTable, codes};
@@ -37,19 +37,18 @@ pub fn parse_text_scoped(
     names: &mut Names,
     found: &mut Diagnostics,
 ) -> Expr {
-    if !text.contains("${") {
-        return Expr::literal(Value::text(text), span);
-    }
+    let Some(first) = opening(text) else { return Expr::literal(Value::text(text), span) };
     let mut parser = Parser { text, map, functions: Some(functions), scoped, names, found, at: 0, depth: 0 };
     let mut parts = Vec::new();
-    let mut from = 0;
-    while let Some(open) = text.get(from..).and_then(|rest| rest.find("${")).map(|offset| from + offset) {
+    let (mut from, mut next) = (0, Some(first));
+    while let Some(open) = next {
         if open > from {
             parts.push(Part::Text(parser.between(from, open)));
         }
         let (expr, end) = parser.substitution(open);
         parts.push(Part::Expr(expr, map.span(open as u32, end as u32)));
         from = end;
+        next = text.get(from..).and_then(opening).map(|offset| from + offset);
     }
     if from < text.len() {
         parts.push(Part::Text(parser.between(from, text.len())));
@@ -209,7 +208,7 @@ impl Parser<'_, '_> {
     fn text_literal(&mut self, token: Token) -> Expr {
         let text = lexer::unquote(token.of(self.text));
         let span = self.span_of(token);
-        if text.contains("${") && text != "${" {
+        if text != "${" && opening(&text).is_some() {
             self.found.push(
                 codes::SUBSTITUTION_IN_LITERAL
                     .new("`${` in a string literal is text")

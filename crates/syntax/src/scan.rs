@@ -3,6 +3,8 @@
 //! Only looked at where the parser has found trouble, from a line that begins outside quotes and brackets. It knows no
 //! grammar; what it finds explains an error, or tells how a text may be read all the same.
 
+use diag::opening;
+
 use crate::decode::{line_break, line_end};
 
 /// A substitution in a plain scalar that YAML does not see as one piece.
@@ -128,7 +130,7 @@ pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option
 pub(crate) fn unclosed(text: &str, start: usize, end: usize) -> Option<usize> {
     let mut at = start;
     loop {
-        at += text.get(at..end)?.find("${")?;
+        at += opening(text.get(at..end)?)?;
         match substitution_end(text.as_bytes(), at, end) {
             Some(next) => at = next,
             None => return Some(at),

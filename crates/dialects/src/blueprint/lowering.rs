@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ::blueprint::{Expr, ExprKind, Name, Names, Value};
-use diag::{Diagnostic, Diagnostics, Span, Spanned};
+use diag::{Diagnostic, Diagnostics, Span, Spanned, opening};
 use expr::FunctionTable;
 use expr::codes::{NUMBER_OUT_OF_RANGE, TYPE_MISMATCH};
 use syntax::{Content, Entry, Node, Scalar};
@@ -266,10 +266,7 @@ impl<'a> Lowering<'a> {
 
     /// Reports a substitution where none may stand.
     pub(super) fn has_substitution(&mut self, node: &Node, scalar: &Scalar, key: &str) -> bool {
-        if !is_open(&scalar.text) {
-            return false;
-        }
-        let Some(at) = scalar.text.find("${") else { return false };
+        let Some(at) = opening(&scalar.text) else { return false };
         let end = scalar.text[at..].find('}').map_or(at + 2, |length| at + length + 1);
         let span = node.text_map(self.source).span(at as u32, end as u32);
         self.found.push(
@@ -396,11 +393,6 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Whether a text holds a substitution. Most hold no `$`, which is found out faster.
-pub(super) fn is_open(text: &str) -> bool {
-    text.bytes().any(|byte| byte == b'$') && text.contains("${")
-}
-
 /// `a` or `an`.
 pub(super) fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
@@ -420,4 +412,9 @@ pub(super) fn listed(names: &[&str]) -> String {
         text.push_str(&format!("{before}`{name}`"));
     }
     text
+}
+
+/// Whether a text holds a substitution.
+pub(super) fn is_open(text: &str) -> bool {
+    opening(text).is_some()
 }

@@ -5,7 +5,7 @@ use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Entry, Node};
 
-use super::lowering::{Fields, Lowering, place};
+use super::lowering::{Fields, Lowering, is_open, place};
 use super::scalar::{Typed, typed};
 use super::shape;
 use crate::codes::{DUPLICATE_KEY, LABEL_NOT_STRING, VALUE_NOT_ALLOWED};
@@ -124,8 +124,8 @@ impl Lowering<'_> {
         let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
         let exclude = fields.get("exclude").map(|node| self.names(node, "exclude")).unwrap_or_default();
         let labels = fields.get("byLabel").and_then(|node| node.as_map()).unwrap_or(&[]);
-        let is_open = |entry: &Entry| entry.value.text().is_some_and(|text| text.contains("${"));
-        (!labels.iter().any(is_open)).then_some(LinkSelector { span, by_label, exclude })
+        let has_substitution = |entry: &Entry| entry.value.text().is_some_and(is_open);
+        (!labels.iter().any(has_substitution)).then_some(LinkSelector { span, by_label, exclude })
     }
 
     fn labels(&mut self, node: &Node, key: &str) -> Labels {
