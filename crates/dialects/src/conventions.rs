@@ -52,6 +52,10 @@ pub trait Conventions: Send + Sync {
         found: &mut Diagnostics,
     );
 
+    /// Adds to a document in another dialect, which one in this dialect includes, what is read of a child here beside its
+    /// exports. Doing it again adds nothing.
+    fn reads_of(&self, child: &mut Blueprint);
+
     /// How deep documents may be nested: what the root includes stands at level 1.
     fn most_levels(&self) -> u32;
 

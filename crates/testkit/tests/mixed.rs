@@ -89,3 +89,31 @@ outputs:
     assert_eq!(exports["label"].as_text(), Some("main of 3"));
     assert_eq!((changes, things), (0, vec!["seen".to_owned(), "store/disk".to_owned()]));
 }
+
+#[test]
+fn members_of_a_group_are_blueprints() {
+    let root = "\
+heat_template_version: 2021-04-16
+resources:
+  stores:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: 2
+      resource_def: {type: store.yaml, properties: {name: n%index%, size: 4}}
+  one: {type: store.yaml, properties: {name: alone}}
+outputs:
+  labels: {value: {get_attr: [stores, label]}}
+  second: {value: {get_attr: [stores, resource.1.label]}}
+  ids: {value: {get_attr: [stores, refs]}}
+  id: {value: {get_resource: one}}
+  all: {value: {get_attr: [one]}}
+";
+    let (exports, changes, things) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
+    let shown = |name: &str| exports[name].to_string();
+    assert_eq!(shown("labels"), r#"["n0 of 4", "n1 of 4"]"#);
+    assert_eq!(exports["second"].as_text(), Some("n1 of 4"));
+    assert_eq!(shown("ids"), r#"["case/stores/0", "case/stores/1"]"#);
+    assert_eq!(exports["id"].as_text(), Some("case/one"));
+    assert_eq!(shown("all"), r#"{"label": "alone of 3"}"#);
+    assert_eq!((changes, things.len()), (0, 3));
+}

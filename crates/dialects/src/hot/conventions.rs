@@ -62,6 +62,10 @@ impl Conventions for HotConventions {
         super::fitting::stands_for(document, type_name, schema, attributes, found);
     }
 
+    fn reads_of(&self, child: &mut Blueprint) {
+        super::outputs::reads_of(child);
+    }
+
     fn most_levels(&self) -> u32 {
         // As in Heat, which counts every nested stack.
         5

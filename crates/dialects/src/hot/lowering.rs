@@ -57,6 +57,8 @@ pub(super) const INSTANCE: &str = "instance";
 pub(super) const FACADE: &str = "OS::facade";
 /// The children above a document, as a list of names.
 pub(super) const UNIT: &str = "unit";
+/// The instance and the children above a document, joined by `/`.
+pub(super) const ADDRESS: &str = "address";
 
 impl Lowering {
     /// At the beginning, with no names yet.

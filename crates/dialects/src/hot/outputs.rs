@@ -4,7 +4,7 @@ use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Head, Name, Type, V
 use diag::{Severity, Span, Spanned};
 
 use super::groups::ALL;
-use super::lowering::{Lowering, reference};
+use super::lowering::{ADDRESS, Lowering, reference};
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
@@ -76,14 +76,8 @@ impl Lowering {
     /// What templates above read of a nested one besides its outputs: all of them at once, its identifier, and its resources.
     pub(super) fn exports_of_child(&mut self, blueprint: &mut Blueprint) {
         let span = blueprint.span.unwrap_or(Span::NONE);
-        let hidden =
-            |field: Expr| Export { span, ty: Type::Any, field, may_fail: true, hidden: true, description: None };
-        let outputs: Vec<_> = blueprint
-            .exports
-            .iter()
-            .map(|(name, export)| (Spanned::new(name.clone(), export.span), export.field.clone()))
-            .collect();
-        blueprint.exports.insert(ALL.into(), hidden(Expr::new(ExprKind::Map(outputs), span)));
+        let hidden = |field: Expr| hidden(field, span);
+        blueprint.exports.insert(ALL.into(), hidden(all(blueprint, span)));
         if !blueprint.exports.contains_key("OS::stack_id")
             && let Some(id) = self.pseudo("OS::stack_id", span)
         {
@@ -114,4 +108,28 @@ impl Lowering {
             blueprint.exports.insert(format!("resource.{name}.").into(), hidden(outputs));
         }
     }
+}
+
+/// What templates read of a child that is no template, besides what it exports: all of that at once, and its identifier, which
+/// is its address in the instance.
+pub(super) fn reads_of(child: &mut Blueprint) {
+    if child.exports.contains_key(ALL) {
+        return;
+    }
+    let span = child.span.unwrap_or(Span::NONE);
+    let id = reference(Head::Scoped(ADDRESS.into()), span, &[]);
+    child.exports.insert(ALL.into(), hidden(all(child, span), span));
+    child.exports.insert("OS::stack_id".into(), hidden(id, span));
+}
+
+/// All outputs as a map.
+fn all(blueprint: &Blueprint, span: Span) -> Expr {
+    let outputs = blueprint.exports.iter();
+    let outputs = outputs.map(|(name, export)| (Spanned::new(name.clone(), export.span), export.field.clone()));
+    Expr::new(ExprKind::Map(outputs.collect()), span)
+}
+
+/// An output that only the template above sees.
+fn hidden(field: Expr, span: Span) -> Export {
+    Export { span, ty: Type::Any, field, may_fail: true, hidden: true, description: None }
 }

@@ -404,7 +404,10 @@ impl Reader<'_> {
                 let Some((name, child)) = blueprint.children.get_index(at) else { continue };
                 match &text {
                     Err(error) => self.report((place, include), refused::refused(child, error)),
-                    Ok(text) => next.extend(self.put(place, include, name, child, *text)),
+                    Ok(text) => {
+                        self.offer(*text, blueprint.dialect);
+                        next.extend(self.put(place, include, name, child, *text));
+                    }
                 }
             }
         }
@@ -447,6 +450,16 @@ impl Reader<'_> {
         self.texts.push(Text { file, location, blueprint, around, found, refused: Vec::new() });
         self.of_location.insert(place, Some(number));
         Ok(Some(number))
+    }
+
+    /// Adds to a document what one in another dialect reads of it beside its exports.
+    fn offer(&mut self, text: Option<u32>, reader: &'static str) {
+        let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else { return };
+        if text.blueprint.dialect != reader
+            && let Some(conventions) = dialects::conventions(reader)
+        {
+            conventions.reads_of(Arc::make_mut(&mut text.blueprint));
+        }
     }
 
     /// What a document stands in that is included there.

@@ -121,6 +121,11 @@ impl Scope for Frame<'_> {
             Head::Scoped(fact) => match fact.as_ref() {
                 "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
                 "unit" => Ok(whole(Value::list(unit.path.iter().map(|name| Value::Text(name.clone()))))),
+                "address" => {
+                    let above = [self.evaluation.instance.as_ref()].into_iter();
+                    let path: Vec<&str> = above.chain(unit.path.iter().map(|name| name.as_ref())).collect();
+                    Ok(whole(Value::text(path.join("/"))))
+                }
                 "facade" => Ok(whole(Value::Null)),
                 // Others belong to link kinds.
                 _ => Err(Stop::Reported),
