@@ -349,15 +349,14 @@ pub(crate) struct Init {
 
 /// Read documents and say everything that is wrong with them.
 ///
-/// Needs no state, no provider and no inputs.
+/// Needs no state, no provider and no inputs; those that are given are checked too.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     /// The documents; without one, that in the current folder; `-` is standard input.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// An environment file of Heat, for templates; repeatable, later ones win.
-    #[arg(long, short = 'e', value_name = "FILE")]
-    pub(crate) environment: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
 }
 
 /// Show what a deploy would change, and change nothing.
@@ -710,6 +709,8 @@ pub(crate) struct Graph {
     /// How to write it.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: GraphFormat,
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
 }
 
 /// Explain a diagnostic: what it means and how to mend it.

@@ -16,12 +16,12 @@ use source::Location;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
-use crate::arguments::{Global, Which};
+use crate::arguments::{Global, Inputs, Which};
 use crate::config::Config;
 use crate::exit::CommandError;
 use crate::registry::{self, Offer, Registry, mentioned};
 use crate::view::report::Report;
-use crate::{catalogs, fetch, key};
+use crate::{catalogs, fetch, inputs, key};
 
 /// The folder that holds state beside a document.
 const STATE_FOLDER: &str = ".cyan";
@@ -386,6 +386,61 @@ impl Document {
         let files = &document.files;
         document.found.retain(|it| !said.contains(&place(files, it)));
         document
+    }
+
+    /// Reads and checks with what is given for inputs; nothing is asked for. What is wrong with files of inputs is said, all else
+    /// is found.
+    pub(crate) async fn check_given(
+        source: Source,
+        offer: &Offer,
+        config: &Config,
+        inputs: &Inputs,
+        strict: bool,
+        report: &mut Report,
+    ) -> Result<Document, CommandError> {
+        let none = Given::default();
+        let mut document = Document::check(source, offer, &Known::of(&none), |_| false).await;
+        let given = document.given(&config.vars, inputs, strict, report)?;
+        if given == none {
+            document.judge(&none, false);
+            return Ok(document);
+        }
+        Ok(document.with_inputs(&given, false).await)
+    }
+
+    /// What is given for its inputs. What is wrong with files of inputs is said.
+    pub(crate) fn given(
+        &mut self,
+        defaults: &[PathBuf],
+        inputs: &Inputs,
+        strict: bool,
+        report: &mut Report,
+    ) -> Result<Given, CommandError> {
+        let Some(checked) = self.checked.clone() else { return Ok(Given::default()) };
+        let mut found = Diagnostics::new();
+        let given =
+            inputs::gather(&checked.blueprint, &self.environment, defaults, inputs, &mut self.files, &mut found);
+        raise_warnings(strict, &mut found);
+        report.diagnostics(&found, &self.files);
+        given
+    }
+
+    /// Reads and checks the document with these inputs: what is known of their values is checked too, in all documents, and the
+    /// inputs themselves. Where `all` are given, a missing one is an error.
+    pub(crate) async fn with_inputs(self, given: &Given, all: bool) -> Document {
+        let kept = self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default();
+        let offer = self.registry.offer.clone();
+        let known = Known { kept: Some(&kept), ..Known::of(given) };
+        let mut document = Document::check(self.source, &offer, &known, |_| false).await;
+        document.judge(given, all);
+        document
+    }
+
+    /// Checks what is given for the inputs.
+    pub(crate) fn judge(&mut self, given: &Given, all: bool) {
+        if let Some(checked) = &self.checked {
+            engine::judge_inputs(checked, given, all, &mut self.found);
+        }
     }
 
     /// What its transforms make of it, as staging would see it: `None` where it has none, or is in error. What is wrong goes

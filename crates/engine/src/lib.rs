@@ -55,7 +55,7 @@ pub use plan::{
     LinkChange, LinkEffectChange, Options, Plan, Purpose, Question, Reason, Reply, Request, Resolved, ResolvedElement,
     Search, Staged, Step, StepLinks, Surgery, inputs_unchanged, is_current, plan,
 };
-pub use resolve::Given;
+pub use resolve::{Given, judge_inputs};
 pub use transform::{transform, transform_documents};
 pub use world::{PlanQuestion, ReadQuestion, SourceError, World};
 

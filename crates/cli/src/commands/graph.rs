@@ -6,17 +6,18 @@ use engine::{Documents, EdgeKind, Node};
 
 use crate::arguments::{Global, Graph, GraphFormat};
 use crate::exit::{CommandError, Exit};
-use crate::setup::{Document, Known, Setup, Source, raise_warnings};
+use crate::setup::{Document, Setup, Source, raise_warnings};
 use crate::view::graph::{Element, Kind, Picture, to_dot, to_json, to_mermaid, to_svg, to_text};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let source = Source::find(arguments.file.as_deref())?;
+    let inputs = &arguments.inputs;
+    let source = Source::find(arguments.file.as_deref())?.with(&inputs.environments)?;
     let setup = Setup::beside(global, &source.folder, report)?;
-    let mut document =
-        Document::check(source, &setup.global.offer, &Known::of(&engine::Given::default()), |_| false).await;
+    let (offer, strict) = (&setup.global.offer, setup.global.strict);
+    let mut document = Document::check_given(source, offer, &setup.config, inputs, strict, report).await?;
     let transformed = document.transformed().await;
-    raise_warnings(setup.global.strict, &mut document.found);
+    raise_warnings(strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     let made = transformed.as_ref().or(document.documents.as_ref());
     let Some(documents) = made.filter(|_| !document.found.has_errors()) else {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use diag::Diagnostics;
 use engine::shell::Shell;
-use engine::{Options, Staged, plan_file};
+use engine::{Given, Options, Staged, plan_file};
 use provider::Catalogs;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
@@ -91,10 +91,11 @@ pub(crate) async fn ready_with(
     let (loaded, mut document) = futures::join!(store.load(&instance), checking);
     drop(store);
     raise_warnings(setup.global.strict, &mut document.found);
-    report.diagnostics(&document.found, &document.files);
     if document.found.has_errors() {
+        refused(document, None, given, &setup, report).await?;
         return Ok(Err(Exit::Unusable));
     }
+    report.diagnostics(&document.found, &document.files);
     // Where no call is open the lease decides, when it is taken.
     let Some(snapshot) = operation::at_rest(Some(loaded?), &setup, &instance, report).await? else {
         return Ok(Err(Exit::Busy));
@@ -126,6 +127,12 @@ pub(crate) async fn ready_with(
         inputs::keep(&checked.blueprint, &mut values, setup.store(false).as_ref(), &instance).await?;
     }
     inputs::ask(&checked, &mut values, &report.terminal)?;
+    let mut wrong = Diagnostics::new();
+    engine::judge_inputs(&checked, &values, true, &mut wrong);
+    if wrong.has_errors() {
+        refused(document, Some(values), given, &setup, report).await?;
+        return Ok(Err(Exit::Unusable));
+    }
     let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
     let mut document =
         document.complete(&values, &snapshot, |namespace| recorded.iter().any(|it| it == namespace)).await;
@@ -143,6 +150,37 @@ pub(crate) async fn ready_with(
     let wanted = Wanted { document: Some((documents, frozen)), given: values, options, snapshot, answers: None };
     let staged = operation::stage(wanted, &setup, &shell, &document.registry, &document.files, report).await;
     Ok(staged.map(|staged| Ready { setup, document, instance, shell, staged }).ok_or(Exit::Unusable))
+}
+
+/// Says all that is wrong with a document that cannot be staged, and with what is given for its inputs, in one go. `values` are
+/// these where they have been gathered, and what was found before has been said then.
+async fn refused(
+    mut document: Document,
+    values: Option<Given>,
+    inputs: &Inputs,
+    setup: &Setup,
+    report: &mut Report,
+) -> Result<(), CommandError> {
+    let strict = setup.global.strict;
+    let (said, values) = match values {
+        Some(values) => (true, values),
+        None => match document.given(&setup.config.vars, inputs, strict, report) {
+            Ok(values) => (false, values),
+            Err(error) => {
+                report.diagnostics(&document.found, &document.files);
+                return Err(error);
+            }
+        },
+    };
+    let told: Vec<diag::Diagnostic> = document.found.iter().filter(|_| said).cloned().collect();
+    // Somebody who can be asked is asked once the document is right.
+    let all = said || !report.terminal.can_ask();
+    let mut document = document.with_inputs(&values, all).await;
+    raise_warnings(strict, &mut document.found);
+    let is_told = |one: &diag::Diagnostic| told.iter().any(|it| it.code.name == one.code.name && it.span() == one.span());
+    document.found.retain(|one| !is_told(one));
+    report.diagnostics(&document.found, &document.files);
+    Ok(())
 }
 
 /// Says that the name belongs to another document, if it does.

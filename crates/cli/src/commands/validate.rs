@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::arguments::{Global, Validate};
+use crate::arguments::{Global, Inputs, Validate};
 use crate::catalogs;
 use crate::config::Config;
 use crate::exit::{CommandError, Exit, leave};
-use crate::setup::{Document, Known, Source, raise_warnings};
+use crate::setup::{Document, Source, raise_warnings};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -17,9 +17,9 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     let mut results = Vec::new();
     let mut fine = true;
     for file in &named {
-        match Source::find(file.as_deref()).and_then(|source| source.with(&arguments.environment)) {
+        match Source::find(file.as_deref()).and_then(|source| source.with(&arguments.inputs.environments)) {
             Ok(source) => {
-                let (valid, result) = one(source, named.len(), global, report).await?;
+                let (valid, result) = one(source, named.len(), &arguments.inputs, global, report).await?;
                 fine &= valid;
                 results.push(result);
             }
@@ -38,16 +38,17 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
 async fn one(
     source: Source,
     named: usize,
+    inputs: &Inputs,
     global: &Global,
     report: &mut Report,
 ) -> Result<(bool, serde_json::Value), CommandError> {
     let config = Config::load(global.config.as_deref(), &source.folder)?;
     let strict = global.strict || config.strict;
     let offer = catalogs::offer(global, &config, report)?;
-    let mut document = Document::check(source, &offer, &Known::of(&engine::Given::default()), |_| false).await;
+    let before = report.counted();
+    let mut document = Document::check_given(source, &offer, &config, inputs, strict, report).await?;
     document.transformed().await;
     raise_warnings(strict, &mut document.found);
-    let before = report.counted();
     report.diagnostics(&document.found, &document.files);
     let after = report.counted();
     let (errors, warnings) = (after.0 - before.0, after.1 - before.1);

@@ -84,11 +84,12 @@ impl Report {
     /// Says what was found. Notes about a place are for those who want to know more.
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
-        // As a person reads: without a place first, then down each document.
+        // As a person reads: without a place first, then down each document. That a child has errors follows from these.
         let mut sorted: Vec<&Diagnostic> = found.iter().collect();
         sorted.sort_by_key(|diagnostic| {
+            let follows = diagnostic.code.name == engine::check::codes::CHILD_FAILED.name;
             let span = diagnostic.span();
-            span.is_some().then_some((span.file, span.start))
+            (follows, (span.is_some() && !follows).then_some((span.file, span.start)))
         });
         for diagnostic in sorted {
             match diagnostic.severity {

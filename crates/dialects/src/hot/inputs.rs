@@ -98,11 +98,16 @@ pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found:
     let mut refusals = Vec::new();
     let value = schema.value(name, given.as_ref(), other_default(&schema, input), &mut refusals);
     for refusal in refusals {
-        let of_default = refusal.code.name == codes::INVALID_DEFAULT.name;
-        let default = input.default.as_ref().filter(|_| of_default).map(|default| default.span);
-        found.push(told(name, refusal).at(default.unwrap_or(input.span)));
+        let at = at_default(input, &refusal).unwrap_or(input.span);
+        found.push(told(name, refusal).at(at));
     }
     value.map(|value| value.tainted(input.secret))
+}
+
+/// The place of the default, where that is what is refused.
+fn at_default(input: &Input, refusal: &Refusal) -> Option<Span> {
+    let default = input.default.as_ref().filter(|_| refusal.code.name == codes::INVALID_DEFAULT.name)?;
+    Some(default.span)
 }
 
 /// The refusal with the parameter's name in its message.
@@ -130,7 +135,10 @@ pub(super) fn handed(
     let mut refusals = Vec::new();
     let default = other_default(&schema, input);
     let value = match given {
-        Some(given) => handed_down(&schema, given, &mut refusals),
+        Some(given) => {
+            schema.unused_default(&mut refusals);
+            handed_down(&schema, given, &mut refusals)
+        }
         None if input.default.is_none() && default.is_none() => {
             let words = format!("Property error: Property {name} not assigned");
             let refusal = Refusal::new(&MISSING_SPEC_FIELD, format!("the required property `{name}` is missing"));
@@ -140,7 +148,8 @@ pub(super) fn handed(
         None => schema.value(name, None, default, &mut refusals),
     };
     for refusal in refusals {
-        found.push(told(name, refusal).at(place));
+        let at = at_default(input, &refusal).unwrap_or(place);
+        found.push(told(name, refusal).at(at));
     }
     value.map(|value| value.tainted(input.secret))
 }

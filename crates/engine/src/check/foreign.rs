@@ -6,17 +6,17 @@
 //!
 //! Not here: names that lead nowhere in the document itself, which the dialect reports.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Resource, Type, Value};
+use blueprint::{AccessorKind, Child, Expr, ExprKind, Head, Name, Ref, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity, Span};
 use dialects::{Conventions, SpecAt};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::TypeRef;
 
 use super::providers::TypeOf;
-use super::{Checker, codes};
+use super::{Checker, Passed, codes, pass_down};
 use crate::Graph;
 
 impl Checker<'_> {
@@ -39,9 +39,7 @@ impl Checker<'_> {
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             // What is not there is looked at too, but can be no mistake.
             let condition = resource.condition.as_deref();
-            let there = condition.is_none_or(|it| {
-                !matches!(known.value(it, &mut Diagnostics::new()), Some(Value::Bool(false) | Value::Null))
-            });
+            let there = condition.is_none_or(|it| !known.is_false(it));
             let mut mine = Diagnostics::new();
             self.spec_by_conventions(conventions, at, name, resource, &known, &mut mine);
             if there {
@@ -70,11 +68,6 @@ impl Checker<'_> {
             };
             self.found.extend(found.iter().map(graded));
         }
-        for child in blueprint.children.values() {
-            for (_, value) in &child.inputs {
-                let _ = known.value(value, &mut self.found);
-            }
-        }
         for (name, child) in &blueprint.children {
             let Some(expansion) = &child.expansion else { continue };
             let mut found = Diagnostics::new();
@@ -87,7 +80,7 @@ impl Checker<'_> {
             }
             self.found.append(found);
         }
-        self.children_by_conventions();
+        self.children_by_conventions(&known);
     }
 
     fn spec_by_conventions(
@@ -222,53 +215,71 @@ impl Checker<'_> {
         }
     }
 
-    /// Inputs of children are declared, and none is missing.
-    fn children_by_conventions(&mut self) {
+    /// Inputs of children are declared, none is missing, and what is handed to them fits.
+    fn children_by_conventions(&mut self, known: &Known<'_>) {
         for (at, (name, child)) in self.blueprint.children.iter().enumerate() {
-            let Some(included) = self.child(at) else { continue };
-            let (checked, failed) = (included.checked.clone(), included.failed);
-            if failed {
-                self.found.push(super::child_failed(name, child));
+            let mut found = Diagnostics::new();
+            let passed = self.child_by_conventions(at, name, child, known, &mut found);
+            self.passed.push(passed);
+            // What is not there is looked at too, but can be no mistake.
+            if child.condition.as_ref().is_some_and(|it| known.is_false(it)) {
+                found.iter_mut().for_each(|one| one.severity = Severity::Note);
             }
-            if let Some(written) = &child.stands_for
-                && let TypeRef::Known(ty) = self.catalogs.resource_type(&written.item)
-                && let Some(conventions) = dialects::conventions(checked.blueprint.dialect)
-            {
-                let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
-                conventions.stands_for(&checked.blueprint, written, &ty.schema, &attributes, &mut self.found);
-            }
-            let inputs = &checked.blueprint.inputs;
-            for (given, value) in &child.inputs {
-                if !inputs.contains_key(&given.item) && !given.item.starts_with("OS::") {
-                    let diagnostic = codes::UNKNOWN_SPEC_FIELD
-                        .new(format!("the document of `{name}` has no parameter `{}`", given.item))
-                        .label(given.span, "not declared there")
-                        .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()))
-                        .words(format!(
-                            "StackValidationFailed: Property error: resources.{name}.properties: Unknown Property {}",
-                            given.item
-                        ));
-                    self.found.push(diagnostic);
-                }
-                let mut found = Diagnostics::new();
-                self.attributes(value, &mut found);
-                self.found.append(found);
-            }
-            for (input, declared) in inputs {
-                let is_given = child.inputs.iter().any(|(given, _)| given.item == *input);
-                if !is_given && declared.default.is_none() {
-                    self.found.push(
-                        codes::MISSING_SPEC_FIELD
-                            .new(format!("the document of `{name}` needs its parameter `{input}`"))
-                            .label(child.span, format!("`{input}` is not given and has no default"))
-                            .words(format!(
-                                "StackValidationFailed: Property error: resources.{name}.properties: Property {input} \
-                                 not assigned"
-                            )),
-                    );
-                }
+            self.found.append(found);
+        }
+    }
+
+    fn child_by_conventions(
+        &self,
+        at: usize,
+        name: &Name,
+        child: &Child,
+        known: &Known<'_>,
+        found: &mut Diagnostics,
+    ) -> Option<Passed> {
+        let mut values: HashMap<*const Expr, Option<Value>, foldhash::fast::FixedState> = HashMap::default();
+        for (_, value) in &child.inputs {
+            values.insert(value, known.value(value, found));
+            self.attributes(value, found);
+        }
+        let below = &self.child(at)?.checked.blueprint;
+        if let Some(written) = &child.stands_for
+            && let TypeRef::Known(ty) = self.catalogs.resource_type(&written.item)
+            && let Some(conventions) = dialects::conventions(below.dialect)
+        {
+            let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
+            conventions.stands_for(below, written, &ty.schema, &attributes, found);
+        }
+        let inputs = &below.inputs;
+        for (given, _) in &child.inputs {
+            if !inputs.contains_key(&given.item) && !given.item.starts_with("OS::") {
+                let diagnostic = codes::UNKNOWN_SPEC_FIELD
+                    .new(format!("the document of `{name}` has no parameter `{}`", given.item))
+                    .label(given.span, "not declared there")
+                    .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()))
+                    .words(format!(
+                        "StackValidationFailed: Property error: resources.{name}.properties: Unknown Property {}",
+                        given.item
+                    ));
+                found.push(diagnostic);
             }
         }
+        let given: HashSet<&Name, foldhash::fast::FixedState> =
+            child.inputs.iter().map(|(given, _)| &given.item).collect();
+        for (input, declared) in inputs {
+            if !given.contains(input) && declared.default.is_none() {
+                found.push(
+                    codes::MISSING_SPEC_FIELD
+                        .new(format!("the document of `{name}` needs its parameter `{input}`"))
+                        .label(child.span, format!("`{input}` is not given and has no default"))
+                        .words(format!(
+                            "StackValidationFailed: Property error: resources.{name}.properties: Property {input} not \
+                             assigned"
+                        )),
+                );
+            }
+        }
+        pass_down(child, below, |expr| values.get(&std::ptr::from_ref(expr)).cloned().flatten(), found)
     }
 }
 
@@ -283,6 +294,11 @@ struct Known<'k> {
 }
 
 impl Known<'_> {
+    /// Whether a condition is known not to hold.
+    fn is_false(&self, condition: &Expr) -> bool {
+        matches!(self.value(condition, &mut Diagnostics::new()), Some(Value::Bool(false) | Value::Null))
+    }
+
     /// What the parts of an expression come to; those in error, which has been said, are unknown.
     fn parts(&self, expr: &Expr) -> Value {
         match &expr.kind {

@@ -9,6 +9,8 @@
 //!
 //! The work is linear: names by hash, a resource's type once per type name, each expression walked twice.
 
+mod below;
+pub(crate) use below::{Passed, pass_down};
 mod callbacks;
 mod calls;
 mod children;
@@ -89,8 +91,6 @@ pub struct Checked {
 pub struct Included {
     /// Its meaning.
     pub checked: Arc<Checked>,
-    /// It has errors of its own.
-    pub failed: bool,
 }
 
 /// Checks a document by itself: nothing is known of its children.
@@ -102,7 +102,7 @@ pub fn check(
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, &[], catalogs, functions, Stage::Written(None, None), found)
+    check_at(blueprint, &[], catalogs, functions, Stage::Written(None, None), found).0
 }
 
 /// Checks a document with its children, by position, as far as they could be read; they have been checked before. `kinds`
@@ -115,10 +115,11 @@ pub fn check_with(
     kinds: Option<&[&'static source::Kind]>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds, None), found)
+    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds, None), found).0
 }
 
-/// The same of a document in a place where its inputs, by position, are known: its dialect may look at values too.
+/// The same of a document in a place where its inputs, by position, are known: its dialect may look at values too. With what
+/// its children are handed, by position, as far as that can be told.
 pub(crate) fn check_in_place(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
@@ -127,7 +128,7 @@ pub(crate) fn check_in_place(
     kinds: Option<&[&'static source::Kind]>,
     inputs: Option<&[Value]>,
     found: &mut Diagnostics,
-) -> Checked {
+) -> (Checked, Vec<Option<Passed>>) {
     check_at(blueprint, children, catalogs, functions, Stage::Written(kinds, inputs), found)
 }
 
@@ -139,7 +140,7 @@ pub(crate) fn check_transformed(
     functions: &FunctionTable,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, catalogs, functions, Stage::Transformed, found)
+    check_at(blueprint, children, catalogs, functions, Stage::Transformed, found).0
 }
 
 /// What a document that still has abstract resources cannot be blamed for: transforms make names, labels and links.
@@ -170,7 +171,7 @@ fn check_at(
     functions: &FunctionTable,
     stage: Stage<'_>,
     found: &mut Diagnostics,
-) -> Checked {
+) -> (Checked, Vec<Option<Passed>>) {
     let mut checker = Checker::new(&blueprint, catalogs, functions);
     let transformed = matches!(stage, Stage::Transformed);
     checker.transformed = transformed;
@@ -205,7 +206,8 @@ fn check_at(
     };
     checker.secrets();
     let secret_exports = checker.secret_exports();
-    let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, .. } = checker;
+    let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, passed, .. } =
+        checker;
     let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
     if !transformed && !blueprint.transforms.is_empty() && resources.iter().any(is_abstract) {
         mine.retain(|diagnostic| !LEFT_TO_TRANSFORMS.iter().any(|code| code.name == diagnostic.code.name));
@@ -213,7 +215,7 @@ fn check_at(
     mine.sort();
     once(&mut mine);
     found.append(mine);
-    Checked {
+    let checked = Checked {
         graph: Arc::new(graph),
         links,
         resource_types: resources.into_iter().map(TypeOf::known).collect(),
@@ -225,7 +227,8 @@ fn check_at(
         secret_exports,
         made: None,
         blueprint,
-    }
+    };
+    (checked, passed)
 }
 
 /// Takes away what is said twice of one place, which aliases of YAML make two of.
@@ -256,6 +259,8 @@ struct Checker<'a> {
     kinds: Option<&'a [&'static source::Kind]>,
     /// What is given for the inputs, by position, where that is known.
     inputs: Option<&'a [Value]>,
+    /// What each child is handed, by position, as far as that can be told.
+    passed: Vec<Option<Passed>>,
     resources: Vec<TypeOf>,
     data_sources: Vec<Option<Arc<DataSourceType>>>,
     input_types: Vec<Type>,
@@ -326,6 +331,7 @@ impl<'a> Checker<'a> {
             included: &[],
             kinds: None,
             inputs: None,
+            passed: Vec::new(),
             resources: Vec::new(),
             data_sources: Vec::new(),
             input_types: Vec::new(),

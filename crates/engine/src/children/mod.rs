@@ -14,6 +14,7 @@
 mod known;
 mod refused;
 mod searches;
+mod told;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use state::Snapshot;
 
 use self::known::{Found, Knowledge, Known};
 use crate::answers::{Frozen, FrozenChild, FrozenRequest, GROUP};
-use crate::check::{self, Checked, Included, codes};
+use crate::check::{self, Checked, Included, Passed, codes};
 use crate::documents::{Documents, Placed};
 use crate::patience::Patient;
 use crate::resolve::{Given, inputs_known};
@@ -642,7 +643,7 @@ impl Reader<'_> {
         type Key = (u32, Vec<Option<u32>>);
         let mut known: HashMap<Key, u32, foldhash::fast::FixedState> = HashMap::default();
         let kinds = self.reading.world.source_kinds();
-        let mut checked: Vec<(Arc<Checked>, bool, Diagnostics)> = Vec::new();
+        let mut judged: Vec<Judged> = Vec::new();
         let mut of_place: Vec<u32> = vec![0; self.places.len()];
         // A place is made after the one above it, so going backwards meets children first.
         for at in (0..self.places.len()).rev() {
@@ -654,19 +655,14 @@ impl Reader<'_> {
                 of_place[at] = *number;
                 continue;
             }
-            let included: Vec<Option<Included>> = key
-                .1
-                .iter()
-                .map(|child| {
-                    let (checked, failed, _) = checked.get((*child)? as usize)?;
-                    Some(Included { checked: checked.clone(), failed: *failed })
-                })
-                .collect();
-            let text = &self.texts[place.text as usize];
+            let below = |child: &Option<u32>| {
+                let below = judged.get((*child)? as usize)?;
+                Some(Included { checked: below.checked.clone() })
+            };
+            let included: Vec<Option<Included>> = key.1.iter().map(below).collect();
             let mut mine = Diagnostics::new();
-            let blueprint = text.blueprint.clone();
-            let this = check::check_in_place(
-                blueprint,
+            let (checked, passed) = check::check_in_place(
+                self.texts[place.text as usize].blueprint.clone(),
                 &included,
                 self.reading.catalogs,
                 self.reading.functions,
@@ -674,21 +670,27 @@ impl Reader<'_> {
                 (at == 0).then_some(self.inputs.as_slice()),
                 &mut mine,
             );
-            let failed = mine.has_errors() || text.found.has_errors() || !text.refused.is_empty();
-            of_place[at] = checked.len() as u32;
-            known.insert(key, checked.len() as u32);
-            checked.push((Arc::new(this), failed, mine));
+            of_place[at] = judged.len() as u32;
+            known.insert(key, judged.len() as u32);
+            judged.push(Judged { checked: Arc::new(checked), found: mine, passed: passed.into() });
         }
         let order = self.order();
-        let shown = self.shown_from_above(&of_place, &checked);
-        self.tell(&order, &of_place, &mut checked, shown, found);
+        let shown = self.shown_from_above(&of_place, &judged);
+        // Where a plan will be made it says all that values show.
+        let is_wrong = |judged: &Judged| judged.found.has_errors();
+        let planned = self.reading.complete && !found.has_errors() && !judged.iter().any(is_wrong);
+        let valued = match self.reading.given {
+            Some(_) if !planned && self.places.len() > 1 => self.with_values(&of_place, &judged),
+            _ => PlacedMistakes::default(),
+        };
+        self.tell(&order, &of_place, &mut judged, valued, shown, found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
             let text = &self.texts[place.text as usize];
-            let (checked, ..) = &checked[of_place[*at as usize] as usize];
+            let checked = judged[of_place[*at as usize] as usize].checked.clone();
             let folder = text.location.as_ref().and_then(folder_of);
             Placed {
-                checked: checked.clone(),
+                checked,
                 number: *at,
                 parent: place.parent,
                 left_out: place.left_out.clone(),
@@ -712,102 +714,33 @@ impl Reader<'_> {
         order
     }
 
-    /// What is wrong with documents only because others hand them secrets, by place; those above are told that it is so.
-    fn shown_from_above(&self, of_place: &[u32], checked: &[(Arc<Checked>, bool, Diagnostics)]) -> PlacedMistakes {
+    /// What is wrong with documents only because others hand them secrets, by place.
+    fn shown_from_above(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
         let mut mistakes = PlacedMistakes::default();
         let mut handed: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
-        type Down = (bool, Vec<Arc<[bool]>>);
+        type Down = (Diagnostics, Vec<Arc<[bool]>>);
         let mut known: HashMap<(u32, Arc<[bool]>), Down, foldhash::fast::FixedState> = HashMap::default();
         // A place is made after the one above it.
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let mine = handed[at].clone();
-            let key = (of_place[at], mine.clone());
-            if !known.contains_key(&key) {
-                let (document, ..) = &checked[of_place[at] as usize];
-                let of = |child: u32| checked[of_place[child as usize] as usize].0.clone();
+            let (wrong, down) = known.entry((of_place[at], mine.clone())).or_insert_with(|| {
+                let document = &judged[of_place[at] as usize].checked;
+                let of = |child: u32| judged[of_place[child as usize] as usize].checked.clone();
                 let children: Vec<Option<Arc<Checked>>> = place.children.iter().map(|child| child.map(of)).collect();
-                let wrong = check::shown_from_above(document, &children, &mine);
                 let down = check::handed_down(document, &children, &mine);
-                known.insert(key.clone(), (wrong.has_errors(), down.into_iter().map(Arc::from).collect()));
-                if wrong.has_errors() {
-                    self.fail_above(at as u32, of_place, checked, &mut mistakes);
-                }
-                mistakes.entry(at as u32).or_default().append(wrong);
-            } else if known[&key].0 {
-                self.fail_above(at as u32, of_place, checked, &mut mistakes);
+                (check::shown_from_above(document, &children, &mine), down.into_iter().map(Arc::from).collect())
+            });
+            if !wrong.is_empty() {
+                mistakes.insert(at as u32, wrong.clone());
             }
-            for (child, secret) in place.children.iter().zip(&known[&key].1) {
+            for (child, secret) in place.children.iter().zip(down) {
                 if let Some(child) = child {
                     handed[*child as usize] = secret.clone();
                 }
             }
         }
         mistakes
-    }
-
-    /// Says of every place above one that what it includes has errors, unless it was known to have some.
-    fn fail_above(
-        &self,
-        place: u32,
-        of_place: &[u32],
-        checked: &[(Arc<Checked>, bool, Diagnostics)],
-        mistakes: &mut PlacedMistakes,
-    ) {
-        let failed = |at: u32, mistakes: &PlacedMistakes| {
-            let (_, failed, _) = &checked[of_place[at as usize] as usize];
-            *failed || mistakes.get(&at).is_some_and(Diagnostics::has_errors)
-        };
-        let mut at = place;
-        let mut told = failed(at, mistakes);
-        while let Some((above, include)) = self.places[at as usize].parent.filter(|_| !told) {
-            told = failed(above, mistakes);
-            if let Some((name, child)) = self.text_of(above).blueprint.children.get_index(include as usize) {
-                mistakes.entry(above).or_default().push(check::child_failed(name, child));
-            }
-            at = above;
-        }
-    }
-
-    /// Says what is wrong with each document, once, in its first place.
-    fn tell(
-        &mut self,
-        order: &[u32],
-        of_place: &[u32],
-        checked: &mut [(Arc<Checked>, bool, Diagnostics)],
-        mut shown: PlacedMistakes,
-        found: &mut Diagnostics,
-    ) {
-        let mut said: std::collections::HashSet<(&'static str, Span, String), foldhash::fast::FixedState> =
-            Default::default();
-        for at in order {
-            let text = self.places[*at as usize].text as usize;
-            let (_, _, by_check) = &mut checked[of_place[*at as usize] as usize];
-            let mut mine = std::mem::take(by_check);
-            let text = &mut self.texts[text];
-            let refused = std::mem::take(&mut text.refused);
-            mine.extend(
-                refused
-                    .into_iter()
-                    .filter(|(include, _)| {
-                        // What the document alone shows has been said by the check in its own words.
-                        let child = text.blueprint.children.get_index(*include as usize).map(|(_, child)| child);
-                        !child.is_some_and(|child| by_check_at_fault(&mine, child))
-                    })
-                    .map(|(_, diagnostic)| diagnostic)
-                    .collect::<Vec<_>>(),
-            );
-            mine.append(std::mem::take(&mut text.found));
-            mine.append(shown.remove(at).unwrap_or_default());
-            if mine.is_empty() {
-                continue;
-            }
-            mine.sort();
-            mine.retain(|it| said.insert((it.code.name, it.span(), it.message.clone())));
-            let trail = self.trail(*at);
-            mine.iter_mut().for_each(|it| it.trail.clone_from(&trail));
-            found.append(mine);
-        }
     }
 
     /// The includes that lead to a place, outermost first.
@@ -824,6 +757,15 @@ impl Reader<'_> {
         trail.reverse();
         trail
     }
+}
+
+/// A document that was checked, for all places in which its children are the same.
+struct Judged {
+    checked: Arc<Checked>,
+    /// What is wrong with it, as far as it shows without inputs.
+    found: Diagnostics,
+    /// What its children are handed.
+    passed: Arc<[Option<Passed>]>,
 }
 
 /// What is wrong with documents in some of their places.

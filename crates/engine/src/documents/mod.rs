@@ -287,7 +287,7 @@ impl Documents {
     /// The children of a unit, as a check of its document takes them.
     pub fn children_of(&self, unit: u32) -> Vec<Option<Included>> {
         let unit = self.unit(unit);
-        let included = |child: u32| Included { checked: self.unit(child).checked.clone(), failed: false };
+        let included = |child: u32| Included { checked: self.unit(child).checked.clone() };
         unit.children.iter().map(|child| child.map(included)).collect()
     }
 

@@ -45,6 +45,16 @@ pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagn
     blueprint.inputs.iter().enumerate().map(value).map(Option::unwrap_or_default).collect()
 }
 
+/// Says what is wrong with what is given for the inputs, and with defaults that count; that one is missing only where
+/// `complete` says that nothing more will be given.
+pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
+    let mut wrong = Diagnostics::new();
+    resolve_inputs(checked, given, &mut wrong);
+    let is_missing = |one: &Diagnostic| one.code.name == codes::MISSING_VARIABLE.name;
+    wrong.retain(|one| complete || !is_missing(one));
+    found.append(wrong);
+}
+
 /// The value of each input of a root as far as it is known before everything is given; what is wrong is said later.
 ///
 /// Where the dialect has conventions of its own, what is wrong goes to `found`.

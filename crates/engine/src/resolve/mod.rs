@@ -26,7 +26,7 @@ use crate::codes;
 use crate::documents::{Documents, Kind, Unit};
 use crate::links::Links;
 
-pub use inputs::Given;
+pub use inputs::{Given, judge_inputs};
 pub(crate) use inputs::{inputs_known, resolve_inputs};
 pub(crate) use links::{LinkAt, LinkSlot, LinkSlots, conflict, part_resource};
 use scope::Frame;

@@ -41,7 +41,25 @@ impl Schema {
             },
         };
         let (value, from) = value;
+        if from == From::Given {
+            self.unused_default(found);
+        }
         self.accept(value, &|words| format!("Parameter '{name}' is invalid: {words}"), from, found)
+    }
+
+    /// Warns of a default that is no value of the type although it does not count now. Heat says nothing of it then.
+    pub fn unused_default(&self, found: &mut Vec<Refusal>) {
+        let Some(default) = &self.default else { return };
+        if let Err(refusal) = self.convert(default)
+            && self.default_fits_constraints()
+        {
+            let message = match self.hidden {
+                true => "the default of a hidden parameter does not fit".to_owned(),
+                false => format!("the default cannot be used: {}", refusal.message),
+            };
+            let warning = Refusal::new(&INVALID_DEFAULT, message).graded(diag::Severity::Warning);
+            found.push(warning.help("mend it, or take it away: it counts where nothing is given"));
+        }
     }
 
     /// Converts a value and holds it to the constraints.
@@ -67,10 +85,14 @@ impl Schema {
             }
             refusal
         };
+        // What is wrong with the schema's own default is told with the schema, as far as constraints show it.
+        let is_told = |custom: bool| from == From::Default && !custom;
         let (checked, seen) = match self.convert(&revealed) {
             Ok(converted) => converted,
             Err(refusal) => {
-                found.push(told(refusal));
+                if from == From::Given || self.default_fits_constraints() {
+                    found.push(told(refusal));
+                }
                 return None;
             }
         };
@@ -80,7 +102,9 @@ impl Schema {
                 match constraint.check(self.kind, &checked) {
                     Ok(note) => found.extend(note.map(told)),
                     Err(refusal) => {
-                        found.push(told(refusal));
+                        if !is_told(constraint.is_custom()) {
+                            found.push(told(refusal));
+                        }
                         broken = true;
                     }
                 }

@@ -75,6 +75,13 @@ impl Schema {
         Some(schema)
     }
 
+    /// Whether nothing has been said of the default where the schema was read.
+    pub(super) fn default_fits_constraints(&self) -> bool {
+        let mut found = Vec::new();
+        self.check_default("", &mut found);
+        found.is_empty()
+    }
+
     /// Holds the default to the constraints, as Heat does even where it is not used: before it is converted, a comma-delimited
     /// list aside.
     fn check_default(&self, name: &str, found: &mut Vec<Refusal>) {
