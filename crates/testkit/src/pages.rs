@@ -8,7 +8,8 @@
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts
 //! a: *b             # error: unsupported-yaml, note: x     several at one line
 //! # anywhere: missing-variable                             a line of its own: wherever it stands
-//! # input: region=eu                                       an input for the stage, as text
+//! # input: region=eu                                       an input, as text: for the stage, and for the check
+//! # environment: env.yaml                                  a file of Heat beside it that is given along with it
 //! ```
 //!
 //! A block `yaml file=NAME` stands beside the documents that follow in the page, until another one takes its name: they
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use diag::{Diagnostic, FileId, Files};
+use dialects::{Beside, Document, Surroundings};
 use engine::{Given, Options};
 
 use crate::conformance::in_runtime;
@@ -157,6 +159,20 @@ impl Block {
         Given { text, ..Given::default() }
     }
 
+    /// What an environment beside it makes of what it stands in; what is wrong with that shows elsewhere.
+    fn around(&self, environment: &str) -> Surroundings {
+        let mut files = Files::new();
+        let text = self.beside.iter().find(|(name, _)| name == environment).map_or("", |(_, text)| text.as_str());
+        let (root, file) = (files.add(self.name, self.text.as_str()), files.add(environment, text));
+        let (tree, _) = syntax::parse(root, &self.text, syntax::Format::of_name(self.name));
+        let (beside, _) = syntax::parse(file, text, syntax::Format::Yaml);
+        let alone = Surroundings::NONE;
+        let document = Document { file: root, name: self.name, text: &self.text, tree: &tree, around: &alone };
+        let beside = [Beside { file, name: environment, folder: "", tree: &beside }];
+        let surrounded = dialects::dialect_of(&document).and_then(|dialect| dialect.surround(&document, &beside));
+        surrounded.map(|surrounded| surrounded.surroundings).unwrap_or_default()
+    }
+
     fn opener(&self) -> &'static str {
         if self.name == "page.yaml" { "# " } else { "// " }
     }
@@ -172,12 +188,19 @@ impl Block {
                 if self.hot { vec![Arc::new(providers::heat::provider())] } else { Vec::new() };
             let mut lab = Lab::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
             let texts = self.beside.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
+            if let Some(environment) = self.text.lines().find_map(|line| self.directive(line, "environment")) {
+                lab.around = self.around(environment.trim());
+            }
             lab.shelf = Some(Shelf::new(texts.map(|(name, text)| (format!("/nowhere/{name}"), text))));
             if self.stage {
                 let stage = lab.stage(self.name, &self.text, self.given(), Options::default()).await;
                 (stage.files, stage.diagnostics)
             } else {
-                let read = lab.read_all(self.name, &self.text, &Given::default(), false).await;
+                let given = self.given();
+                let mut read = lab.read_all(self.name, &self.text, &given, false).await;
+                if let Some(checked) = &read.checked {
+                    engine::judge_inputs(checked, &given, false, &mut read.diagnostics);
+                }
                 (read.files, read.diagnostics)
             }
         })?;

@@ -177,7 +177,8 @@ async fn refused(
     let all = said || !report.terminal.can_ask();
     let mut document = document.with_inputs(&values, all).await;
     raise_warnings(strict, &mut document.found);
-    let is_told = |one: &diag::Diagnostic| told.iter().any(|it| it.code.name == one.code.name && it.span() == one.span());
+    let is_told =
+        |one: &diag::Diagnostic| told.iter().any(|it| it.code.name == one.code.name && it.span() == one.span());
     document.found.retain(|one| !is_told(one));
     report.diagnostics(&document.found, &document.files);
     Ok(())

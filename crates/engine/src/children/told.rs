@@ -36,8 +36,11 @@ impl Reader<'_> {
                 let one = match inputs.iter().any(|value| !value.is_unknown()) {
                     false => (inputs, None, judged[number as usize].passed.clone()),
                     true => {
-                        let below = |child: u32| Included { checked: judged[of_place[child as usize] as usize].checked.clone() };
-                        let included: Vec<Option<Included>> = place.children.iter().map(|child| child.map(below)).collect();
+                        let below = |child: u32| Included {
+                            checked: judged[of_place[child as usize] as usize].checked.clone(),
+                        };
+                        let included: Vec<Option<Included>> =
+                            place.children.iter().map(|child| child.map(below)).collect();
                         let mut found = Diagnostics::new();
                         let (_, passed) = check::check_in_place(
                             self.text_of(at as u32).blueprint.clone(),
@@ -108,7 +111,10 @@ impl Reader<'_> {
             while later.last().is_some_and(|(above, _)| *above >= level) {
                 found.extend(later.pop().and_then(|(_, one)| one));
             }
-            later.push((level, self.child_failed(*at).filter(|one| failed[*at as usize] && failed_at.insert(one.span()))));
+            later.push((
+                level,
+                self.child_failed(*at).filter(|one| failed[*at as usize] && failed_at.insert(one.span())),
+            ));
             let text = self.places[*at as usize].text as usize;
             let by_check = std::mem::take(&mut judged[of_place[*at as usize] as usize].found);
             let mut mine = valued.remove(at).unwrap_or(by_check);

@@ -21,35 +21,62 @@ pub struct Given {
 /// The value of each input, by position. What is missing, wrong or not declared goes to `found`; its value is then null.
 pub(crate) fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
     let blueprint = &checked.blueprint;
-    let mut undeclared: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
-    undeclared.extend(
+    undeclared(blueprint, given, found);
+    if let Some(conventions) = dialects::conventions(blueprint.dialect) {
+        return by_conventions(blueprint, conventions, given, found)
+            .map(|(value, _)| value.unwrap_or_default())
+            .collect();
+    }
+    let inputs = blueprint.inputs.iter().enumerate();
+    inputs.map(|(at, (name, input))| natively(checked, at, name, input, given, found).unwrap_or_default()).collect()
+}
+
+/// Says which of the given values nobody has declared.
+fn undeclared(blueprint: &Blueprint, given: &Given, found: &mut Diagnostics) {
+    let mut names: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
+    names.extend(
         given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)),
     );
-    for name in undeclared {
+    for name in names {
         found.push(
             codes::UNDECLARED_VARIABLE
                 .new(format!("a value is given for `{name}`, which is not declared"))
                 .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref())),
         );
     }
-    if let Some(conventions) = dialects::conventions(blueprint.dialect) {
-        return by_conventions(blueprint, conventions, given, found)
-            .map(|(value, _)| value.unwrap_or_default())
-            .collect();
+}
+
+fn natively(
+    checked: &Checked,
+    at: usize,
+    name: &Name,
+    input: &Input,
+    given: &Given,
+    found: &mut Diagnostics,
+) -> Option<Value> {
+    match checked.custom_types.get(at).and_then(Option::as_ref) {
+        Some(custom) => options::value_of(name, input, custom, given, found),
+        None => value_of(name, input, given, found),
     }
-    let value =
-        |(at, (name, input)): (usize, (&Name, &Input))| match checked.custom_types.get(at).and_then(Option::as_ref) {
-            Some(custom) => options::value_of(name, input, custom, given, found),
-            None => value_of(name, input, given, found),
-        };
-    blueprint.inputs.iter().enumerate().map(value).map(Option::unwrap_or_default).collect()
 }
 
 /// Says what is wrong with what is given for the inputs, and with defaults that count; that one is missing only where
 /// `complete` says that nothing more will be given.
 pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
+    let blueprint = &checked.blueprint;
     let mut wrong = Diagnostics::new();
-    resolve_inputs(checked, given, &mut wrong);
+    if dialects::conventions(blueprint.dialect).is_some() {
+        resolve_inputs(checked, given, &mut wrong);
+    } else {
+        undeclared(blueprint, given, &mut wrong);
+        // The native check judges defaults.
+        for (at, (name, input)) in blueprint.inputs.iter().enumerate() {
+            let is_given = given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
+            if is_given || input.default.is_none() {
+                natively(checked, at, name, input, given, &mut wrong);
+            }
+        }
+    }
     let is_missing = |one: &Diagnostic| one.code.name == codes::MISSING_VARIABLE.name;
     wrong.retain(|one| complete || !is_missing(one));
     found.append(wrong);
