@@ -583,7 +583,6 @@ fn surrounded(
     let (tree, _) = syntax::parse(root, &source.text, syntax::Format::of_name(name));
     let around = Surroundings::NONE;
     let document = dialects::Document { file: root, name, text: &source.text, tree: &tree, around: &around };
-    let Some(dialect) = dialects::dialect_of(&document) else { return (Surroundings::NONE, IndexMap::default()) };
     let mut trees = Vec::with_capacity(source.beside.len());
     for (shown, path, text) in &source.beside {
         let file = files.add(shown.clone(), text.clone());
@@ -596,20 +595,9 @@ fn surrounded(
     }
     let beside: Vec<Beside<'_>> =
         trees.iter().map(|(file, name, folder, tree)| Beside { file: *file, name, folder, tree }).collect();
-    match dialect.surround(&document, &beside) {
-        Some(surrounded) => {
-            found.append(surrounded.diagnostics);
-            (surrounded.surroundings, surrounded.given)
-        }
-        None => {
-            found.push(
-                engine::codes::UNSUPPORTED_FEATURE
-                    .new(format!("a document in the dialect `{}` takes no environment files", dialect.name()))
-                    .help("give values with `--vars FILE`"),
-            );
-            (Surroundings::NONE, IndexMap::default())
-        }
-    }
+    let surrounded = dialects::surround(&document, &beside);
+    found.append(surrounded.diagnostics);
+    (surrounded.surroundings, surrounded.given)
 }
 
 /// What every command starts from.

@@ -76,7 +76,7 @@ pub trait Dialect: Send + Sync {
     /// Its sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
-    /// What files that are given along with a root come to; none where the dialect has no such files.
+    /// What files that are given along with a root, of whatever dialect, come to; none where the dialect has no such files.
     fn surround(&self, _root: &Document<'_>, _beside: &[Beside<'_>]) -> Option<Surrounded> {
         None
     }
@@ -301,6 +301,14 @@ pub fn dialect_of(document: &Document<'_>) -> Option<&'static dyn Dialect> {
     let best =
         dialects().iter().map(|dialect| (dialect.recognise(document), *dialect)).rev().max_by_key(|(sure, _)| *sure);
     best.filter(|(sure, _)| *sure > 0).map(|(_, dialect)| dialect)
+}
+
+/// What files that are given along with a root come to. A root whose own dialect has no such files hands them down to its
+/// children, and takes from them what is given for its inputs. Empty where no dialect has such files.
+pub fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
+    let own = dialect_of(root).and_then(|dialect| dialect.surround(root, beside));
+    let other = || dialects().iter().find_map(|dialect| dialect.surround(root, beside));
+    own.or_else(other).unwrap_or_default()
 }
 
 /// Every diagnostic code that a dialect reports: those that several share, then those of one alone.

@@ -100,3 +100,25 @@ fn where_a_child_is_may_depend_on_a_data_source() {
     let ran = place.ends(1, &["stage"]);
     assert!(ran.err.contains("error[source-unreadable]"), "{}", ran.err);
 }
+
+#[test]
+fn an_environment_reaches_the_templates_that_a_blueprint_includes() {
+    let root = "version: 2023-04-20\nvariables:\n  who: {type: string}\ninclude:\n  stack: {path: stack.yaml}\n\
+                exports:\n  text: {type: string, field: children.stack.text}\n  who: {type: string, field: variables.who}\n";
+    let place = Place::with("blueprint.yaml", root);
+    place.write(
+        "stack.yaml",
+        "heat_template_version: wallaby\nparameters: {n: {type: string}}\nresources:\n  \
+         v: {type: My::Value, properties: {value: {get_param: n}}}\noutputs:\n  text: {value: {get_attr: [v, value]}}\n",
+    );
+    place.write(
+        "env.yaml",
+        "resource_registry: {My::Value: OS::Heat::Value}\nparameter_defaults: {n: seven}\nparameters: {who: me}\n",
+    );
+    let ran = place.ends(1, &["validate"]);
+    assert!(ran.err.contains("error[unknown-resource-type]") && ran.err.contains("variable `n`"), "{}", ran.err);
+    place.ends(0, &["deploy", "--yes", "-e", "env.yaml"]);
+    assert_eq!(place.ends(0, &["exports"]).out, "text = \"seven\"\nwho = \"me\"\n");
+    let ran = place.ends(0, &["deploy", "-e", "env.yaml"]);
+    assert_eq!(ran.out, "0 created, 0 updated, 0 deleted\n");
+}
