@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Address, Expr, IndexMap, Name, Seldom, Type, Value};
+use crate::{Address, Batches, Expr, IndexMap, Name, Seldom, Type, Value};
 
 /// Where something was written, and in which dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub struct Blueprint {
     /// Things that had another address before, beside those that resources name themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,
+    /// Its elements are made and changed some at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<Box<Batches>>,
 }
 
 /// A thing had another address before.

@@ -7,6 +7,7 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod address;
+mod batches;
 mod document;
 mod duration;
 mod expression;
@@ -20,6 +21,7 @@ mod value;
 pub mod wire;
 
 pub use address::{Address, AddressError, AddressParts, Key, LinkName};
+pub use batches::Batches;
 pub use document::{
     Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input, Lifecycle, LinkSelector,
     Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts, Wanted,

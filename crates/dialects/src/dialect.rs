@@ -29,6 +29,9 @@ pub struct Lowered {
     pub diagnostics: Diagnostics,
 }
 
+/// An entry in the memory of a group: the operation that wrote it has not ended well, or not yet.
+pub const UNFINISHED: &str = "unfinished";
+
 /// Where a group of members is written out.
 pub struct Expanding<'a> {
     /// What an expression of the document above comes to; Unknown as far as that is not known before the deployment.
@@ -37,6 +40,9 @@ pub struct Expanding<'a> {
     pub complete: bool,
     /// What was remembered of the group when it was last written out; null the first time.
     pub memory: &'a Value,
+    /// What the state remembers of it, which is something else where a plan is kept or an earlier generation comes back; null
+    /// if nothing. With the entry [`UNFINISHED`] if the operation that wrote it has not ended well.
+    pub before: &'a Value,
     /// The name of the member that has an id, in the state.
     pub named: &'a dyn Fn(&str) -> Option<Name>,
     /// The children above its members, itself included.

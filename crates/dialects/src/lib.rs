@@ -15,8 +15,8 @@ mod surroundings;
 
 pub use conventions::{Conventions, Given, SpecAt};
 pub use dialect::{
-    Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, codes as all_codes, conventions,
-    dialect, dialect_of, dialects, surround,
+    Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED, codes as all_codes,
+    conventions, dialect, dialect_of, dialects, surround,
 };
 pub use surroundings::{Beside, Own, Surrounded, Surroundings};
 

@@ -67,6 +67,15 @@ pub struct Frozen {
 /// Under what a group is remembered, before the path of includes that leads to it.
 pub(crate) const GROUP: &str = "group|";
 
+/// Says of all groups that the operation they are remembered by has not ended well, or not yet.
+pub(crate) fn unfinished(remembered: &mut IndexMap<Name, Remembered>) {
+    for (_, known) in remembered.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
+        if let Value::Map(entries) = &mut known.value {
+            Arc::make_mut(entries).insert(dialects::UNFINISHED.into(), Value::Bool(true));
+        }
+    }
+}
+
 /// What is remembered of groups among all that is remembered.
 pub fn groups_of(remembered: &IndexMap<Name, Remembered>) -> IndexMap<Name, Value> {
     let of_group = |(key, known): (&Name, &Remembered)| Some((key.strip_prefix(GROUP)?.into(), known.value.clone()));

@@ -51,7 +51,7 @@ pub use json_schema::json_schema;
 pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{
-    Action, Adoption, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
+    Action, Adoption, Batch, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
     LinkChange, LinkEffectChange, Options, Plan, Purpose, Question, Reason, Reply, Request, Resolved, ResolvedElement,
     Search, Staged, Step, StepLinks, Surgery, inputs_unchanged, is_current, plan,
 };

@@ -8,6 +8,7 @@ use diag::{Diagnostics, Span, Spanned};
 
 use super::lowering::{INSTANCE, Made, UNIT, call, named, reference};
 use super::native::{digest, indexed, letters};
+use super::rolling::{Before, Policy};
 use crate::codes::VALUE_CONSTRAINT;
 use crate::{Expanded, Expanding};
 
@@ -172,28 +173,67 @@ impl Writer<'_> {
             Ok(Some(Value::Text(text))) => text.to_string(),
             _ => "%index%".to_owned(),
         };
-        let removed = self.removed();
-        let names: Vec<Name> = (0_usize..)
-            .map(|number| Name::from(number.to_string()))
-            .filter(|name| !removed.contains(name))
-            .take(count)
-            .collect();
-        for (at, name) in names.iter().enumerate() {
-            let after = self.after_batch(at, &names);
-            let definition = self.expansion.member.clone();
-            let properties = part(&definition, "properties").map(|expr| with_index(expr, &variable, name));
-            self.member(name, &definition, properties, after);
+        let before = Before::new(self.place.before, self.defined("resource_def"));
+        let removed = self.removed(before.is_being_made);
+        let mut numbers =
+            (0_usize..).map(|number| Name::from(number.to_string())).filter(|name| !removed.contains(name));
+        let names: Vec<Name> = numbers.by_ref().take(count).collect();
+        for name in &names {
+            self.numbered(name, &variable);
         }
-        let memory = Value::map([
+        let policy = self.expansion.policy.as_ref().map(|policy| (self.place.value)(policy));
+        let batches = match &policy {
+            Some(policy) if before.is_being_made => Policy::of(policy.get("batch_create")),
+            Some(policy) if before.is_another => Policy::of(policy.get("rolling_update")),
+            _ => None,
+        };
+        if let Some(batches) = batches {
+            let span = self.expansion.policy.as_ref().map_or(self.expansion.kind.span, |policy| policy.span);
+            let mut batches = batches.batches(names.clone(), span);
+            let most = batches.most();
+            let stands_in = numbers.clone().take(most.saturating_sub(names.len())).collect::<Vec<_>>();
+            // What is there and does not stay goes from the last to the first, and what stands in for others is made behind it.
+            let far = before.leaving(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
+            batches.beyond = numbers
+                .take_while(|name| stands_in.contains(name) || name.parse().ok() <= far)
+                .take(before.there() + stands_in.len())
+                .collect();
+            batches.backwards = !before.is_being_made;
+            for name in stands_in {
+                self.for_a_while(|writer| writer.numbered(&name, &variable));
+            }
+            self.blueprint.batches = Some(Box::new(batches));
+        }
+        let memory = [
             ("names", Value::list(names.iter().cloned().map(Value::Text))),
             ("removed", Value::list(removed.iter().cloned().map(Value::Text))),
-        ]);
+        ];
+        let memory = Value::map(memory.into_iter().chain(before.remembered(&names)));
         let shown = Value::list(removed.into_iter().map(Value::Text));
         self.finish(memory, shown)
     }
 
+    /// Adds a member that is called after its number.
+    fn numbered(&mut self, name: &Name, variable: &str) {
+        let definition = self.expansion.member.clone();
+        let properties = part(&definition, "properties").map(|expr| with_index(expr, variable, name));
+        self.member(name, &definition, properties, Vec::new());
+    }
+
+    /// Adds a member that nobody outside sees.
+    fn for_a_while(&mut self, member: impl FnOnce(&mut Self)) {
+        let shown = self.names.len();
+        member(self);
+        self.names.truncate(shown);
+    }
+
+    /// How members are defined, as far as it is known.
+    fn defined(&self, key: &str) -> &Value {
+        self.spec.bare().get(key).unwrap_or(&Value::Null)
+    }
+
     /// Names that are not used again: those of before, where they are kept, and those that are named now.
-    fn removed(&mut self) -> Vec<Name> {
+    fn removed(&mut self, first: bool) -> Vec<Name> {
         let texts = |value: Option<&Value>| -> Vec<Name> {
             value
                 .and_then(Value::as_list)
@@ -203,7 +243,6 @@ impl Writer<'_> {
                 .map(Name::from)
                 .collect()
         };
-        let first = self.place.memory.is_null();
         let before = texts(self.place.memory.get("removed"));
         let existing = texts(self.place.memory.get("names"));
         let replaces = matches!(self.known("removal_policies_mode"), Ok(Some(Value::Text(mode))) if &*mode == "update");
@@ -226,34 +265,12 @@ impl Writer<'_> {
         removed
     }
 
-    /// The members before which one in a batch waits when the group is made: all of the batch before.
-    fn after_batch(&self, at: usize, names: &[Name]) -> Vec<Spanned<Name>> {
-        let policy = self.expansion.policy.as_ref().map(|policy| (self.place.value)(policy));
-        let kind = if self.place.memory.is_null() { "batch_create" } else { "rolling_update" };
-        let size = policy.as_ref().and_then(|policy| {
-            let policy = policy.get(kind)?;
-            policy.get("max_batch_size").map_or(Some(1), |size| python::integer(size).ok()?.as_int())
-        });
-        let Some(size) = size.and_then(|size| usize::try_from(size).ok()).filter(|size| *size > 0) else {
-            return Vec::new();
-        };
-        // Updates begin with the last members.
-        let position = if kind == "rolling_update" { names.len() - 1 - at } else { at };
-        let batch = position / size;
-        let Some(before) = batch.checked_sub(1) else { return Vec::new() };
-        let span = self.expansion.kind.span;
-        let of_batch = |number: &usize| number / size == before;
-        (0..names.len())
-            .filter(of_batch)
-            .map(|number| if kind == "rolling_update" { names.len() - 1 - number } else { number })
-            .map(|number| Spanned::new(names[number].clone(), span))
-            .collect()
-    }
-
     /// Members have names of their own; the oldest go first.
     fn scaling_group(mut self) -> Expanded {
         let (least, most) = (self.whole("min_size"), self.whole("max_size"));
         let wanted = self.whole("desired_capacity");
+        let memory = self.place.memory;
+        let mut names = super::rolling::names(memory, "names");
         let size = match (least, most, wanted) {
             (Ok(Some(least)), Ok(Some(most)), Ok(wanted)) => {
                 if least > most {
@@ -271,35 +288,61 @@ impl Writer<'_> {
                         words,
                     );
                 }
-                usize::try_from(wanted.unwrap_or(least)).unwrap_or(0)
+                // Without a wish, which 0 is as well, a group stays as large as it is.
+                let size = match wanted {
+                    Some(wanted) if wanted != 0 => wanted,
+                    _ if names.is_empty() => least,
+                    _ => i64::try_from(names.len()).unwrap_or(i64::MAX).min(most).max(least),
+                };
+                usize::try_from(size).unwrap_or(0)
             }
             // What is missing or wrong has been reported with the definition.
             _ => 1,
         };
-        let memory = self.place.memory;
-        let mut names: Vec<Name> = memory
-            .get("names")
-            .and_then(Value::as_list)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(Value::as_text)
-            .map(Name::from)
-            .collect();
         let mut next = memory.get("next").and_then(Value::as_int).unwrap_or(0);
         let too_many = names.len().saturating_sub(size);
         names.drain(..too_many);
         while names.len() < size {
-            names.push(letters(&digest(&format!("member {next}"), self.place.path)).into());
+            names.push(self.drawn(next));
             next += 1;
         }
         for name in &names {
-            let definition = self.expansion.member.clone();
-            let properties = part(&definition, "properties").cloned();
-            self.member(name, &definition, properties, Vec::new());
+            self.aged(name);
         }
-        let memory =
-            Value::map([("names", Value::list(names.iter().cloned().map(Value::Text))), ("next", Value::Int(next))]);
-        self.finish(memory, Value::list([]))
+        let before = Before::new(self.place.before, self.defined("resource"));
+        let usual = Value::map::<&str>([]);
+        let policy = match self.spec.get("rolling_updates") {
+            Some(policy) if !policy.is_null() => policy,
+            _ => &usual,
+        };
+        if before.is_another
+            && !before.is_being_made
+            && let Some(policy) = Policy::of(Some(policy))
+        {
+            let mut batches = policy.batches(names.clone(), self.span_of("rolling_updates"));
+            batches.new_ones_last = true;
+            let count = i64::try_from(batches.most() - names.len()).unwrap_or(0);
+            let stands_in: Vec<Name> = (next..next + count).map(|number| self.drawn(number)).collect();
+            stands_in.iter().for_each(|name| self.for_a_while(|writer| writer.aged(name)));
+            // The oldest goes first.
+            batches.beyond = stands_in.into_iter().chain(before.leaving(&names).into_iter().rev()).collect();
+            self.blueprint.batches = Some(Box::new(batches));
+        }
+        let known = before.remembered(&names);
+        let memory = [("names", Value::list(names.iter().cloned().map(Value::Text))), ("next", Value::Int(next))];
+        self.finish(Value::map(memory.into_iter().chain(known)), Value::list([]))
+    }
+
+    /// Adds a member of a scaling group.
+    fn aged(&mut self, name: &Name) {
+        let definition = self.expansion.member.clone();
+        let properties = part(&definition, "properties").cloned();
+        self.member(name, &definition, properties, Vec::new());
+    }
+
+    /// The name of the member of that number.
+    fn drawn(&self, number: i64) -> Name {
+        letters(&digest(&format!("member {number}"), self.place.path)).into()
     }
 
     /// One member for each type of a list.

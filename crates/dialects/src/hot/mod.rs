@@ -29,6 +29,7 @@ pub mod parameters;
 mod read;
 pub mod refusal;
 mod resources;
+mod rolling;
 mod scalar;
 mod settle;
 mod shape;

@@ -470,6 +470,9 @@ impl Apply {
                 self.ready.push_front(task, &self.ranks);
             }
             Some(Wake::Refill(lane)) => self.refilled(lane, effects),
+            Some(Wake::Pause(task)) if self.running[task as usize].progress == Progress::Resting => {
+                self.complete(task, effects);
+            }
             Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => {
                 self.look(task, effects)
             }
@@ -516,7 +519,7 @@ impl Apply {
                 self.abandoned = true;
                 self.failed = true;
             }
-            Some(Wake::Retry(_) | Wake::Look(_) | Wake::Abandoned(_) | Wake::Unstable(_)) | None => {}
+            Some(Wake::Retry(_) | Wake::Pause(_) | Wake::Look(_) | Wake::Abandoned(_) | Wake::Unstable(_)) | None => {}
         }
     }
 }

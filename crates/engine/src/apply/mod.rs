@@ -17,6 +17,7 @@ mod answer;
 mod ask;
 mod lanes;
 mod links;
+mod pauses;
 mod phases;
 mod queue;
 mod ranks;
@@ -322,6 +323,8 @@ enum Wake {
     Retry(u32),
     /// A thing is looked at again.
     Look(u32),
+    /// A pause is over.
+    Pause(u32),
     /// The bucket of a provider is filled, by its lane.
     Refill(u32),
     Drain,
@@ -488,7 +491,12 @@ impl Apply {
         let calls = self.plan.tasks.iter().filter(|task| {
             matches!(
                 task.kind,
-                TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::Phase
+                TaskKind::Create
+                    | TaskKind::Update
+                    | TaskKind::Delete
+                    | TaskKind::DeleteOld(_)
+                    | TaskKind::TakeBack
+                    | TaskKind::Phase
             )
         });
         effects.push(Effect::Tell(Event::Began { instance: self.plan.instance.clone(), calls: calls.count() as u64 }));
@@ -614,7 +622,7 @@ impl Apply {
     /// The addresses of tasks that act on the world or the state and have come so far.
     fn acting(&self, so_far: impl Fn(Progress) -> bool) -> Vec<Address> {
         let left = self.running.iter().zip(&self.plan.tasks).filter(|(running, task)| {
-            let acts = !matches!(task.kind, TaskKind::Gather | TaskKind::Settled);
+            let acts = !matches!(task.kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled);
             acts && so_far(running.progress)
         });
         let addresses = left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone()));
@@ -653,7 +661,9 @@ impl Apply {
             .filter(|task| self.running[*task as usize].progress == Progress::Resting)
             .collect();
         for task in resting {
-            self.give_up(task, effects);
+            if !self.end_pause(task) {
+                self.give_up(task, effects);
+            }
         }
         self.ask_no_more(ask::AT_THE_END);
         while let Some(task) = self.stated.pop() {
@@ -686,7 +696,7 @@ impl Apply {
 
     fn unfinished(&self) -> bool {
         // What stands for values, and what was written when the operation began, has nothing left to do.
-        let acts = |kind| !matches!(kind, TaskKind::Gather | TaskKind::Settled);
+        let acts = |kind| !matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled);
         let running = self.running.iter().zip(&self.plan.tasks);
         running.into_iter().any(|(running, task)| running.progress != Progress::Done && acts(task.kind))
     }
@@ -728,6 +738,9 @@ impl Apply {
                 // What was drawn only now, in a branch that nobody could foresee, is remembered too.
                 let mut remembered = self.plan.answers.remembered.clone();
                 remembered.extend(evaluation.remembered());
+                if !well {
+                    crate::answers::unfinished(&mut remembered);
+                }
                 remembered
             }
             (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),

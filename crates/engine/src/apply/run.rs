@@ -171,6 +171,7 @@ impl Apply {
         let Some(decided) = &of.decision else {
             match of.kind {
                 TaskKind::Read(number) => self.read(task, number, effects),
+                TaskKind::Pause(pause) => self.pause(task, pause, effects),
                 _ => self.complete(task, effects),
             }
             return;
@@ -238,6 +239,7 @@ impl Apply {
     fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
         match kind {
             TaskKind::Gather
+            | TaskKind::Pause(_)
             | TaskKind::Read(_)
             | TaskKind::Look
             | TaskKind::Settled
@@ -245,6 +247,10 @@ impl Apply {
             | TaskKind::Link => Turn::Unneeded("nothing to call"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
+            TaskKind::TakeBack => match self.snapshot.records.contains_key(&decided.address) {
+                true => Turn::Call(Verb::Delete, Value::Null),
+                false => Turn::Unneeded("it was not made"),
+            },
             TaskKind::DeleteIfAbsent if !self.absent.contains(&decided.address) => {
                 Turn::Unneeded("its condition holds")
             }
@@ -518,8 +524,8 @@ impl Apply {
     fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
         let old = match kind {
             TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
-            // A link may have taken something out of it in this run.
-            TaskKind::Update => self.snapshot.records.get(&decided.address).cloned(),
+            // A link may have taken something out of it in this run, which may also have made it.
+            TaskKind::Update | TaskKind::TakeBack => self.snapshot.records.get(&decided.address).cloned(),
             _ => decided.prior.clone(),
         };
         let prior = match verb {
@@ -701,7 +707,11 @@ impl Apply {
 pub(super) fn verb_of(kind: TaskKind) -> Verb {
     match kind {
         TaskKind::Create => Verb::Create,
-        TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Forget => Verb::Delete,
+        TaskKind::Delete
+        | TaskKind::DeleteOld(_)
+        | TaskKind::DeleteIfAbsent
+        | TaskKind::TakeBack
+        | TaskKind::Forget => Verb::Delete,
         TaskKind::Update
         | TaskKind::Record
         | TaskKind::Settled
@@ -710,6 +720,7 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
         | TaskKind::Phase
         | TaskKind::Link
         | TaskKind::Read(_)
+        | TaskKind::Pause(_)
         | TaskKind::Gather => Verb::Update,
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
 fn is_way_there(plan: &Plan, task: u32) -> bool {
     let task = &plan.tasks[task as usize];
     match task.kind {
-        TaskKind::DeleteIfAbsent | TaskKind::Gather | TaskKind::Settled => false,
+        TaskKind::DeleteIfAbsent | TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled => false,
         TaskKind::DeleteOld(_) => task.decision.as_ref().is_some_and(|decided| decided.action == Action::None),
         _ => true,
     }

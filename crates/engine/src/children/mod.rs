@@ -488,10 +488,9 @@ impl Reader<'_> {
         let path = self.path_of(place, name);
         let key: Name = path.join("/").into();
         let before = self.reading.before;
-        let memory = self.reading.kept.groups.get(&key).cloned().or_else(|| {
-            let known = before?.remembered.get(format!("{GROUP}{key}").as_str())?;
-            Some(known.value.clone())
-        });
+        let known = before.and_then(|before| before.remembered.get(format!("{GROUP}{key}").as_str()));
+        let known = known.map_or(Value::Null, |known| known.value.clone());
+        let memory = self.reading.kept.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
         let around = self.around(Some((place, include)));
         let expanded = {
             let knowledge = self.knowledge(inputs);
@@ -509,7 +508,8 @@ impl Reader<'_> {
                 &Expanding {
                     value: &value,
                     complete: self.reading.complete,
-                    memory: memory.as_ref().unwrap_or(&Value::Null),
+                    memory: &memory,
+                    before: &known,
                     named: &named,
                     path: &path,
                     around: &around,

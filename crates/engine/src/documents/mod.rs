@@ -379,6 +379,21 @@ impl Documents {
         &self.units
     }
 
+    /// Whether a document stands in a group only so that it can stand in for others while these are changed.
+    pub(crate) fn stands_in(&self, unit: &Unit) -> bool {
+        let mut unit = unit;
+        while let Some((above, include)) = unit.parent {
+            let Some(group) = self.units.get(above as usize) else { return false };
+            let name = group.blueprint().children.get_index(include as usize).map(|(name, _)| name);
+            let beyond = group.blueprint().batches.as_ref().map_or(&[][..], |batches| &batches.beyond);
+            if name.is_some_and(|name| beyond.contains(name)) {
+                return true;
+            }
+            unit = group;
+        }
+        false
+    }
+
     /// What needs what, over all documents.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph

@@ -50,7 +50,7 @@ pub(super) fn needs(evaluation: &mut Evaluation, needs: &mut Vec<Need>) {
             needs.push(need);
         }
     };
-    for (number, unit) in (0..).zip(documents.units()) {
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !documents.stands_in(unit)) {
         let shown = |position: &usize| unit.blueprint().exports.get_index(*position).is_some_and(|(_, it)| !it.hidden);
         for position in (0..unit.blueprint().exports.len()).filter(|_| number > 0).filter(shown) {
             if let Err(Halt::Need(need)) = evaluation.child_export(number, position, &mut ignored) {
@@ -106,7 +106,7 @@ pub(crate) fn declared(
 ) -> Declared {
     let documents = evaluation.documents.clone();
     let mut declared = Declared::default();
-    for (number, unit) in (0..).zip(documents.units()) {
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !documents.stands_in(unit)) {
         let mut mistakes = Diagnostics::new();
         if number > 0 {
             let place = place(&unit.path);
@@ -240,7 +240,10 @@ pub(super) fn changes(
         step.moved_from.iter().for_each(|from| before.add(&from.path));
     }
     let declared: Vec<Box<[Name]>> = match documents {
-        Some(documents) => documents.units()[1..].iter().map(|unit| Box::from(&*unit.path)).collect(),
+        Some(documents) => {
+            let stay = documents.units()[1..].iter().filter(|unit| !documents.stands_in(unit));
+            stay.map(|unit| Box::from(&*unit.path)).collect()
+        }
         None => Vec::new(),
     };
     let mut left = Places::default();

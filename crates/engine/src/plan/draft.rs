@@ -24,9 +24,10 @@ use self::levels::levels;
 pub(crate) use self::levels::live_locals;
 use self::linked::{heed_links, link_dependencies};
 use self::opinions::{ask_providers, heed};
-pub(super) use self::removals::of_record;
-use self::removals::{removal, remove_what_is_gone};
+use self::removals::remove_what_is_gone;
+pub(super) use self::removals::{of_record, removal};
 use super::addresses::Named;
+use super::batches::{Batch, Together};
 use super::diff::{Change, differences, mark_fields, same_field, with_path_of};
 use super::imports::Imports;
 use super::keyed::Keyed;
@@ -87,6 +88,10 @@ pub(super) struct Decision {
     pub(super) made_from: Option<Name>,
     /// The address it had before.
     pub(super) moved_from: Option<Address>,
+    /// It is made only to stand in for others, and taken away again.
+    pub(super) temporary: bool,
+    /// The batch of its group that it belongs to.
+    pub(super) batch: Option<Batch>,
     pub(super) span: Span,
 }
 
@@ -99,6 +104,8 @@ pub(super) struct Draft {
     /// The links that the document makes.
     pub(super) links: HashSet<Address>,
     pub(super) imports: Imports,
+    /// Groups whose members come and go in batches, one after the other.
+    pub(super) batches: Vec<Vec<Together>>,
 }
 
 impl Draft {
@@ -694,6 +701,8 @@ fn decide(
         restricted: resource.lifecycle.restricted,
         made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
         moved_from: None,
+        temporary: false,
+        batch: None,
         span: resource.span,
     };
     let thing = record.filter(|record| !record.id.is_empty());

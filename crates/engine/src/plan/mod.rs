@@ -12,6 +12,7 @@
 //! Not here: running steps (`apply`); words for people (the face).
 
 mod addresses;
+mod batches;
 mod children;
 pub(crate) mod diff;
 mod draft;
@@ -43,6 +44,7 @@ use serde::{Deserialize, Serialize};
 use state::{OperationKind, Revision, Snapshot};
 
 pub(crate) use addresses::{Named, unknown_in_state};
+pub use batches::Batch;
 pub use children::ChildChange;
 pub(crate) use children::declared as declared_after;
 pub use diff::Change;
@@ -238,6 +240,12 @@ pub struct Step {
     /// The address it had before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<Address>,
+    /// It is made only to stand in for others of its group, and taken away again before the operation ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub temporary: bool,
+    /// Which batch of its group it belongs to, where the group is made or changed in several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Batch>,
     /// Numbers of steps that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<u32>,
@@ -392,10 +400,11 @@ impl Plan {
         }
     }
 
-    /// How many steps create, update, delete and replace.
+    /// How many steps create, update, delete and replace. What is made for a while is deleted too.
     pub fn counts(&self) -> [u64; 4] {
         let of = |action| self.steps.iter().filter(|step| step.action == action).count() as u64;
-        [of(Action::Create), of(Action::Update), of(Action::Delete), of(Action::Replace)]
+        let temporary = self.steps.iter().filter(|step| step.temporary).count() as u64;
+        [of(Action::Create), of(Action::Update), of(Action::Delete) + temporary, of(Action::Replace)]
     }
 }
 
@@ -624,6 +633,9 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         if let Some(evaluation) = &evaluation {
             untouched = targets::untouched(&left_out, evaluation);
         }
+    }
+    if let Some(evaluation) = &evaluation {
+        batches::arrange(&mut draft, evaluation, &snapshot, &catalogs, &mut mistakes);
     }
     policies::report_what_goes(&draft, &mut mistakes);
     if options.drift == DriftPolicy::Refuse {

@@ -3,6 +3,7 @@
 //! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
 //! they use, deletes after every user has let go (ruling S62), ties in document order.
 
+mod batches;
 mod links;
 mod reads;
 mod steps;
@@ -55,6 +56,10 @@ pub(crate) enum TaskKind {
     Link,
     /// Nothing: stands for an intermediate value that others wait for.
     Gather,
+    /// Nothing: so long after everything it waits for, others go on.
+    Pause(std::time::Duration),
+    /// Takes away what was made only to stand in for others.
+    TakeBack,
     /// Reads the data source of that number, which could not be read at stage.
     Read(u32),
 }
@@ -311,7 +316,10 @@ pub(super) fn order(
         }
         secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
         match decision.action {
-            Action::Create => tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided))),
+            Action::Create => {
+                tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided)));
+                tasks.backward = decision.temporary.then(|| builder.add(TaskKind::TakeBack, Some(&decided)));
+            }
             Action::Update if decision.only_recorded => {
                 tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)))
             }
@@ -362,6 +370,7 @@ pub(super) fn order(
     wait_for_what_is_used(&mut builder, &draft, evaluation);
     let freed = unique_conflicts(&mut builder, &draft);
     wait_for_users(&mut builder, &draft, snapshot, &freed);
+    batches::order(&mut builder, &draft);
     links::order(&mut builder, &draft, &of_links);
     conditions(&mut builder, &shared, snapshot);
     builder.settle_waits();
@@ -821,7 +830,7 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
         (0..circle.len()).find_map(|start| {
             let goes = wanted(kind(start)) && !decision(start).is_some_and(|decided| decided.may_replace);
             let mut end = start + 1;
-            while goes && kind(end) == TaskKind::Gather {
+            while goes && matches!(kind(end), TaskKind::Gather | TaskKind::Pause(_)) {
                 end += 1;
             }
             let turns_away = matches!(

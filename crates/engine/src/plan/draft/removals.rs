@@ -51,7 +51,7 @@ pub(super) fn remove_what_is_gone(
 }
 
 /// What becomes of a thing that goes. Where the document still declares it, the document says how it goes.
-pub(super) fn removal(
+pub(in crate::plan) fn removal(
     address: &Address,
     record: &Arc<Record>,
     reason: Reason,
@@ -113,6 +113,8 @@ pub(in crate::plan) fn of_record(address: &Address, record: &Arc<Record>, catalo
         restricted: Default::default(),
         made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
         moved_from: None,
+        temporary: false,
+        batch: None,
         span: Span::NONE,
     }
 }

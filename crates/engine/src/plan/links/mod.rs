@@ -657,6 +657,8 @@ fn blank(
         expired: None,
         made_from: None,
         moved_from: None,
+        temporary: false,
+        batch: None,
         dependencies: Vec::new(),
         retain: false,
         protect: false,

@@ -96,6 +96,8 @@ impl Deferred {
             expired: None,
             made_from: None,
             moved_from: None,
+            temporary: false,
+            batch: None,
             waits_on: Vec::new(),
             provider_id: None,
             unchanged: 0,

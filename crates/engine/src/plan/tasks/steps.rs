@@ -49,7 +49,12 @@ pub(super) fn number(
         let stays = decided.action == Action::None;
         let left_over = stays && matches!(task.kind, TaskKind::DeleteOld(old) if old > 0);
         let has_old = stays && decided.prior.as_ref().is_some_and(|record| record.deposed.is_some());
-        if !left_over && matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Gather) {
+        if !left_over
+            && matches!(
+                task.kind,
+                TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack | TaskKind::Gather
+            )
+        {
             continue;
         }
         if has_old && let Some(decision) = &mut decisions[decided.number] {
@@ -69,7 +74,7 @@ pub(super) fn number(
     }
     for task in &sorted {
         let Some(step) = task.step else { continue };
-        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent) {
+        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack) {
             continue;
         }
         let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);
@@ -136,6 +141,8 @@ fn step(id: u32, mut decision: Decision) -> Step {
         expired: decision.expired,
         made_from: decision.made_from,
         moved_from: decision.moved_from,
+        temporary: decision.temporary,
+        batch: decision.batch,
         waits_on: Vec::new(),
         provider_id: decision.prior.as_ref().map(|record| record.id.clone()).filter(|id| !id.is_empty()),
         unchanged,

@@ -1,0 +1,26 @@
+//! Pauses between tasks: the plan says how long, and the machine is woken when they are over.
+//!
+//! A pause holds nothing up but what waits for it, takes no room, and leaves nothing behind: a run that ends during one
+//! ends at once, and whoever goes on does not make it up.
+
+use std::time::Duration;
+
+use super::{Apply, Effect, Progress, TaskKind, Wake};
+
+impl Apply {
+    /// Everything before a pause is done: it begins.
+    pub(super) fn pause(&mut self, task: u32, pause: Duration, effects: &mut Vec<Effect>) {
+        self.running[task as usize].progress = Progress::Resting;
+        let number = self.wake(Wake::Pause(task));
+        effects.push(Effect::Wake(number, pause));
+    }
+
+    /// Nothing new starts any more, so nobody waits for a pause; false if the task is none.
+    pub(super) fn end_pause(&mut self, task: u32) -> bool {
+        let is_pause = matches!(self.plan.tasks[task as usize].kind, TaskKind::Pause(_));
+        if is_pause {
+            self.running[task as usize].progress = Progress::Ready;
+        }
+        is_pause
+    }
+}
