@@ -29,7 +29,7 @@ pub struct Lowered {
     pub diagnostics: Diagnostics,
 }
 
-/// An entry in the memory of a group: the operation that wrote it has not ended well, or not yet.
+/// An entry in the memory of a group that is forgotten once the operation that wrote it has ended well.
 pub const UNFINISHED: &str = "unfinished";
 
 /// Where a group of members is written out.
@@ -41,7 +41,7 @@ pub struct Expanding<'a> {
     /// What was remembered of the group when it was last written out; null the first time.
     pub memory: &'a Value,
     /// What the state remembers of it, which is something else where a plan is kept or an earlier generation comes back; null
-    /// if nothing. With the entry [`UNFINISHED`] if the operation that wrote it has not ended well.
+    /// if nothing. Its entry [`UNFINISHED`] is there as long as the operation that wrote it has not ended well.
     pub before: &'a Value,
     /// The name of the member that has an id, in the state.
     pub named: &'a dyn Fn(&str) -> Option<Name>,

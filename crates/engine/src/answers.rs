@@ -67,13 +67,27 @@ pub struct Frozen {
 /// Under what a group is remembered, before the path of includes that leads to it.
 pub(crate) const GROUP: &str = "group|";
 
-/// Says of all groups that the operation they are remembered by has not ended well, or not yet.
-pub(crate) fn unfinished(remembered: &mut IndexMap<Name, Remembered>) {
+/// What is remembered of a group only as long as the operation has not ended well is forgotten.
+pub(crate) fn finished(remembered: &mut IndexMap<Name, Remembered>) {
     for (_, known) in remembered.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
-        if let Value::Map(entries) = &mut known.value {
-            Arc::make_mut(entries).insert(dialects::UNFINISHED.into(), Value::Bool(true));
-        }
+        known.value = without_unfinished(&known.value);
     }
+}
+
+fn without_unfinished(memory: &Value) -> Value {
+    match memory {
+        Value::Map(entries) if entries.get(dialects::UNFINISHED).is_some() => {
+            let kept = entries.iter().filter(|(key, _)| key.as_ref() != dialects::UNFINISHED);
+            Value::map(kept.map(|(key, value)| (key.clone(), value.clone())))
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether something else is to be remembered of a group than before.
+pub(crate) fn groups_differ(before: &IndexMap<Name, Remembered>, now: &IndexMap<Name, Remembered>) -> bool {
+    let mut groups = now.iter().filter(|(key, _)| key.starts_with(GROUP));
+    groups.any(|(key, known)| before.get(key).is_none_or(|before| before.value != without_unfinished(&known.value)))
 }
 
 /// What is remembered of groups among all that is remembered.

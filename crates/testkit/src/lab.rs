@@ -59,6 +59,8 @@ pub struct Lab {
     pub sabotage: Option<Sabotage>,
     /// What lies at addresses of the web, where any is reached.
     pub web: BTreeMap<String, Vec<u8>>,
+    /// A person asks each run to stop so long after it began.
+    pub interrupted_after: Option<std::time::Duration>,
     late: Late,
     chance: Chance,
     more: Vec<Arc<Catalog>>,
@@ -142,6 +144,7 @@ impl Lab {
             late: Late::default(),
             chance: Chance::seeded(1),
             web: BTreeMap::new(),
+            interrupted_after: None,
             more,
             real,
         }
@@ -254,6 +257,11 @@ impl Lab {
     /// are given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> Read {
         self.read_kept(name, text, given, complete, &Frozen::default()).await
+    }
+
+    /// A document as a kept plan reads it again.
+    pub async fn read_with(&self, text: &str, kept: &Frozen) -> Read {
+        self.read_kept("main.yaml", text, &Given::default(), true, kept).await
     }
 
     /// The same, with the texts of children that are kept.
@@ -373,7 +381,14 @@ impl Lab {
         let store = Kept::new(self.store(), process.clone());
         let instance = self.name.clone();
         let mut events = Vec::new();
-        let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
+        let (ask, interrupts) = mpsc::unbounded_channel::<Interrupt>();
+        let asked = async {
+            if let Some(after) = self.interrupted_after {
+                tokio::time::sleep(after).await;
+                let _ = ask.send(Interrupt::Gently);
+            }
+            std::future::pending::<()>().await;
+        };
         let operated = {
             let running = operate(
                 staged,
@@ -390,6 +405,7 @@ impl Lab {
             tokio::select! {
                 biased;
                 () = process.ended() => None,
+                () = asked => None,
                 operated = running => Some(operated).filter(|_| !process.has_ended() && !process.loses()),
             }
         };

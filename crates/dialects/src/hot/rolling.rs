@@ -28,41 +28,37 @@ pub(super) struct Before<'a> {
 impl<'a> Before<'a> {
     pub(super) fn new(memory: &'a Value, definition: &Value) -> Before<'a> {
         let definition = shortened(definition);
-        let says = |key: &str| matches!(memory.get(key), Some(Value::Bool(true)));
+        let unfinished = memory.get(UNFINISHED);
+        let making = unfinished.and_then(|unfinished| unfinished.get("making"));
         let same = memory.get("definition").is_some_and(|known| known.revealed() == definition.revealed());
         Before {
             memory,
-            is_being_made: memory.is_null() || says("making") && says(UNFINISHED),
-            is_another: says(UNFINISHED) || definition.is_null() || !same,
+            is_being_made: memory.is_null() || making == Some(&Value::Bool(true)),
+            is_another: unfinished.is_some() || definition.is_null() || !same,
             definition,
         }
     }
 
     /// So many members it had.
     pub(super) fn there(&self) -> usize {
-        names(self.memory, "names").len() + names(self.memory, "leaving").len()
+        names(self.memory, "names").len() + self.left().len()
+    }
+
+    /// Members that were to leave, and may not have.
+    fn left(&self) -> Vec<Name> {
+        self.memory.get(UNFINISHED).map_or_else(Vec::new, |unfinished| names(unfinished, "leaving"))
     }
 
     /// Members that may be there and do not stay, the oldest first.
     pub(super) fn leaving(&self, stay: &[Name]) -> Vec<Name> {
-        let leaving = match self.memory.get(UNFINISHED) {
-            Some(_) => names(self.memory, "leaving"),
-            None => Vec::new(),
-        };
-        leaving.into_iter().chain(names(self.memory, "names")).filter(|name| !stay.contains(name)).collect()
+        self.left().into_iter().chain(names(self.memory, "names")).filter(|name| !stay.contains(name)).collect()
     }
 
     /// What is remembered for the next time, beside the names.
     pub(super) fn remembered(&self, stay: &[Name]) -> Vec<(&'static str, Value)> {
-        let mut all = vec![("definition", self.definition.clone())];
-        if self.is_being_made {
-            all.push(("making", Value::Bool(true)));
-        }
-        let leaving = self.leaving(stay);
-        if !leaving.is_empty() {
-            all.push(("leaving", Value::list(leaving.into_iter().map(Value::Text))));
-        }
-        all
+        let leaving = Value::list(self.leaving(stay).into_iter().map(Value::Text));
+        let unfinished = Value::map([("making", Value::Bool(self.is_being_made)), ("leaving", leaving)]);
+        vec![("definition", self.definition.clone()), (UNFINISHED, unfinished)]
     }
 }
 
@@ -148,12 +144,11 @@ mod tests {
         let other = value(r#"{"type": "T", "properties": {"a": 2, "b": 2}}"#);
         let first = Before::new(&Value::Null, &one);
         assert!(first.is_being_made);
-        let mut memory: Vec<(&str, Value)> = first.remembered(&[]);
-        let known = Value::map(memory.clone());
+        let memory: Vec<(&str, Value)> = first.remembered(&[]);
+        let known = Value::map(memory.iter().filter(|(key, _)| *key != UNFINISHED).cloned());
         let (again, changed) = (Before::new(&known, &same), Before::new(&known, &other));
         assert!(!again.is_being_made && !again.is_another && changed.is_another);
         // What has not come to its end goes on.
-        memory.push((UNFINISHED, Value::Bool(true)));
         let known = Value::map(memory);
         let again = Before::new(&known, &one);
         assert!(again.is_being_made && again.is_another);
@@ -161,11 +156,11 @@ mod tests {
 
     #[test]
     fn what_was_to_leave_is_remembered_until_it_has() {
-        let memory = value(r#"{"names": ["c", "d"], "leaving": ["a", "b"], "unfinished": true}"#);
+        let memory = value(r#"{"names": ["c", "d"], "unfinished": {"leaving": ["a", "b"]}}"#);
         let stay: [Name; 1] = ["d".into()];
         let leaving = Before::new(&memory, &Value::Null).leaving(&stay);
         assert_eq!(leaving, ["a", "b", "c"].map(Name::from));
-        let memory = value(r#"{"names": ["c", "d"], "leaving": ["a", "b"]}"#);
+        let memory = value(r#"{"names": ["c", "d"]}"#);
         assert_eq!(Before::new(&memory, &Value::Null).leaving(&stay), ["c"].map(Name::from));
     }
 }

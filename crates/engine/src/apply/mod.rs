@@ -738,8 +738,8 @@ impl Apply {
                 // What was drawn only now, in a branch that nobody could foresee, is remembered too.
                 let mut remembered = self.plan.answers.remembered.clone();
                 remembered.extend(evaluation.remembered());
-                if !well {
-                    crate::answers::unfinished(&mut remembered);
+                if well {
+                    crate::answers::finished(&mut remembered);
                 }
                 remembered
             }

@@ -65,7 +65,7 @@ use self::draft::AddressSet;
 use self::ledger::Ledger;
 use self::moves::Moves;
 use self::targets::Reach;
-use crate::answers::Answers;
+use crate::answers::{Answers, groups_differ};
 use crate::codes;
 use crate::documents::Documents;
 use crate::drift::{self, Drifted};
@@ -715,7 +715,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         stays,
     );
     let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
-    let declares_anew = !children::same_sources(&snapshot.declared, &declared)
+    let declares_anew = evaluation.is_some() && groups_differ(&snapshot.remembered, &answers.remembered)
+        || !children::same_sources(&snapshot.declared, &declared)
         || children.iter().any(|child| {
             let new = matches!(child.action, ExportAction::New | ExportAction::Removed);
             new || differs(&child.exports) || differs(&child.metadata)

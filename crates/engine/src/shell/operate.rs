@@ -314,8 +314,7 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
 fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
     let id = data_encoding::HEXLOWER.encode(&shell.chance.bytes());
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
-    let mut remembered = plan.answers.remembered.clone();
-    crate::answers::unfinished(&mut remembered);
+    let remembered = plan.answers.remembered.clone();
     Operation {
         remembered: if plan.document.is_some() { remembered } else { Default::default() },
         id: id.into(),

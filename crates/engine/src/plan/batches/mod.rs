@@ -35,6 +35,9 @@ pub struct Batch {
     /// How long it is waited between its end and the next batch, in milliseconds; 0 behind the last.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pause_ms: u64,
+    /// In which batch it goes again, where it only stands in for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u32>,
 }
 
 fn is_zero(millis: &u64) -> bool {
@@ -155,7 +158,7 @@ pub(super) fn arrange(
         for (at, turn) in all.into_iter().chain(late).enumerate() {
             let pause = if at < behind { batches.pause } else { Duration::ZERO };
             let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-            let batch = (of > 1).then_some(Batch { number: at as u32 + 1, of: of as u32, pause_ms });
+            let batch = (of > 1).then_some(Batch { number: at as u32 + 1, of: of as u32, pause_ms, until: None });
             line.push(together(&turn, &group, draft, batch, pause));
         }
         draft.batches.push(line);
@@ -241,7 +244,10 @@ fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Bat
         let member = batches.beyond.get(*extra).and_then(|name| group.members.get(name));
         for at in member.into_iter().flat_map(|member| &member.decisions) {
             let decision = &mut draft.decisions[*at];
-            decision.batch = decision.batch.or(batch);
+            match (&mut decision.batch, batch) {
+                (Some(made), Some(batch)) if decision.temporary => made.until = Some(batch.number),
+                (known, batch) => *known = known.or(batch),
+            }
             together.goes.push(decision.address.clone());
         }
     }

@@ -1,1 +1,143 @@
+//! The formula as a table, and what holds of every group.
 
+use super::Extra::{Nothing, Possible, There};
+use super::Standing::{Absent, Current, Failed, Old};
+use super::*;
+
+/// Turns as a person writes them: `+` comes, `-` goes; members that do not stay have an apostrophe.
+fn shown(rolling: &Rolling<'_>) -> String {
+    let (all, late) = turns(rolling);
+    let turn = |turn: &Turn| {
+        let comes = turn.comes.iter().map(|who| match who {
+            Who::Member(at) => format!("+{at}"),
+            Who::Extra(at) => format!("+{at}'"),
+        });
+        comes.chain(turn.goes.iter().map(|at| format!("-{at}'"))).collect::<Vec<_>>().join(" ")
+    };
+    let mut shown = all.iter().map(turn).collect::<Vec<_>>().join(" / ");
+    if let Some(late) = late {
+        shown.push_str(" // ");
+        shown.push_str(&turn(&late));
+    }
+    shown
+}
+
+#[test]
+fn batches_are_as_the_formula_says() {
+    // How large the group becomes, and how many may be brought up to date: target, there, up to date, size, in service.
+    for (given, wanted) in [
+        ((3, 3, 0, 1, 0), (3, 1)),
+        ((3, 3, 0, 1, 3), (4, 1)),
+        ((3, 4, 0, 1, 3), (4, 1)),
+        ((3, 4, 3, 1, 3), (3, 0)),
+        ((3, 2, 0, 2, 3), (4, 2)),
+        ((5, 2, 0, 2, 0), (4, 2)),
+        ((2, 5, 0, 4, 0), (2, 2)),
+        ((2, 5, 0, 1, 4), (3, 1)),
+        ((0, 4, 0, 2, 3), (0, 0)),
+        ((6, 0, 0, 4, 0), (4, 4)),
+    ] {
+        let (target, there, current, size, in_service) = given;
+        assert_eq!(next_batch(target, there, current, size, in_service), wanted, "{given:?}");
+    }
+}
+
+#[test]
+fn members_come_and_go_in_their_order() {
+    let table: &[(&[Standing], &[Extra], usize, usize, &str)] = &[
+        (&[Old; 4], &[], 2, 0, "+3 +2 / +1 +0"),
+        (&[Old, Current, Old], &[], 1, 0, "+2 / +0"),
+        (&[Old, Failed, Old], &[], 1, 0, "+1 / +2 / +0"),
+        (&[Old, Old, Absent], &[], 2, 0, "+2 +1 / +0"),
+        (&[Old; 3], &[Possible], 1, 3, "+0' / +2 / +1 / +0 / -0'"),
+        // A run that was cut off goes on: one that stands in for others is there, and one is done.
+        (&[Old, Old, Current], &[There], 1, 3, "+1 / +0 / -0'"),
+        (&[Old; 3], &[There, There], 1, 0, "+2 -1' -0' / +1 / +0"),
+        (&[Old; 3], &[There, There], 1, 3, "+2 -1' / +1 / +0 / -0'"),
+        // Nobody can stand in: it goes on all the same.
+        (&[Old; 3], &[Nothing], 1, 3, "+2 / +1 / +0"),
+        (&[Current; 3], &[], 1, 3, ""),
+        (&[], &[There, There], 1, 3, "-1' -0'"),
+    ];
+    for (members, extras, size, in_service, wanted) in table {
+        let rolling =
+            Rolling { members, extras, size: *size, in_service: *in_service, backwards: true, new_ones_last: false };
+        assert_eq!(shown(&rolling), *wanted, "{members:?} {extras:?} {size} {in_service}");
+    }
+}
+
+#[test]
+fn a_group_that_grows_at_once_grows_behind_its_batches() {
+    let members = [Old, Old, Absent, Absent];
+    let rolling =
+        Rolling { members: &members, extras: &[], size: 1, in_service: 0, backwards: false, new_ones_last: true };
+    assert_eq!(shown(&rolling), "+0 / +1 // +2 +3");
+}
+
+/// All lists of so many of these.
+fn lists(length: usize) -> Vec<Vec<Standing>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..length {
+        all = all
+            .into_iter()
+            .flat_map(|list| [Absent, Failed, Old, Current].map(|more| [&list[..], &[more]].concat()))
+            .collect();
+    }
+    all
+}
+
+#[test]
+fn every_group_comes_to_its_target_with_enough_in_service() {
+    for members in (0..5).flat_map(lists) {
+        for (there, size, in_service) in (0..3).flat_map(|a| (1..4).flat_map(move |b| (0..6).map(move |c| (a, b, c)))) {
+            // As many can stand in as may ever be needed.
+            let mut extras = vec![There; there];
+            extras.resize(there + size + in_service, Possible);
+            for (backwards, new_ones_last) in [(true, false), (false, false), (false, true)] {
+                let members = &members;
+                holds(&Rolling { members, extras: &extras, size, in_service, backwards, new_ones_last });
+            }
+        }
+    }
+}
+
+fn holds(rolling: &Rolling<'_>) {
+    let (all, late) = turns(rolling);
+    let told = || format!("{:?} {:?}: {all:?}", rolling.members, rolling.extras);
+    let stays = |standing: &&Standing| !rolling.new_ones_last || **standing != Absent;
+    let target = rolling.members.iter().filter(stays).count();
+    let mut now = rolling.members.to_vec();
+    let mut extras = rolling.extras.to_vec();
+    let mut changed = vec![0; now.len()];
+    let size = |now: &[Standing], extras: &[Extra]| {
+        now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == There).count()
+    };
+    for turn in &all {
+        assert!(*turn != Turn::default() && turn.comes.len() <= rolling.size, "{}", told());
+        let least = rolling.in_service.min(target).min(size(&now, &extras));
+        for goes in &turn.goes {
+            assert_eq!(std::mem::replace(&mut extras[*goes], Nothing), There, "{}", told());
+        }
+        // What is just being changed is in no service.
+        for who in &turn.comes {
+            match who {
+                Who::Member(at) => (now[*at], changed[*at]) = (Absent, changed[*at] + 1),
+                Who::Extra(at) => assert_eq!(extras[*at], Possible, "{}", told()),
+            }
+        }
+        assert!(size(&now, &extras) >= least, "{}", told());
+        for who in &turn.comes {
+            match who {
+                Who::Member(at) => now[*at] = Current,
+                Who::Extra(at) => extras[*at] = There,
+            }
+        }
+    }
+    for who in late.iter().flat_map(|late| &late.comes) {
+        let Who::Member(at) = who else { panic!("{}", told()) };
+        (now[*at], changed[*at]) = (Current, changed[*at] + 1);
+    }
+    assert!(now.iter().all(|standing| *standing == Current) && !extras.contains(&There), "{}", told());
+    let wanted = rolling.members.iter().map(|standing| usize::from(*standing != Current));
+    assert!(wanted.eq(changed.iter().copied()), "{}", told());
+}

@@ -1,0 +1,205 @@
+//! What becomes of batches in real operations.
+
+use std::time::Duration;
+
+use engine::apply::Outcome;
+use engine::shell::Operated;
+use engine::{Given, Options};
+use state::OperationOutcome;
+use testkit::lab::{Lab, settings};
+use testkit::simulation::Weather;
+use tokio::time::Instant;
+
+use super::{batches, lab, lately, members, stage, staged};
+
+/// A group of this many members, whose value is this, with this policy.
+fn group(count: usize, value: &str, policy: &str) -> String {
+    format!(
+        "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    update_policy: {{{policy}}}\n    properties:\n      \
+         count: {count}\n      resource_def: {{type: OS::Heat::TestResource, properties: {{value: {value}-%index%}}}}\n\
+         outputs:\n  all: {{value: {{get_attr: [g, output]}}}}\n  ids: {{value: {{get_attr: [g, refs_map]}}}}\n"
+    )
+}
+
+async fn deploy(lab: &Lab, text: &str) -> Outcome {
+    let staged = staged(lab, text).await;
+    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+    match run.operated {
+        Some(Operated::Done(outcome)) => outcome,
+        other => panic!("it did not run to an end: {other:?}"),
+    }
+}
+
+/// What the members say, by number, and how many ids are shown.
+async fn said(lab: &Lab) -> (Vec<String>, usize) {
+    let exports = lab.snapshot().await.exports;
+    let all = exports["all"].as_list().into_iter().flatten().filter_map(|value| value.as_text().map(str::to_owned));
+    (all.collect(), exports["ids"].as_map().map_or(0, |ids| ids.len()))
+}
+
+#[test]
+fn pauses_stand_between_batches_and_nowhere_else() {
+    lately(async {
+        let lab = lab();
+        let begun = Instant::now();
+        deploy(&lab, &group(4, "a", "batch_create: {max_batch_size: 2, pause_time: 60}")).await;
+        assert_eq!(begun.elapsed().as_secs(), 60);
+        let begun = Instant::now();
+        let policy = "rolling_update: {max_batch_size: 1, pause_time: 2.5}";
+        deploy(&lab, &group(4, "b", policy)).await;
+        assert_eq!(begun.elapsed().as_millis(), 7500);
+        let begun = Instant::now();
+        deploy(&lab, &group(6, "b", policy)).await;
+        assert_eq!(begun.elapsed().as_secs(), 0);
+    });
+}
+
+#[test]
+fn pauses_that_no_operation_lives_to_see_the_end_of_are_refused() {
+    lately(async {
+        let lab = lab();
+        let codes = async |pause: f64| {
+            let policy = format!("batch_create: {{pause_time: {pause}}}");
+            let stage = stage(&lab, &group(3, "a", &policy)).await;
+            let words = stage.diagnostics.iter().filter_map(|one| Some(one.words.as_deref()?.to_owned()));
+            (stage.diagnostics.iter().map(|one| one.code.name).collect::<Vec<_>>(), words.collect::<Vec<_>>())
+        };
+        let words = "ValueError: The current update policy will result in stack update timeout.".to_owned();
+        assert_eq!(codes(1800.0).await, (vec!["value-constraint"], vec![words]));
+        assert_eq!(codes(1799.5).await, (vec![], vec![]));
+    });
+}
+
+#[test]
+fn a_pause_ends_at_once_where_a_person_wants_to_stop() {
+    lately(async {
+        let mut lab = lab();
+        deploy(&lab, &group(3, "a", "")).await;
+        let text = group(3, "b", "rolling_update: {pause_time: 600}");
+        lab.interrupted_after = Some(Duration::from_secs(700));
+        let begun = Instant::now();
+        let outcome = deploy(&lab, &text).await;
+        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Interrupted), [0, 2, 0, 0]));
+        assert_eq!(begun.elapsed().as_secs(), 700);
+        // What is left is one batch, and no pause is made up for.
+        lab.interrupted_after = None;
+        let begun = Instant::now();
+        let outcome = deploy(&lab, &text).await;
+        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [0, 1, 0, 0]));
+        assert_eq!(begun.elapsed().as_secs(), 0);
+    });
+}
+
+#[test]
+fn who_stands_in_for_others_is_gone_in_the_end() {
+    lately(async {
+        let lab = lab();
+        let policy = "rolling_update: {min_in_service: 3, max_batch_size: 2}";
+        deploy(&lab, &group(3, "a", policy)).await;
+        let rolls = staged(&lab, &group(3, "b", policy)).await;
+        assert_eq!(rolls.plan.counts(), [2, 3, 2, 0]);
+        let outcome = deploy(&lab, &group(3, "b", policy)).await;
+        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 3, 2, 0]));
+        assert_eq!(members(&lab).await, ["0", "1", "2"]);
+        assert_eq!(said(&lab).await, (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3));
+        let again = staged(&lab, &group(3, "b", policy)).await;
+        assert!(again.plan.is_empty() && again.plan.writes_nothing(&lab.snapshot().await));
+    });
+}
+
+#[test]
+fn a_run_that_is_cut_off_anywhere_ends_where_it_would_have() {
+    let policy = "rolling_update: {min_in_service: 3, max_batch_size: 1, pause_time: 5}";
+    let mut ended = 0;
+    for moment in 1.. {
+        let done = lately(async {
+            let lab = lab();
+            deploy(&lab, &group(3, "a", policy)).await;
+            let before = staged(&lab, &group(3, "b", policy)).await;
+            let weather = Weather { ends_at: Some(moment), ..Weather::default() };
+            let run = lab.run_in(before, false, weather, settings(None, false)).await;
+            let rest = staged(&lab, &group(3, "b", policy)).await;
+            lab.run(rest, false, Vec::new(), settings(None, false)).await;
+            assert_eq!(members(&lab).await, ["0", "1", "2"], "cut off at {moment}");
+            let all = (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3);
+            assert_eq!(said(&lab).await, all, "cut off at {moment}");
+            assert!(staged(&lab, &group(3, "b", policy)).await.plan.is_empty(), "cut off at {moment}");
+            run.outcome().is_some()
+        });
+        if done {
+            break;
+        }
+        ended = moment;
+    }
+    assert!(ended > 10, "{ended}");
+}
+
+/// A member of a group fails while it holds that it is its number, and the value is the one that is not to be.
+const MEMBER: &str = "heat_template_version: wallaby\nparameters: {i: {type: string}, v: {type: string}}\n\
+    conditions: {bad: {and: [{equals: [{get_param: i}, '1']}, {equals: [{get_param: v}, bad]}]}}\n\
+    resources:\n  t:\n    type: OS::Heat::TestResource\n    \
+    properties: {value: {get_param: v}, fail: {if: [bad, true, false]}}\n\
+    outputs: {said: {value: {get_attr: [t, output]}}}\n";
+
+#[test]
+fn a_member_that_fails_stops_those_behind_it_and_the_next_deploy_goes_on_with_them() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
+    lately(async {
+        let mut lab = lab();
+        lab.folder = folder.path().to_owned();
+        let text = |value: &str| {
+            format!(
+                "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    \
+                 update_policy: {{rolling_update: {{max_batch_size: 1}}}}\n    properties:\n      count: 3\n      \
+                 resource_def: {{type: m.yaml, properties: {{i: \"%index%\", v: {value}}}}}\n\
+                 outputs: {{all: {{value: {{get_attr: [g, said]}}}}, ids: {{value: {{get_attr: [g, refs_map]}}}}}}\n"
+            )
+        };
+        deploy(&lab, &text("a")).await;
+        let outcome = deploy(&lab, &text("bad")).await;
+        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Failed), [0, 1, 0, 0]));
+        // The one that failed comes first, then those that were not reached; what was done before is done again.
+        let rest = staged(&lab, &text("b")).await;
+        let of: Vec<u32> = rest.plan.steps.iter().filter_map(|step| Some(step.batch?.number)).collect();
+        let at: Vec<String> = rest.plan.steps.iter().map(|step| step.address.to_string()).collect();
+        assert_eq!((of, at), (vec![1, 2, 3], ["g/1/t", "g/2/t", "g/0/t"].map(str::to_owned).to_vec()));
+        assert_eq!(deploy(&lab, &text("b")).await.outcome, Some(OperationOutcome::Ready));
+        assert_eq!(said(&lab).await, (["b"; 3].map(str::to_owned).to_vec(), 3));
+    });
+}
+
+#[test]
+fn a_run_that_failed_is_continued_with_what_is_left_of_it() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
+    lately(async {
+        let mut lab = lab();
+        lab.folder = folder.path().to_owned();
+        let text = "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    \
+                    update_policy: {batch_create: {max_batch_size: 1}}\n    properties:\n      count: 3\n      \
+                    resource_def: {type: m.yaml, properties: {i: \"%index%\", v: bad}}\n";
+        let outcome = deploy(&lab, text).await;
+        assert_eq!((outcome.outcome, outcome.counts[0]), (Some(OperationOutcome::Failed), 1));
+        std::fs::write(folder.path().join("m.yaml"), MEMBER.replace("'1'", "none")).expect("it can be written");
+        assert_eq!(batches(&staged(&lab, text).await).iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(deploy(&lab, text).await.outcome, Some(OperationOutcome::Ready));
+    });
+}
+
+#[test]
+fn a_plan_that_is_kept_has_the_same_batches() {
+    lately(async {
+        let lab = lab();
+        let policy = "rolling_update: {min_in_service: 2}";
+        deploy(&lab, &group(2, "a", policy)).await;
+        let first = staged(&lab, &group(2, "b", policy)).await;
+        let text = format!("heat_template_version: wallaby\n{}", group(2, "b", policy));
+        let read = lab.read_with(&text, &first.plan.answers.frozen()).await;
+        let mut found = diag::Diagnostics::new();
+        let answers = Some(first.plan.answers.clone());
+        let wanted = read.documents.map(|documents| (documents, read.document));
+        let again = lab.plan(wanted, Given::default(), Options::default(), answers, &mut found).await;
+        assert_eq!(first.plan.steps, again.expect("it can be planned").plan.steps);
+    });
+}

@@ -1,0 +1,65 @@
+//! Groups that are made and changed some at a time: the batches that Heat makes, pauses, members that stand in for
+//! others, and what becomes of all that where a run fails or is cut off.
+
+mod heat;
+mod life;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use blueprint::Name;
+use engine::{Action, Given, Options, Staged};
+use testkit::lab::{Lab, Stage};
+
+/// Runs on one thread with a virtual clock: waiting costs no time.
+fn lately<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime can be had").block_on(work)
+}
+
+fn lab() -> Lab {
+    Lab::with(PathBuf::from("/nowhere"), Vec::new(), vec![Arc::new(providers::heat::provider())])
+}
+
+/// Stages a template, which stands here without its version.
+async fn stage(lab: &Lab, text: &str) -> Stage {
+    let text = format!("heat_template_version: wallaby\n{text}");
+    lab.stage("main.yaml", &text, Given::default(), Options::default()).await
+}
+
+async fn staged(lab: &Lab, text: &str) -> Staged {
+    let stage = stage(lab, text).await;
+    let said: Vec<String> = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
+    stage.staged.unwrap_or_else(|| panic!("{said:?}\n{text}"))
+}
+
+/// What is done with members of `g`, by batch: `+` made, `~` changed or made anew, `-` taken away.
+fn batches(staged: &Staged) -> Vec<Vec<(char, Name)>> {
+    let mut all: Vec<Vec<(char, Name)>> = Vec::new();
+    for step in &staged.plan.steps {
+        let what = match step.action {
+            Action::Create => '+',
+            Action::Update | Action::Replace => '~',
+            Action::Delete => '-',
+            _ => continue,
+        };
+        let number = step.batch.map_or(1, |batch| batch.number) as usize;
+        all.resize(all.len().max(number), Vec::new());
+        all[number - 1].push((what, step.address.name.clone()));
+        if step.temporary {
+            let last = step.batch.and_then(|batch| batch.until).unwrap_or(1) as usize;
+            all.resize(all.len().max(last), Vec::new());
+            all[last - 1].push(('-', step.address.name.clone()));
+        }
+    }
+    all.into_iter().filter(|batch| !batch.is_empty()).collect()
+}
+
+/// The names of the members that are there.
+async fn members(lab: &Lab) -> Vec<String> {
+    let snapshot = lab.snapshot().await;
+    let there = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
+    let mut names: Vec<String> = there.map(|(address, _)| address.name.to_string()).collect();
+    names.sort();
+    names
+}
