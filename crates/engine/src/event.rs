@@ -40,6 +40,11 @@ pub enum Event {
         /// What.
         address: Address,
     },
+    /// A batch of a group is done; the next one comes after a pause.
+    Pausing {
+        /// How long, in milliseconds.
+        for_ms: u64,
+    },
     /// A call will be tried again.
     Retrying {
         /// On what.

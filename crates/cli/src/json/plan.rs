@@ -148,6 +148,8 @@ impl<'p> Children<'p> {
         let steps = self.steps.get(path.as_slice()).map_or(&[][..], Vec::as_slice);
         let of = |action| steps.iter().filter(|(step, _)| step.action == action).count() as u64;
         let mut all = [of(Action::Create), of(Action::Update), of(Action::Delete), of(Action::Replace)];
+        // What is made for a while is deleted too.
+        all[2] += steps.iter().filter(|(step, _)| step.temporary).count() as u64;
         let mut below = Map::new();
         for inner in self.below.get(child.address.as_ref()).into_iter().flatten() {
             let (json, more) = self.child(inner);

@@ -44,6 +44,9 @@ pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Optio
         Event::Started { address, operation, replacing } => format!("{address}: {}", doing(*operation, *replacing)),
         Event::Progress { address, text } => format!("{address}: {text}"),
         Event::Configured { address } => format!("{address}: accepted, not ready yet"),
+        Event::Pausing { for_ms } => paint
+            .dim(format!("the next batch follows in {}", format_duration(Duration::from_millis(*for_ms))))
+            .to_string(),
         Event::Retrying { address, attempt, after_ms, reason } => {
             let after = format_duration(Duration::from_millis(*after_ms));
             format!("{address}: {} {}", paint.yellow(format!("try {attempt} follows in {after}:")), first(reason))

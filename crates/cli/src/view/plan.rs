@@ -1,6 +1,7 @@
 //! A plan for people: each step with its reasons and what changes, exports, what is left alone.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use blueprint::Address;
 use engine::{Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step};
@@ -173,8 +174,9 @@ fn one(text: &mut String, step: &Step, fields: bool, outside: &[&Change], indent
         Some(blueprint::ReplaceOrder::CreateFirst) if step.action == Action::Replace => ", the new one first",
         _ => "",
     };
+    let batch = in_batch(step);
     text.push_str(&format!(
-        "{indent}{sign} {} {} {action}{why}{order}{maybe}\n",
+        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}\n",
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));
@@ -206,6 +208,20 @@ fn one(text: &mut String, step: &Step, fields: bool, outside: &[&Change], indent
             text.push('\n');
         }
     }
+}
+
+/// Where a step stands among the batches of its group; empty if that is changed all at once.
+fn in_batch(step: &Step) -> String {
+    let Some(batch) = step.batch else { return String::new() };
+    let gone = match batch.until {
+        Some(until) => format!(", stands in for others until batch {until}"),
+        None => String::new(),
+    };
+    let pause = match batch.pause_ms {
+        0 => String::new(),
+        more => format!(", then a pause of {}", blueprint::format_duration(Duration::from_millis(more))),
+    };
+    format!("; batch {} of {}{gone}{pause}", batch.number, batch.of)
 }
 
 /// What is in force on a link, and what it writes with its ends; what it writes by steps of its own stands at those.

@@ -241,8 +241,10 @@ pub(super) fn changes(
     }
     let declared: Vec<Box<[Name]>> = match documents {
         Some(documents) => {
-            let stay = documents.units()[1..].iter().filter(|unit| !documents.stands_in(unit));
-            stay.map(|unit| Box::from(&*unit.path)).collect()
+            let made = |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
+            let all = documents.units()[1..].iter();
+            let shown = all.filter(|unit| !documents.stands_in(unit) || made(&unit.path));
+            shown.map(|unit| Box::from(&*unit.path)).collect()
         }
         None => Vec::new(),
     };
