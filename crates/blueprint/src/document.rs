@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Address, Batches, Expr, IndexMap, Name, Seldom, Type, Value};
+use crate::{Address, Batches, Breakpoints, Expr, IndexMap, Name, Seldom, Type, Value};
 
 /// Where something was written, and in which dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -295,6 +295,9 @@ pub struct Lifecycle {
     /// What may not be done to it; a plan that would is refused.
     #[serde(default)]
     pub restricted: Restricted,
+    /// Where operations stop until a person lets them go on.
+    #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
+    pub breakpoints: Breakpoints,
     /// Read it, never change it, by this id.
     pub external: Option<Name>,
     /// Which half of a replacement comes first, if not the type's own order.
@@ -317,6 +320,7 @@ impl Lifecycle {
         protect: false,
         retain: false,
         restricted: Restricted { update: false, replace: false },
+        breakpoints: Breakpoints::NONE,
         external: None,
         replace_order: None,
         replace_if_failed: false,
@@ -384,6 +388,9 @@ pub struct Child {
     pub removal: Option<Box<Expr>>,
     /// How it is written out, where it is a group.
     pub expansion: Option<Box<Expansion>>,
+    /// Where operations stop that do something in it; they hold for the child as a whole.
+    #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
+    pub breakpoints: Breakpoints,
     /// For people.
     pub description: Option<Expr>,
 }

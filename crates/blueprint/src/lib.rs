@@ -8,6 +8,7 @@
 
 mod address;
 mod batches;
+mod breakpoint;
 mod document;
 mod duration;
 mod expression;
@@ -22,6 +23,7 @@ pub mod wire;
 
 pub use address::{Address, AddressError, AddressParts, Key, LinkName};
 pub use batches::Batches;
+pub use breakpoint::{Breakpoint, Breakpoints};
 pub use document::{
     Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input, Lifecycle, LinkSelector,
     Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts, Wanted,

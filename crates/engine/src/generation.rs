@@ -164,6 +164,7 @@ mod tests {
             began: 1,
             document: "shop.yaml".into(),
             remembered: Default::default(),
+            stops: None,
             desired,
         };
         GenerationInfo { operation, finished: Some((outcome, 2, Generation(number), [0; 4])) }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, Generation, Record, Remembered, StatusOp};
+use crate::{Declared, Generation, Record, Remembered, StatusOp, Stops};
 
 /// One run that changes an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Operation {
     /// Values drawn for call sites that are in use from now on: they survive a run that is cut off.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub remembered: IndexMap<Name, Remembered>,
+    /// Where operations stop, and which actions are under way from now on; none leaves both as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<Stops>,
     /// What the generation needs to be planned again: documents and inputs, sealed where secret. Null for a destroy.
     pub desired: Value,
 }
@@ -180,6 +183,9 @@ pub struct Finished {
     /// Children and data sources.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub declared: Declared,
+    /// Where operations stop, and where this one does.
+    #[serde(default, skip_serializing_if = "Stops::is_empty")]
+    pub stops: Stops,
     /// Created, updated, deleted, replaced.
     pub counts: [u64; 4],
 }

@@ -12,7 +12,7 @@ use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::seal::{Place, SealError, Sealer};
-use crate::{Declared, Entry, EntryKind, Generation, InstanceName, LogEntry, Record, Remembered, Revision, Snapshot};
+use crate::{Declared, Entry, EntryKind, Generation, InstanceName, LogEntry, Record, Remembered, Revision, Snapshot, Stops};
 
 /// The version of the form.
 pub const EXPORT_FORMAT: u32 = 2;
@@ -52,6 +52,9 @@ pub struct Exported {
     /// Children and data sources.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub declared: Declared,
+    /// Where operations stop, and where the last one did.
+    #[serde(default, skip_serializing_if = "Stops::is_empty")]
+    pub stops: Stops,
     /// Everything that was ever committed, oldest first; nothing in format 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Entry>,
@@ -100,6 +103,7 @@ impl Exported {
             remembered: snapshot.remembered.clone(),
             metadata: snapshot.metadata.clone(),
             declared: snapshot.declared.clone(),
+            stops: snapshot.stops.clone(),
             journal: Vec::new(),
         }
     }

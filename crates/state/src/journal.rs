@@ -272,6 +272,7 @@ mod tests {
             began: 1,
             document: "d".into(),
             remembered: Default::default(),
+            stops: None,
             desired: Value::Null,
         };
         Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }

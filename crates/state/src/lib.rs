@@ -14,6 +14,7 @@ mod journal;
 mod nesting;
 mod record;
 pub mod seal;
+mod stop;
 mod store;
 
 pub use declared::{ChildRecord, DataRecord, Declared};
@@ -25,4 +26,5 @@ pub use record::{
     Generation, InstanceName, InstanceNameError, Open, Record, RecordOrigin, Remembered, Revision, Snapshot, Status,
     StatusOp, StatusWord,
 };
+pub use stop::{Stop, Stops};
 pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Store, StoreError};

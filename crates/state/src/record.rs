@@ -340,6 +340,8 @@ pub struct Snapshot {
     pub metadata: Value,
     /// Children and data sources as of the last operation that succeeded.
     pub declared: crate::Declared,
+    /// Where operations stop, and where the last one did.
+    pub stops: crate::Stops,
     /// Calls that were in flight when the last operation ended without finishing, by address.
     pub open: IndexMap<Address, Open>,
     /// The ids of things whose deletes were begun since the last operation that finished, by address. Together with `uid`

@@ -209,6 +209,7 @@ impl Lowering<'_> {
                 depends_on,
                 removal,
                 expansion,
+                breakpoints: Default::default(),
                 description,
             };
             children.insert(Name::from(name), child);

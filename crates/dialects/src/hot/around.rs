@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{IndexMap, Map, Name, Value};
+use ::blueprint::{Breakpoints, IndexMap, Lifecycle, Map, Name, ReplaceOrder, Restricted, Value};
 use diag::{Diagnostics, Span};
 use expr::Step;
 use syntax::Node;
@@ -77,13 +77,33 @@ impl Around {
         Around { registry: Arc::new(registry), ..self.clone() }
     }
 
-    /// Where an operation is to stop at a resource.
-    pub(super) fn hooks(&self, resource: &str) -> Vec<Name> {
-        self.registry.hooks(resource)
+    /// Where operations stop at a resource: its hooks.
+    pub(super) fn breakpoints(&self, resource: &str) -> Breakpoints {
+        // Other words have been refused where they stand.
+        self.registry.hooks(resource).iter().filter_map(|hook| hook.parse().ok()).collect()
+    }
+
+    /// What is said of the life of every resource, with what the environment says of one: replaced by a new one first, and
+    /// always when it failed.
+    pub(super) fn lifecycle(&self, resource: &str) -> Lifecycle {
+        let mut restricted = Restricted::default();
+        for action in self.restricted(resource) {
+            match action.as_ref() {
+                "update" => restricted.update = true,
+                _ => restricted.replace = true,
+            }
+        }
+        Lifecycle {
+            replace_order: Some(ReplaceOrder::CreateFirst),
+            replace_if_failed: true,
+            restricted,
+            breakpoints: self.breakpoints(resource),
+            ..Lifecycle::default()
+        }
     }
 
     /// Actions that are forbidden for a resource.
-    pub(super) fn restricted(&self, resource: &str) -> Vec<Name> {
+    fn restricted(&self, resource: &str) -> Vec<Name> {
         self.registry.restricted_actions(resource)
     }
 }

@@ -1,7 +1,7 @@
 //! Groups: documents that are written out from a definition, a size and what is remembered (reference, sections 10.3, 10.5).
 
 use ::blueprint::{
-    Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, Lifecycle, Name, ReplaceOrder, Resource,
+    Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, Name, Resource,
     ResourceMetadata, Type, Value,
 };
 use diag::{Diagnostics, Span, Spanned};
@@ -388,24 +388,20 @@ impl Writer<'_> {
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
-        let (made, meaning) = super::around::of(self.place.around).meaning(&type_name, name);
+        let around = super::around::of(self.place.around);
+        let (made, meaning) = around.meaning(&type_name, name);
         let stands_for = (meaning != type_name).then(|| Spanned::new(type_name, span));
         let type_name = Spanned::new(meaning, span);
         self.names.push((name.clone(), made));
         let path = Expr::literal(Value::Text(type_name.item.clone()), span);
         match made {
             Made::Resource => {
-                let lifecycle = Lifecycle {
-                    replace_order: Some(ReplaceOrder::CreateFirst),
-                    replace_if_failed: true,
-                    ..Lifecycle::default()
-                };
                 let metadata =
                     ResourceMetadata { custom: part(definition, "metadata").cloned(), ..ResourceMetadata::default() };
                 let resource = Resource {
                     depends_on,
                     metadata: metadata.into(),
-                    lifecycle: lifecycle.into(),
+                    lifecycle: around.lifecycle(name).into(),
                     ..Resource::new(span, type_name, spec_key, spec)
                 };
                 self.blueprint.resources.insert(name.clone(), resource);
@@ -431,6 +427,7 @@ impl Writer<'_> {
                     depends_on,
                     removal: None,
                     expansion,
+                    breakpoints: around.breakpoints(name),
                     description: None,
                 };
                 self.blueprint.children.insert(name.clone(), child);

@@ -1,6 +1,6 @@
 //! The section `resources` (reference, section 9).
 
-use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, ReplaceOrder, Resource, ResourceMetadata, Value};
+use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, Resource, ResourceMetadata, Value};
 use diag::{Severity, Span, Spanned};
 use syntax::{Content, Node};
 
@@ -11,7 +11,7 @@ use super::shape;
 use super::version::Version::*;
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
-    UNKNOWN_RESOURCE, UNSUPPORTED_FEATURE,
+    UNKNOWN_RESOURCE,
 };
 
 /// Keys that came with conditions.
@@ -141,6 +141,7 @@ impl Lowering {
                     depends_on,
                     removal,
                     expansion: Some(Box::new(expansion)),
+                    breakpoints: lifecycle.breakpoints,
                     description: description.map(|description| *description),
                 };
                 blueprint.children.insert(name.item, child);
@@ -168,6 +169,7 @@ impl Lowering {
                     depends_on,
                     removal,
                     expansion: None,
+                    breakpoints: lifecycle.breakpoints,
                     description: description.map(|description| *description),
                 };
                 blueprint.children.insert(name.item, child);
@@ -286,32 +288,9 @@ impl Lowering {
         Some(Box::new(self.expr(pair.value)))
     }
 
-    /// What is said of the life of a thing: replaced by a new one first, and always when it failed.
+    /// What is said of the life of a thing.
     fn lifecycle(&mut self, definition: &Definition<'_>) -> Lifecycle {
-        let mut lifecycle = Lifecycle {
-            replace_order: Some(ReplaceOrder::CreateFirst),
-            replace_if_failed: true,
-            ..Lifecycle::default()
-        };
-        let hooks = self.around.hooks(&definition.name.item);
-        if !hooks.is_empty() {
-            // To go on where somebody counts on a stop would be worse than not to begin.
-            let diagnostic = UNSUPPORTED_FEATURE
-                .new(format!(
-                    "the hook `{}` of `{}` cannot be carried out yet",
-                    hooks.join("`, `"),
-                    definition.name.item
-                ))
-                .label(definition.name.span, "the environment stops here")
-                .help("take the hook out of the environment; `cyan deploy --until ADDRESS` stops after a resource");
-            self.report(diagnostic);
-        }
-        for action in self.around.restricted(&definition.name.item) {
-            match action.as_ref() {
-                "update" => lifecycle.restricted.update = true,
-                _ => lifecycle.restricted.replace = true,
-            }
-        }
+        let mut lifecycle = self.around.lifecycle(&definition.name.item);
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),

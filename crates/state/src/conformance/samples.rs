@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Asset, IndexMap, Key, Name, Value};
+use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Value};
 
 use super::NOW;
 use crate::seal::Sealer;
 use crate::{
     ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Operation, OperationKind,
     OperationOutcome, Outcome, Record, RecordOrigin, Remembered, Revision, Snapshot, Status, StatusOp, StatusWord,
+    Stop, Stops,
 };
 
 /// A sealer with a fixed key.
@@ -39,6 +40,7 @@ pub(super) fn began_as(id: &str, kind: OperationKind, document: &str) -> Entry {
         began: NOW,
         document: document.into(),
         remembered: IndexMap::default(),
+        stops: None,
         desired: desired(),
     };
     Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
@@ -104,6 +106,7 @@ fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name
         groups: IndexMap::default(),
         metadata: Value::Null,
         declared: Declared::default(),
+        stops: Default::default(),
         counts: [1, 2, 3, 4],
     };
     Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }
@@ -195,6 +198,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         began: NOW,
         document: "shop.blueprint.yaml".into(),
         remembered: IndexMap::default(),
+        stops: None,
         desired: Value::map([("inputs", Value::map([("password", Value::from("s3cret").secret())]))]),
     };
     let call = |at: &str, deposed| Intent {
@@ -231,6 +235,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         groups: [("values.g".into(), vec![address("plain"), address("core/b")])].into_iter().collect(),
         metadata: every_value(),
         declared: declared(),
+        stops: stops(),
         counts: [1, 0, u64::from(u32::MAX), 4],
     };
     let kinds = [
@@ -254,12 +259,26 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         remembered: finished.remembered,
         metadata: finished.metadata,
         declared: finished.declared,
+        stops: finished.stops,
         open: [(address("left[\"open\"]"), crate::Open { intent: call("left[\"open\"]", false) })]
             .into_iter()
             .collect(),
         deleted: IndexMap::default(),
     };
     (entries, snapshot)
+}
+
+/// A thing and a child at which operations stop.
+fn stops() -> Stops {
+    let breakpoints = [Breakpoint::PreDelete, Breakpoint::PostCreate].into_iter().collect();
+    let child = Stop {
+        breakpoints,
+        action: Some(StatusOp::Create),
+        waiting: Some(Breakpoint::PostCreate),
+        uses: vec![address("plain")],
+    };
+    let thing = Stop { breakpoints, ..Stop::default() };
+    [("core/".into(), child), ("plain".into(), thing)].into_iter().collect()
 }
 
 /// Children and data sources with every kind of value.

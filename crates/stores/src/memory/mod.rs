@@ -14,8 +14,8 @@ use blueprint::{Address, IndexMap, Name, Value};
 use state::seal::{KeyId, Sealer};
 use state::{
     BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Journal,
-    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Store,
-    StoreError,
+    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Stops,
+    Store, StoreError,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
@@ -61,6 +61,7 @@ struct Instance {
     remembered: IndexMap<Name, Remembered>,
     metadata: Value,
     declared: Declared,
+    stops: Stops,
     operations: Vec<Past>,
     /// What is secret in here was stored under this key.
     sealed_with: Option<KeyId>,
@@ -181,6 +182,7 @@ impl MemoryStore {
             remembered: instance.remembered.clone(),
             metadata: instance.metadata.clone(),
             declared: instance.declared.clone(),
+            stops: instance.stops.clone(),
             open: instance.journal.open(),
             deleted: instance.deleted(),
         })
@@ -344,6 +346,9 @@ impl Instance {
                 if !operation.remembered.is_empty() {
                     self.remembered = operation.remembered.clone();
                 }
+                if let Some(stops) = &operation.stops {
+                    self.stops = stops.clone();
+                }
                 if !operation.document.is_empty() {
                     self.document = operation.document.clone();
                 }
@@ -377,6 +382,7 @@ impl Instance {
                 self.groups = finished.groups.clone();
                 self.metadata = finished.metadata.clone();
                 self.declared = finished.declared.clone();
+                self.stops = finished.stops.clone();
                 if let Some(past) = self.operations.last_mut() {
                     past.finished = Some(finished.clone());
                 }

@@ -260,14 +260,20 @@ impl Reading<'_> {
             snapshot.remembered = finished.remembered;
             snapshot.metadata = finished.metadata;
             snapshot.declared = finished.declared;
+            snapshot.stops = finished.stops;
         }
         if head.exports != head.finished
             && let Some(finished) = self.finished(&head, head.exports)?
         {
             snapshot.exports = finished.exports.unwrap_or_default();
         }
-        if let Some(operation) = self.cut_off(&head)?.filter(|operation| !operation.remembered.is_empty()) {
-            snapshot.remembered = operation.remembered;
+        if let Some(operation) = self.cut_off(&head)? {
+            if !operation.remembered.is_empty() {
+                snapshot.remembered = operation.remembered;
+            }
+            if let Some(stops) = operation.stops {
+                snapshot.stops = stops;
+            }
         }
         Ok(snapshot)
     }
@@ -421,6 +427,7 @@ impl Reading<'_> {
                     began: row.get(3)?,
                     document: row.get(4)?,
                     remembered: IndexMap::default(),
+                    stops: None,
                     desired: Value::Null,
                 };
                 Ok((operation, outcome.and_then(|outcome| word::<OperationOutcome>(&outcome))))

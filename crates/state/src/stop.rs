@@ -1,0 +1,65 @@
+//! Where operations stop until a person lets them go on, and how far an action has come that stops somewhere.
+//!
+//! What is kept here outlives a run that is cut off: an operation begins by saying which actions are under way in it, and
+//! ends by saying where it waits. So a breakpoint is passed only by an operation that follows one which has told of it.
+//!
+//! Not here: stopping, and going on (`engine`).
+
+use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
+use serde::{Deserialize, Serialize};
+
+use crate::StatusOp;
+
+/// A thing, or a child document as a whole, at which operations stop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stop {
+    /// Where they stop: a destroy has no document that would say so.
+    #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
+    pub breakpoints: Breakpoints,
+    /// The action that is under way: no operation stops before it any more, and it has not ended yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<StatusOp>,
+    /// Where that action waits; the next operation goes on from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Breakpoint>,
+    /// What a thing used that is being deleted: its record may be gone by then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<Address>,
+}
+
+/// All of them: things by their addresses, children by the includes that lead there, with a stroke at the end: `core/inner/`.
+pub type Stops = IndexMap<Name, Stop>;
+
+impl Stop {
+    /// The name among [`Stops`] of the child to which these includes lead.
+    pub fn of_child(path: &[Name]) -> Name {
+        let mut name = path.join("/");
+        name.push('/');
+        name.into()
+    }
+
+    /// The includes that lead to the child of that name among [`Stops`]; none if it is the name of a thing.
+    pub fn child(name: &str) -> Option<Box<[Name]>> {
+        Some(name.strip_suffix('/')?.split('/').map(Name::from).collect())
+    }
+}
+
+impl StatusOp {
+    /// The breakpoint before it.
+    pub fn before(self) -> Breakpoint {
+        match self {
+            StatusOp::Create => Breakpoint::PreCreate,
+            StatusOp::Update => Breakpoint::PreUpdate,
+            StatusOp::Delete => Breakpoint::PreDelete,
+        }
+    }
+
+    /// The breakpoint after it.
+    pub fn after(self) -> Breakpoint {
+        match self {
+            StatusOp::Create => Breakpoint::PostCreate,
+            StatusOp::Update => Breakpoint::PostUpdate,
+            StatusOp::Delete => Breakpoint::PostDelete,
+        }
+    }
+}
