@@ -19,6 +19,7 @@ use crate::setup::{Setup, raise_warnings};
 use crate::view::live::Live;
 use crate::view::plan as plan_view;
 use crate::view::report::Report;
+use crate::view::stops;
 use crate::{json, key};
 
 /// How often a live view is drawn and waiting lines are written.
@@ -244,6 +245,7 @@ pub(crate) async fn carry_out_shown(
     }
     let settings = settings(running, setup);
     let has_exports = staged.plan.exports.iter().any(|export| export.after.is_some());
+    let destroys = staged.plan.purpose == engine::Purpose::Destroy;
     let store = setup.store(true);
     let back = WayBack::new(setup, instance);
     let operated = run(staged, kept, shell, store.as_ref(), &back, settings, report).await;
@@ -282,17 +284,21 @@ pub(crate) async fn carry_out_shown(
         Operated::Done(outcome) => {
             report.diagnostics(&outcome.diagnostics, files);
             report.set_counts(outcome.counts);
-            report.set_waiting(&outcome.waiting);
+            report.set_waiting(&outcome.waiting, &outcome.stops);
             for address in &outcome.left_in_flight {
                 report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
             }
             for (address, type_name, id) in &outcome.left_behind {
                 report.terminal.say(format!("{address}: forgotten; it may still exist ({type_name} `{id}`)"));
             }
+            let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
+            if !outcome.stops.is_empty() {
+                report.terminal.say(stops::standing(&outcome.stops, &names, destroys));
+            }
             match outcome.outcome {
                 Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
+                Some(OperationOutcome::Interrupted) if !outcome.stops.is_empty() => Exit::Done,
                 Some(OperationOutcome::Interrupted) if !outcome.waiting.is_empty() => {
-                    let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
                     report.terminal.say(format!("Stopped as asked. What waits: {}.", names.join(", ")));
                     Exit::Done
                 }

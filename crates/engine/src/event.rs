@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name};
+use blueprint::{Address, Breakpoint, Name};
 use provider::Operation;
 use serde::Serialize;
 use state::OperationOutcome;
@@ -102,6 +102,13 @@ pub enum Event {
         address: Address,
         /// Why.
         reason: Name,
+    },
+    /// The operation stands at a breakpoint; what waits for it is left, and everything else goes on.
+    Waiting {
+        /// The thing, or the includes that lead to a child.
+        address: Name,
+        /// The breakpoint.
+        at: Breakpoint,
     },
     /// Nothing new starts any more; what runs is waited for.
     Draining {

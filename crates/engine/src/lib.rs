@@ -52,8 +52,8 @@ pub use links::{Links, Pair};
 pub use load::{Loaded, load};
 pub use plan::{
     Action, Adoption, Batch, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
-    LinkChange, LinkEffectChange, Options, Plan, Purpose, Question, Reason, Reply, Request, Resolved, ResolvedElement,
-    Search, Staged, Step, StepLinks, Surgery, inputs_unchanged, is_current, plan,
+    LinkChange, LinkEffectChange, Options, Plan, PlannedStop, Purpose, Question, Reason, Reply, Request, Resolved,
+    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, inputs_unchanged, is_current, plan,
 };
 pub use resolve::{Given, judge_inputs};
 pub use transform::{transform, transform_documents};

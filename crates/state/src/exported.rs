@@ -12,7 +12,9 @@ use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::seal::{Place, SealError, Sealer};
-use crate::{Declared, Entry, EntryKind, Generation, InstanceName, LogEntry, Record, Remembered, Revision, Snapshot, Stops};
+use crate::{
+    Declared, Entry, EntryKind, Generation, InstanceName, LogEntry, Record, Remembered, Revision, Snapshot, Stops,
+};
 
 /// The version of the form.
 pub const EXPORT_FORMAT: u32 = 2;

@@ -45,6 +45,15 @@ impl Stop {
 }
 
 impl StatusOp {
+    /// The action of a breakpoint.
+    pub fn of(at: Breakpoint) -> StatusOp {
+        match at {
+            Breakpoint::PreCreate | Breakpoint::PostCreate => StatusOp::Create,
+            Breakpoint::PreUpdate | Breakpoint::PostUpdate => StatusOp::Update,
+            Breakpoint::PreDelete | Breakpoint::PostDelete => StatusOp::Delete,
+        }
+    }
+
     /// The breakpoint before it.
     pub fn before(self) -> Breakpoint {
         match self {

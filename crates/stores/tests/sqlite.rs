@@ -290,7 +290,7 @@ fn the_first_format_is_read() {
             Arc::make_mut(outcome).record.iter_mut().for_each(forget);
         }
         if let EntryKind::Finished(finished) = &mut entry.kind {
-            Arc::make_mut(finished).declared = Default::default();
+            (Arc::make_mut(finished).declared, Arc::make_mut(finished).stops) = Default::default();
         }
     }
     let found = block_on(store.load(&shop())).unwrap();

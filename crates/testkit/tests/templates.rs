@@ -91,13 +91,6 @@ fn what_the_environment_restricts_is_refused_before_anything_changes() {
 }
 
 #[test]
-fn a_hook_is_refused_and_not_passed_over() {
-    let text = "resources: {v: {type: OS::Heat::Value, properties: {value: 1}}}\n";
-    let all = story(&[], &[(text, &[], "resource_registry: {resources: {v: {hooks: pre-create}}}\n")]);
-    assert_eq!(codes(&all[0]), ["unsupported-feature"]);
-}
-
-#[test]
 fn what_exists_elsewhere_is_never_made_here() {
     let text = "resources:\n  a: {type: OS::Heat::Value, external_id: theirs, properties: {value: 1}}\n\
                 outputs: {o: {value: {get_resource: a}}}\n";

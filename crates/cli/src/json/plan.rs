@@ -20,6 +20,9 @@ pub(crate) fn plan(plan: &Plan) -> Map<String, Json> {
     map.extend(body(steps.iter(), plan.links.iter()));
     map.insert("exports".into(), plan.exports.iter().map(|export| json!(hidden_export(export))).collect());
     map.insert("metadata".into(), plan.metadata_changes.iter().map(|entry| json!(hidden_export(entry))).collect());
+    if !plan.stops.is_empty() {
+        map.insert("stops".into(), json!(plan.stops));
+    }
     map.insert("drift".into(), drift(plan));
     map.insert("unread".into(), crate::commands::drift::unread_json(&plan.answers.unread));
     map.insert("left_alone".into(), json!(hidden_left_alone(&plan.left_alone)));

@@ -8,5 +8,6 @@ pub(crate) mod graph;
 pub(crate) mod live;
 pub(crate) mod plan;
 pub(crate) mod report;
+pub(crate) mod stops;
 pub(crate) mod table;
 pub(crate) mod wrap;

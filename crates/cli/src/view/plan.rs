@@ -26,6 +26,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     text.reserve(LINE * shown.len());
     let fields = verbose || shown.len() <= MANY;
     let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
+    let mut stops = super::stops::Stops::of(plan);
     let drift: HashMap<&Address, &Drifted> = plan.drift.iter().map(|it| (&it.address, it)).collect();
     for (source, steps) in grouped(&shown) {
         let indent = match source {
@@ -38,7 +39,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             None => "",
         };
         for step in steps {
-            one(&mut text, step, fields, &outside(step, &drift), indent, paint);
+            one(&mut text, step, fields, &outside(step, &drift), &stops.at(step), indent, paint);
             if let Some(link) = links.get(&step.address).filter(|_| fields) {
                 link_of(&mut text, link, paint);
             }
@@ -47,6 +48,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     if !text.is_empty() && !text.ends_with("\n\n") {
         text.push('\n');
     }
+    stops.others(&mut text, paint);
     values(&mut text, "exports", &plan.exports, paint);
     values(&mut text, "metadata", &plan.metadata_changes, paint);
     children(&mut text, plan, verbose, paint);
@@ -145,7 +147,15 @@ fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p C
     changes.iter().filter(|change| !shown.contains(change.path.as_str())).collect()
 }
 
-fn one(text: &mut String, step: &Step, fields: bool, outside: &[&Change], indent: &str, paint: Paint) {
+fn one(
+    text: &mut String,
+    step: &Step,
+    fields: bool,
+    outside: &[&Change],
+    stops: &[String],
+    indent: &str,
+    paint: Paint,
+) {
     // Where everything goes, each thing need not say so.
     let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
     let reasons: Vec<&str> = reasons.map(|reason| words(*reason)).collect();
@@ -180,6 +190,9 @@ fn one(text: &mut String, step: &Step, fields: bool, outside: &[&Change], indent
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));
+    for line in stops {
+        text.push_str(&format!("{indent}    {}\n", paint.yellow(line)));
+    }
     if let Some(former) = &step.moved_from {
         text.push_str(&format!("    it was {former}\n"));
     }

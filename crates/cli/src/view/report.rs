@@ -25,6 +25,7 @@ pub(crate) struct Report {
     result: Json,
     counts: [u64; 4],
     waiting: Vec<blueprint::Address>,
+    stops: Vec<(blueprint::Name, blueprint::Breakpoint)>,
     errors: usize,
     warnings: usize,
     simulated: bool,
@@ -44,6 +45,7 @@ impl Report {
             result: Json::Null,
             counts: [0; 4],
             waiting: Vec::new(),
+            stops: Vec::new(),
             errors: 0,
             warnings: 0,
             simulated: false,
@@ -207,9 +209,13 @@ impl Report {
         }
     }
 
-    /// What waits because the operation was to stop before it.
-    pub(crate) fn set_waiting(&mut self, waiting: &[blueprint::Address]) {
-        self.waiting = waiting.to_vec();
+    /// What waits because the operation was to stop before it, and where it stands.
+    pub(crate) fn set_waiting(
+        &mut self,
+        waiting: &[blueprint::Address],
+        stops: &[(blueprint::Name, blueprint::Breakpoint)],
+    ) {
+        (self.waiting, self.stops) = (waiting.to_vec(), stops.to_vec());
     }
 
     /// What an operation did.
@@ -240,6 +246,11 @@ impl Report {
             // Told only by an operation that stopped where it was to.
             if !self.waiting.is_empty() {
                 summary["waiting"] = json!(std::mem::take(&mut self.waiting));
+            }
+            if !self.stops.is_empty() {
+                let stops = std::mem::take(&mut self.stops);
+                summary["stops"] =
+                    stops.into_iter().map(|(address, at)| json!({"address": address, "at": at})).collect();
             }
             self.mark(&mut summary);
             self.json_line(&summary);

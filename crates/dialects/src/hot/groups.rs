@@ -1,8 +1,7 @@
 //! Groups: documents that are written out from a definition, a size and what is remembered (reference, sections 10.3, 10.5).
 
 use ::blueprint::{
-    Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, Name, Resource,
-    ResourceMetadata, Type, Value,
+    Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, Name, Resource, ResourceMetadata, Type, Value,
 };
 use diag::{Diagnostics, Span, Spanned};
 

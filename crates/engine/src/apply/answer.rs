@@ -237,6 +237,7 @@ impl Apply {
         let called = self.running[task as usize].request.take();
         let called = called.filter(|_| !self.running[task as usize].looks_on);
         self.running[task as usize].record = None;
+        self.running[task as usize].did = called.as_ref().map(|request| request.operation);
         self.running[task as usize].progress = Progress::Done;
         if self.forced.contains(&task) {
             let reason = "it could not be deleted, and is forgotten".into();

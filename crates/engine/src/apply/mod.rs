@@ -24,12 +24,13 @@ mod ranks;
 mod reads;
 mod record;
 mod run;
+mod stops;
 mod until;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Breakpoint, Name, Value};
 use diag::Diagnostics;
 use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Stability};
 use state::{Entry, EntryKind, Finished, Operation, OperationKind, OperationOutcome, Record, Snapshot};
@@ -161,8 +162,11 @@ pub struct Outcome {
     pub diagnostics: Diagnostics,
     /// Calls that were still in flight when it ended.
     pub left_in_flight: Vec<Address>,
-    /// What waits because the operation was to stop before it ([`Options::until`](crate::Options)); nothing if it was not.
+    /// What waits because the operation was to stop before it ([`Options::until`](crate::Options)), or stands at a breakpoint
+    /// that it waits for.
     pub waiting: Vec<Address>,
+    /// Where it stands: the thing or the child, and the breakpoint.
+    pub stops: Vec<(Name, Breakpoint)>,
     /// Things that could not be deleted and were forgotten all the same: address, type and the provider's id.
     pub left_behind: Vec<(Address, Name, Name)>,
     /// What was to be done and was not: failed, left out, or never begun.
@@ -195,6 +199,8 @@ enum Progress {
     /// Its call did not even end when it was told to: nobody knows what became of it.
     Abandoned,
     Skipped,
+    /// The operation stands at it, or at what it waits for.
+    Held,
 }
 
 /// What is known of a task while it runs.
@@ -212,6 +218,10 @@ struct Running {
     limit: Option<Duration>,
     /// That time is over.
     late: bool,
+    /// The call that was answered well.
+    did: Option<Verb>,
+    /// It is a gate at which the operation stands.
+    turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
     looks_on: bool,
     request: Option<Box<CallRequest>>,
@@ -306,6 +316,8 @@ pub struct Apply {
     before_stop: Option<until::Tasks>,
     /// It has stopped because it was to.
     held: bool,
+    /// It stands at a gate.
+    stands: bool,
     /// Tasks whose things could not be deleted and were forgotten.
     forced: std::collections::HashSet<u32, foldhash::fast::FixedState>,
     left_behind: Vec<(Address, Name, Name)>,
@@ -335,9 +347,10 @@ enum Wake {
 const AFTER_CANCEL: Duration = Duration::from_secs(20);
 
 impl Apply {
-    /// A machine for a plan that is current. `operation` names the run; its `began`, `kind` and `document` are the plan's to know.
-    pub fn new(staged: Staged, settings: Settings, operation: Operation) -> Apply {
+    /// A machine for a plan that is current. `operation` names the run; its `began`, `kind`, `document` and `stops` are the plan's to know.
+    pub fn new(staged: Staged, settings: Settings, mut operation: Operation) -> Apply {
         let Staged { plan, mut snapshot, evaluation, catalogs } = staged;
+        operation.stops = (plan.begun != snapshot.stops).then(|| plan.begun.clone());
         let count = plan.tasks.len();
         let new = plan.tasks.iter().filter(|task| task.kind == TaskKind::Create).count();
         snapshot.records.reserve(new);
@@ -364,6 +377,8 @@ impl Apply {
                 called_at: None,
                 limit: None,
                 late: false,
+                did: None,
+                turn: false,
                 looks_on: false,
                 request: None,
                 record: None,
@@ -381,6 +396,7 @@ impl Apply {
             wholes,
             before_stop,
             held: false,
+            stands: false,
             forced: std::collections::HashSet::default(),
             left_behind: Vec::new(),
             plan: Arc::new(plan),
@@ -546,6 +562,7 @@ impl Apply {
                 diagnostics: std::mem::take(&mut self.found),
                 left_in_flight: self.left_in_flight(),
                 waiting: self.waiting(),
+                stops: self.standing_at(),
                 left_behind: std::mem::take(&mut self.left_behind),
                 undone: self.undone(),
                 rolled_back: None,
@@ -600,6 +617,7 @@ impl Apply {
             diagnostics: std::mem::take(&mut self.found),
             left_in_flight: self.left_in_flight(),
             waiting: Vec::new(),
+            stops: Vec::new(),
             left_behind: std::mem::take(&mut self.left_behind),
             undone: self.undone(),
             rolled_back: None,
@@ -608,9 +626,12 @@ impl Apply {
 
     /// What has not been begun because the operation was to stop.
     fn waiting(&self) -> Vec<Address> {
-        match self.held {
-            true => self.acting(|progress| matches!(progress, Progress::Waiting(_) | Progress::Ready)),
-            false => Vec::new(),
+        match (self.held, self.stands && !self.interrupted) {
+            (false, false) => Vec::new(),
+            (held, _) => self.acting(|progress| match progress {
+                Progress::Waiting(_) | Progress::Ready => held,
+                progress => progress == Progress::Held,
+            }),
         }
     }
 
@@ -685,8 +706,9 @@ impl Apply {
     }
 
     fn outcome(&self) -> OperationOutcome {
-        match (self.failed, (self.interrupted || self.held) && self.unfinished(), self.plan.purpose) {
-            (false, true, _) if self.held => OperationOutcome::Interrupted,
+        let stopped = self.held || self.stands;
+        match (self.failed, (self.interrupted || stopped) && self.unfinished(), self.plan.purpose) {
+            (false, true, _) if stopped => OperationOutcome::Interrupted,
             (_, true, _) if self.interrupted => OperationOutcome::Interrupted,
             (true, ..) => OperationOutcome::Failed,
             (.., Purpose::Destroy) if self.plan.options.targets.is_empty() => OperationOutcome::Gone,
@@ -715,7 +737,7 @@ impl Apply {
             Progress::Intending | Progress::Stated | Progress::Recording => true,
             Progress::Calling | Progress::Asking => !self.abandoned,
             Progress::Resting | Progress::Configured => !self.cancelled,
-            Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped => false,
+            Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped | Progress::Held => false,
         };
         // Who cannot go on never will: nobody is looked at again and again.
         let over = self.running[self.over..].iter().take_while(|task| !can_go_on(task)).count();
@@ -755,6 +777,7 @@ impl Apply {
             groups: if well && !self.plan.untouched.partial { self.plan.groups.clone() } else { self.merged_groups() },
             metadata,
             declared,
+            stops: self.stops_after(self.outcome()),
             counts: self.counts,
         };
         self.gathering.push((Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }, Durable::Nothing));

@@ -172,6 +172,7 @@ impl Apply {
             match of.kind {
                 TaskKind::Read(number) => self.read(task, number, effects),
                 TaskKind::Pause(pause) => self.pause(task, pause, effects),
+                TaskKind::Gate(number) => self.at_gate(task, number, effects),
                 _ => self.complete(task, effects),
             }
             return;
@@ -241,6 +242,7 @@ impl Apply {
             TaskKind::Gather
             | TaskKind::Pause(_)
             | TaskKind::Read(_)
+            | TaskKind::Gate(_)
             | TaskKind::Look
             | TaskKind::Settled
             | TaskKind::Phase
@@ -721,6 +723,7 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
         | TaskKind::Link
         | TaskKind::Read(_)
         | TaskKind::Pause(_)
+        | TaskKind::Gate(_)
         | TaskKind::Gather => Verb::Update,
     }
 }

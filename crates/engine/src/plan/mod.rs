@@ -29,6 +29,7 @@ mod policies;
 pub(crate) mod questions;
 mod reconcile;
 mod resolved;
+mod stops;
 mod surgery;
 mod targets;
 mod tasks;
@@ -36,7 +37,7 @@ mod unsupported;
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
+use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, Value};
 use diag::{Diagnostics, Severity, Span};
 use expr::FunctionTable;
 use provider::Catalogs;
@@ -57,6 +58,8 @@ pub use options::{Adoption, DriftPolicy, Options};
 pub use questions::{Question, Reply, Search};
 pub(crate) use questions::{put_value, read_alone};
 pub use resolved::{Resolved, ResolvedElement};
+pub(crate) use stops::Gate;
+pub use stops::PlannedStop;
 pub use surgery::Surgery;
 pub(crate) use targets::Untouched;
 pub(crate) use tasks::{Decided, ONE_BY_ONE, Task, TaskKind, Until};
@@ -64,6 +67,7 @@ pub(crate) use tasks::{Decided, ONE_BY_ONE, Task, TaskKind, Until};
 use self::draft::AddressSet;
 use self::ledger::Ledger;
 use self::moves::Moves;
+use self::stops::Subjects;
 use self::targets::Reach;
 use crate::answers::{Answers, groups_differ};
 use crate::codes;
@@ -246,6 +250,12 @@ pub struct Step {
     /// Which batch of its group it belongs to, where the group is made or changed in several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<Batch>,
+    /// The operation stops before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops_before: Option<Breakpoint>,
+    /// The operation stops once it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops_after: Option<Breakpoint>,
     /// Numbers of steps that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<u32>,
@@ -338,6 +348,8 @@ pub struct Plan {
     pub children: Vec<ChildChange>,
     /// What refresh found that is not as recorded; what is done about it the step at the same address says.
     pub drift: Vec<Drifted>,
+    /// Where it stops, and where it goes on that waited.
+    pub stops: Vec<PlannedStop>,
     /// What is not touched.
     pub left_alone: LeftAlone,
     /// Whether anything secret will be stored.
@@ -348,6 +360,9 @@ pub struct Plan {
     pub(crate) untouched: Untouched,
     /// What is remembered of children and data sources is another than before.
     pub(crate) declares_anew: bool,
+    pub(crate) gates: Vec<Gate>,
+    /// Where operations stop and what is under way, as is to be remembered when it begins.
+    pub(crate) begun: state::Stops,
 }
 
 impl Plan {
@@ -355,6 +370,7 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         let surgery = self.kind == OperationKind::State && !self.settled.is_empty();
         !surgery
+            && self.stops.is_empty()
             && self.steps.iter().all(|step| step.action == Action::None)
             && self.exports.iter().all(|export| export.action == ExportAction::Unchanged)
     }
@@ -363,7 +379,7 @@ impl Plan {
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
         let same_metadata = self.metadata_changes.iter().all(|entry| entry.action == ExportAction::Unchanged);
         let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
-        let nothing = nothing && !self.declares_anew;
+        let nothing = nothing && !self.declares_anew && self.begun == snapshot.stops;
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
@@ -449,7 +465,8 @@ pub struct Request<'a> {
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let mut unread = Vec::new();
     let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
-    let staged = plan_from(request, &mut unread, found).await;
+    // It is large, and its callers are too.
+    let staged = Box::pin(plan_from(request, &mut unread, found)).await;
     let needed: AddressSet = match &staged {
         Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),
         None => AddressSet::default(),
@@ -687,7 +704,10 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     }
     settled.extend(ledger.settled(&snapshot));
     let unchanged = children::unchanged_in(&draft);
-    let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), untouched.partial, found);
+    // A plan for a part has left out what is not in it.
+    let partial = !named.is_empty();
+    let subjects = Subjects::of(&draft, evaluation.as_ref(), &snapshot, (purpose, kind), partial);
+    let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), &subjects, untouched.partial, found);
     ordered.left_alone.waiting = left_out
         .iter()
         .filter(|decision| decision.action != Action::None)
@@ -737,6 +757,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         metadata,
         children,
         drift,
+        stops: subjects.planned(),
         left_alone: ordered.left_alone,
         secret,
         tasks: ordered.tasks,
@@ -744,6 +765,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         settled,
         untouched,
         declares_anew,
+        gates: ordered.gates,
+        begun: subjects.begun(),
     };
     Some(Staged { plan, snapshot, evaluation, catalogs })
 }

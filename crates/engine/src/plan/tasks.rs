@@ -4,6 +4,7 @@
 //! they use, deletes after every user has let go (ruling S62), ties in document order.
 
 mod batches;
+mod gates;
 mod links;
 mod reads;
 mod steps;
@@ -21,6 +22,7 @@ use state::{Snapshot, StatusWord};
 use self::steps::number;
 use super::draft::{Decision, Draft};
 use super::links::{LinkChange, link_changes, tell_links, told_of_links};
+use super::stops::{Gate, Subjects};
 use super::{Action, LeftAlone, Linked, Reason, Step};
 use crate::codes;
 use crate::documents::{address_of_group, group_key};
@@ -62,6 +64,8 @@ pub(crate) enum TaskKind {
     TakeBack,
     /// Reads the data source of that number, which could not be read at stage.
     Read(u32),
+    /// Nothing: the operation stops here, at the gate of that number, or an action is over.
+    Gate(u32),
 }
 
 /// How far another task must have come.
@@ -128,6 +132,7 @@ pub(super) struct Ordered {
     pub(super) groups: IndexMap<Name, Vec<Address>>,
     pub(super) left_alone: LeftAlone,
     pub(super) links: Vec<LinkChange>,
+    pub(super) gates: Vec<Gate>,
     pub(super) secret: bool,
 }
 
@@ -263,6 +268,7 @@ pub(super) fn order(
     mut draft: Draft,
     snapshot: &Snapshot,
     evaluation: Option<&Evaluation>,
+    subjects: &Subjects,
     partial: bool,
     found: &mut Diagnostics,
 ) -> Ordered {
@@ -373,6 +379,7 @@ pub(super) fn order(
     batches::order(&mut builder, &draft);
     links::order(&mut builder, &draft, &of_links);
     conditions(&mut builder, &shared, snapshot);
+    let gates = gates::add(&mut builder, &draft, subjects, snapshot);
     builder.settle_waits();
     let reads = reads::by_task(&mut builder, partial);
     let mut tasks = builder.tasks;
@@ -382,7 +389,8 @@ pub(super) fn order(
     let told = told_of_links(&draft.decisions);
     let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
     tell_links(&mut steps, told);
-    Ordered { steps, tasks, groups, left_alone, links, secret }
+    subjects.tell(&mut steps);
+    Ordered { steps, tasks, groups, left_alone, links, gates, secret }
 }
 
 /// Whether what is to be deleted is gone already, and only old halves of it are left.
@@ -824,6 +832,11 @@ fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
         at = tasks[at as usize].waits.iter().find(|wait| !done[wait.task as usize])?.task;
     }
     let circle = &path[seen.get(&at).copied()?..];
+    // A stop comes earlier rather than never.
+    let gate = circle.iter().position(|at| matches!(tasks[*at as usize].kind, TaskKind::Gate(_)));
+    if let Some(gate) = gate {
+        return Some((circle[gate], circle[(gate + 1) % circle.len()]));
+    }
     let kind = |at: usize| tasks[circle[at % circle.len()] as usize].kind;
     let decision = |at: usize| tasks[circle[at % circle.len()] as usize].decision.as_ref();
     let spared = |wanted: fn(TaskKind) -> bool| {

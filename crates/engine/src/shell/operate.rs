@@ -90,7 +90,9 @@ pub async fn operate(
         }
         Err(error) => return Operated::Store(error),
     };
-    let mut operated = under_lease(staged, shell, store, &lease, settings, who, &mut interrupts, &mut tell).await;
+    // Two operations would stand side by side in what is awaited here.
+    let first = under_lease(staged, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
+    let mut operated = Box::pin(first).await;
     if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
         && let Some(lost) = roll_back(outcome, back, shell, store, &lease, settings, who, &mut interrupts, tell).await
@@ -206,7 +208,7 @@ async fn roll_back(
     };
     outcome.diagnostics.append(found);
     let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
-    match under_lease(staged, shell, store, lease, settings, who, interrupts, tell).await {
+    match Box::pin(under_lease(staged, shell, store, lease, settings, who, interrupts, tell)).await {
         Operated::Done(mut second) => {
             let said = back.in_words(std::mem::take(&mut second.diagnostics));
             match second.outcome {
@@ -322,6 +324,7 @@ fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
         who: who.into(),
         began: shell.clock.now(),
         document,
+        stops: None,
         desired: generation::kept(plan),
     }
 }

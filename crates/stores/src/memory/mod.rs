@@ -14,8 +14,8 @@ use blueprint::{Address, IndexMap, Name, Value};
 use state::seal::{KeyId, Sealer};
 use state::{
     BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Journal,
-    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Stops,
-    Store, StoreError,
+    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Stops, Store,
+    StoreError,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.

@@ -89,7 +89,8 @@ fn guarded(run: Box<dyn FnOnce() -> Result<(), String> + Send>) -> Result<(), St
 /// A virtual clock and one thread: waiting costs no time.
 pub(crate) fn in_runtime<T>(work: impl Future<Output = T>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    Ok(runtime.map_err(|error| error.to_string())?.block_on(work))
+    // What a whole scenario is made of is too large to be handed around on a test's stack.
+    Ok(runtime.map_err(|error| error.to_string())?.block_on(Box::pin(work)))
 }
 
 fn read(path: &Path) -> Result<String, String> {

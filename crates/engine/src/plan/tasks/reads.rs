@@ -98,6 +98,8 @@ impl Deferred {
             moved_from: None,
             temporary: false,
             batch: None,
+            stops_before: None,
+            stops_after: None,
             waits_on: Vec::new(),
             provider_id: None,
             unchanged: 0,

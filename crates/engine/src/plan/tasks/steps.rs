@@ -143,6 +143,8 @@ fn step(id: u32, mut decision: Decision) -> Step {
         moved_from: decision.moved_from,
         temporary: decision.temporary,
         batch: decision.batch,
+        stops_before: None,
+        stops_after: None,
         waits_on: Vec::new(),
         provider_id: decision.prior.as_ref().map(|record| record.id.clone()).filter(|id| !id.is_empty()),
         unchanged,

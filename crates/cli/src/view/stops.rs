@@ -1,0 +1,84 @@
+//! Where operations stop, for people: in a plan, and at the end of an operation.
+
+use std::collections::HashMap;
+
+use blueprint::{Breakpoint, Name};
+use engine::{Plan, PlannedStop, Step};
+
+use crate::terminal::Paint;
+
+/// So many things that wait are named.
+const NAMED: usize = 20;
+
+/// The stops of a plan, by what they are about.
+pub(crate) struct Stops<'p> {
+    by_address: HashMap<&'p str, Vec<&'p PlannedStop>>,
+    all: &'p [PlannedStop],
+}
+
+impl<'p> Stops<'p> {
+    pub(crate) fn of(plan: &'p Plan) -> Stops<'p> {
+        let mut by_address: HashMap<&str, Vec<&PlannedStop>> = HashMap::new();
+        for stop in plan.stops.iter().filter(|stop| !stop.child) {
+            by_address.entry(&stop.address).or_default().push(stop);
+        }
+        Stops { by_address, all: &plan.stops }
+    }
+
+    /// What is to be said at a step; it is not said again.
+    pub(crate) fn at(&mut self, step: &Step) -> Vec<String> {
+        if self.by_address.is_empty() {
+            return Vec::new();
+        }
+        let stops = self.by_address.remove(step.address.to_string().as_str()).unwrap_or_default();
+        stops.into_iter().map(|stop| of_thing(stop)).collect()
+    }
+
+    /// What stands at no step: children, and things of which nothing is left to do but to be passed.
+    pub(crate) fn others(&self, text: &mut String, paint: Paint) {
+        let left: Vec<&PlannedStop> =
+            self.all.iter().filter(|stop| stop.child || self.by_address.contains_key(stop.address.as_ref())).collect();
+        if left.is_empty() {
+            return;
+        }
+        text.push_str(&format!("{}\n", paint.bold("hooks")));
+        for stop in left {
+            let what = if stop.child { of_child(stop) } else { of_thing(stop) };
+            text.push_str(&format!("  {} {}\n", paint.bold(&stop.address), paint.yellow(what)));
+        }
+        text.push('\n');
+    }
+}
+
+fn of_thing(stop: &PlannedStop) -> String {
+    let at = stop.at;
+    match (stop.passed, at.is_before()) {
+        (true, _) => format!("goes on from the hook {at}"),
+        (false, true) => format!("stops before this: hook {at}"),
+        (false, false) => format!("stops after this: hook {at}"),
+    }
+}
+
+fn of_child(stop: &PlannedStop) -> String {
+    let at = stop.at;
+    match (stop.passed, at.is_before()) {
+        (true, _) => format!("goes on from the hook {at}"),
+        (false, true) => format!("stops before anything in it begins: hook {at}"),
+        (false, false) => format!("stops once all of it is done: hook {at}"),
+    }
+}
+
+/// What an operation says at its end that stands somewhere: where, what waits, and how to go on.
+pub(crate) fn standing(stops: &[(Name, Breakpoint)], waiting: &[String], destroys: bool) -> String {
+    let at: Vec<String> = stops.iter().map(|(address, at)| format!("{address} ({at})")).collect();
+    let mut text = format!("Stopped at {}: {}.", if at.len() == 1 { "a hook" } else { "hooks" }, at.join(", "));
+    if !waiting.is_empty() {
+        let more = waiting.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = waiting[..waiting.len().min(NAMED)].join(", ");
+        text.push_str(&format!(" What waits: {named}{more}."));
+    }
+    let again = if destroys { "cyan destroy" } else { "cyan deploy" };
+    text.push_str(&format!(" To go on, say `{again}` again."));
+    text
+}
