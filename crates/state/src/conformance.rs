@@ -15,8 +15,8 @@ use futures::future::{LocalBoxFuture, join, join_all};
 
 use crate::seal::Sealer;
 use crate::{
-    Entry, EntryKind, InstanceName, Lease, OperationKind, OperationOutcome, Record, Revision, Snapshot, StatusOp,
-    StatusWord, Store, StoreError,
+    Entry, EntryKind, InstanceName, Lease, Operation, OperationKind, OperationOutcome, Record, Revision, Snapshot,
+    StatusOp, StatusWord, Stop, Store, StoreError,
 };
 
 pub use samples::{
@@ -41,6 +41,7 @@ const CASES: &[(&str, Case)] = &[
     ("a commit names what it has seen", |place| Box::pin(moved(place))),
     ("the rules of the journal are kept", |place| Box::pin(rules(place))),
     ("what was in flight is found again", |place| Box::pin(cut_off(place))),
+    ("what is under way is known from the beginning on", |place| Box::pin(under_way(place))),
     ("an instance can be destroyed and made again", |place| Box::pin(destroyed(place))),
     ("history and log are in order", |place| Box::pin(history(place))),
     ("records keep the order in which they were first made", |place| Box::pin(order(place))),
@@ -206,12 +207,14 @@ async fn whole(place: &Place) -> Result<(), Failed> {
     check_eq!(found.remembered, wanted.remembered, "remembered values");
     check_eq!(found.metadata, wanted.metadata, "metadata");
     check_eq!(found.declared, wanted.declared, "children and data sources");
+    check_eq!(found.stops, wanted.stops, "where operations stop");
     check_eq!(found.open, wanted.open, "open calls");
     let log = store.log(&shop, None, usize::MAX).await?;
     check!(log.iter().map(|line| &line.entry).eq(&entries), "the log differs: {log:?} instead of {entries:?}");
     check!(log.iter().map(|line| line.sequence).eq(1..=entries.len() as u64), "the log is not numbered from 1");
     let Some(info) = store.info(&shop).await? else { return Err(Failed("there is no info".into())) };
     check_eq!(info.records, wanted.records.len() as u64, "number of records");
+    check_eq!(info.waiting, Stop::waiting(&wanted.stops), "where it waits, at a glance");
     check_eq!(info.document, wanted.document, "document at a glance");
     Ok(())
 }
@@ -391,6 +394,26 @@ async fn rules(place: &Place) -> Result<(), Failed> {
     let mut other = Hand::take(&*store, "other").await?;
     check_err!(other.refused(vec![began("op-2")]).await, StoreError::Refused { .. }, "an id of another instance");
     other.commit(vec![began("op-3")]).await
+}
+
+async fn under_way(place: &Place) -> Result<(), Failed> {
+    let shop = instance("shop");
+    let (entries, wanted) = full_operation();
+    let store = place(sealer());
+    let mut hand = Hand::take(&*store, "shop").await?;
+    hand.commit(entries).await?;
+    // An operation that says nothing of it leaves it as it is, also if it is cut off.
+    hand.commit(vec![began("op-2")]).await?;
+    check_eq!(store.load(&shop).await?.stops, wanted.stops, "what was under way before");
+    hand.commit(vec![finished(2, OperationOutcome::Ready)]).await?;
+    check!(store.load(&shop).await?.stops.is_empty(), "something is under way after the end");
+    let Entry { step, kind: EntryKind::Began(operation) } = began("op-3") else { return Ok(()) };
+    let operation = Operation { stops: Some(wanted.stops.clone()), ..Operation::clone(&operation) };
+    hand.commit(vec![Entry { step, kind: EntryKind::Began(operation.into()) }]).await?;
+    check_eq!(store.load(&shop).await?.stops, wanted.stops, "what is under way");
+    let Some(info) = store.info(&shop).await? else { return Err(Failed("there is no info".into())) };
+    check!(info.waiting.is_empty(), "something waits while an operation runs: {:?}", info.waiting);
+    Ok(())
 }
 
 async fn cut_off(place: &Place) -> Result<(), Failed> {

@@ -31,6 +31,12 @@ pub struct Stop {
 pub type Stops = IndexMap<Name, Stop>;
 
 impl Stop {
+    /// Where operations wait among these: things by their addresses, children by the includes that lead there.
+    pub fn waiting(stops: &Stops) -> Vec<(Name, Breakpoint)> {
+        let waiting = stops.iter().filter_map(|(name, stop)| Some((name.trim_end_matches('/').into(), stop.waiting?)));
+        waiting.collect()
+    }
+
     /// The name among [`Stops`] of the child to which these includes lead.
     pub fn of_child(path: &[Name]) -> Name {
         let mut name = path.join("/");

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use blueprint::Name;
+use blueprint::{Breakpoint, Name};
 
 use crate::seal::Sealer;
 use crate::{Entry, Generation, InstanceName, Operation, OperationOutcome, Revision, Snapshot};
@@ -115,6 +115,8 @@ pub struct InstanceInfo {
     /// The last operation and how it ended; no outcome while it runs or if it was cut off. Its `desired` is left out
     /// (null): a glance needs no key.
     pub last: Option<(Operation, Option<OperationOutcome>)>,
+    /// Where that one waits, if it has ended: see [`Stop::waiting`](crate::Stop::waiting).
+    pub waiting: Vec<(Name, Breakpoint)>,
     /// Who holds the lease, or let it run out without giving it back (compare `until`).
     pub holder: Option<LeaseHolder>,
 }

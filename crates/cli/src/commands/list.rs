@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
         .map(|info| {
             vec![
                 info.name.to_string(),
-                status(info, now),
+                status_at(info, now),
                 info.generation.0.to_string(),
                 info.records.to_string(),
                 ago(now, info.created),
@@ -60,9 +60,23 @@ pub(crate) fn status(info: &InstanceInfo, now: i64) -> String {
     match &info.last {
         None => "new".to_owned(),
         Some((_, Some(OperationOutcome::Gone))) => "destroyed".to_owned(),
+        // It ended where it was to.
+        Some((operation, Some(OperationOutcome::Interrupted))) if !info.waiting.is_empty() => {
+            format!("{} waiting", operation.kind.word())
+        }
         Some((operation, Some(outcome))) => format!("{} {}", operation.kind.word(), outcome.word()),
         Some((operation, None)) if held => format!("{} running", operation.kind.word()),
         Some((operation, None)) => format!("{} interrupted", operation.kind.word()),
+    }
+}
+
+/// The same with the place where it waits.
+fn status_at(info: &InstanceInfo, now: i64) -> String {
+    let text = status(info, now);
+    match &*info.waiting {
+        [] => text,
+        [(address, at)] => format!("{text}: {address} ({at})"),
+        [(address, at), more @ ..] => format!("{text}: {address} ({at}) and {} more", more.len()),
     }
 }
 
@@ -76,7 +90,7 @@ pub(crate) fn ago(now: i64, then: i64) -> String {
 pub(crate) fn to_json(info: &InstanceInfo, now: i64) -> Json {
     let holder =
         info.holder.as_ref().map(|holder| json!({"who": holder.who, "since": holder.since, "until": holder.until}));
-    json!({
+    let mut json = json!({
         "name": info.name,
         "status": status(info, now),
         "revision": info.revision,
@@ -85,5 +99,10 @@ pub(crate) fn to_json(info: &InstanceInfo, now: i64) -> Json {
         "created": info.created,
         "document": info.document,
         "holder": holder,
-    })
+    });
+    if !info.waiting.is_empty() {
+        let waiting = info.waiting.iter().map(|(address, at)| json!({"address": address, "at": at}));
+        json["waiting"] = waiting.collect();
+    }
+    json
 }

@@ -1,8 +1,11 @@
 //! `cyan show`.
 
 mod children;
+mod waiting;
 
-use blueprint::{Address, Map, Value};
+use std::sync::Arc;
+
+use blueprint::{Address, Breakpoint, Map, Value};
 use diag::Files;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
@@ -43,6 +46,14 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
                     }
                     None => {}
                 }
+                if let Some((text, json)) = waiting::one(text, &snapshot) {
+                    if report.is_json() {
+                        report.set_result(json);
+                    } else {
+                        report.terminal.data(&text);
+                    }
+                    return Ok(Exit::Done);
+                }
                 let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
                 let diagnostic = engine::codes::UNKNOWN_ADDRESS
                     .new(format!("there is no `{text}` in `{instance}`"))
@@ -55,11 +66,12 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
                 return Ok(Exit::Unusable);
             };
             let error = last_error(store.as_ref(), &instance, address, record).await?;
+            let waiting = snapshot.stops.get(address.to_string().as_str()).and_then(|stop| stop.waiting);
+            let (error, reveal) = (error.as_deref(), arguments.secrets.reveal);
             if report.is_json() {
-                report.set_result(record_json(address, record, error.as_deref(), arguments.secrets.reveal));
+                report.set_result(record_json(address, record, error, waiting, reveal));
             } else {
-                let text =
-                    record_text(address, record, error.as_deref(), arguments.secrets.reveal, report.terminal.out);
+                let text = record_text(address, record, error, waiting, reveal, report.terminal.out);
                 report.terminal.data(&text);
             }
             Ok(Exit::Done)
@@ -77,8 +89,12 @@ async fn whole(
     let now = Clock::System.now();
     let info = store.info(instance).await?;
     if report.is_json() {
-        let records: Vec<Json> =
-            snapshot.records.iter().map(|(address, record)| record_json(address, record, None, reveal)).collect();
+        let waiting = waiting::Waiting::of(snapshot);
+        let of = |(address, record): (&Address, &Arc<Record>)| {
+            record_json(address, record, None, waiting.at(address), reveal)
+        };
+        let mut records: Vec<Json> = snapshot.records.iter().map(of).collect();
+        records.extend(waiting::others_json(snapshot));
         let exports: Map = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         report.set_result(json!({
             "instance": info.as_ref().map(|info| super::list::to_json(info, now)),
@@ -112,6 +128,7 @@ async fn whole(
         text.push('\n');
     }
     if !snapshot.records.is_empty() {
+        let waiting = waiting::Waiting::of(snapshot);
         // Names for people stand beside the others where there are any.
         let named = snapshot.records.values().any(|record| display_name(record).is_some());
         let rows: Vec<Vec<String>> = snapshot
@@ -125,7 +142,7 @@ async fn whole(
                 }
                 cells.extend([
                     record.type_name.to_string(),
-                    format!("{}{cut}", flags(record)),
+                    format!("{}{cut}", flags(record, waiting.at(address))),
                     if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
                         String::new()
                     } else {
@@ -142,6 +159,7 @@ async fn whole(
         };
         text.push_str(&table(head, &rows, paint));
     }
+    waiting::others(&mut text, snapshot, paint);
     for address in snapshot.open.keys().filter(|address| !snapshot.records.contains_key(*address)) {
         let more = if is_held { "" } else { "; `cyan stage` looks what became of it" };
         text.push_str(&format!("{address}: {open}{more}\n"));
@@ -173,7 +191,7 @@ fn display_name(record: &Record) -> Option<&str> {
     record.metadata.get("displayName")?.as_text()
 }
 
-fn flags(record: &Record) -> String {
+fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     let mut text = record.status.to_string();
     // A link says at which of its parts it failed (reference 5.4).
     if let Some(part) = engine::link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
@@ -185,6 +203,7 @@ fn flags(record: &Record) -> String {
     for flag in [protected, attention, deposed].into_iter().flatten() {
         text.push_str(&format!(", {flag}"));
     }
+    text.push_str(&waiting::flag(waiting));
     text
 }
 
@@ -212,7 +231,13 @@ fn computed(record: &Record) -> Map {
     own.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-fn record_json(address: &Address, record: &Record, error: Option<&str>, reveal: bool) -> Json {
+fn record_json(
+    address: &Address,
+    record: &Record,
+    error: Option<&str>,
+    waiting: Option<Breakpoint>,
+    reveal: bool,
+) -> Json {
     if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
         return json!({
             "address": address,
@@ -226,7 +251,7 @@ fn record_json(address: &Address, record: &Record, error: Option<&str>, reveal: 
             "dependencies": record.dependencies,
         });
     }
-    json!({
+    let mut json = json!({
         "address": address,
         "type": record.type_name,
         "id": record.id,
@@ -240,13 +265,24 @@ fn record_json(address: &Address, record: &Record, error: Option<&str>, reveal: 
         "retain": record.retain,
         "protect": record.protect,
         "attention": record.attention,
-    })
+    });
+    if let Some(at) = waiting {
+        json["waiting"] = json!(at);
+    }
+    json
 }
 
-fn record_text(address: &Address, record: &Record, error: Option<&str>, reveal: bool, paint: Paint) -> String {
+fn record_text(
+    address: &Address,
+    record: &Record,
+    error: Option<&str>,
+    waiting: Option<Breakpoint>,
+    reveal: bool,
+    paint: Paint,
+) -> String {
     let name = display_name(record).map(|name| format!(" ({name})")).unwrap_or_default();
     let mut text = format!("{}{name} {}\n", paint.bold(address), paint.dim(&record.type_name));
-    text.push_str(&format!("status: {}\n", flags(record)));
+    text.push_str(&format!("status: {}\n", flags(record, waiting)));
     if let Some(error) = error {
         text.push_str(&format!("because: {error}\n"));
     }

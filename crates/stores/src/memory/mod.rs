@@ -14,8 +14,8 @@ use blueprint::{Address, IndexMap, Name, Value};
 use state::seal::{KeyId, Sealer};
 use state::{
     BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Journal,
-    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Stops, Store,
-    StoreError,
+    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Stop, Stops,
+    Store, StoreError,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
@@ -286,6 +286,7 @@ impl World {
     fn info(&self, name: &InstanceName) -> Option<InstanceInfo> {
         let instance = self.instances.get(name)?;
         let last = instance.operations.last().map(Past::info);
+        let has_ended = last.as_ref().is_some_and(|last| last.finished.is_some());
         Some(InstanceInfo {
             name: name.clone(),
             revision: instance.revision,
@@ -297,6 +298,7 @@ impl World {
                 let operation = Operation { desired: Value::Null, ..last.operation };
                 (operation, last.finished.map(|(outcome, ..)| outcome))
             }),
+            waiting: if has_ended { Stop::waiting(&instance.stops) } else { Vec::new() },
             holder: self.leases.get(name).and_then(|held| held.holder.clone()),
         })
     }

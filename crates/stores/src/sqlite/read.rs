@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 
-use blueprint::{Address, IndexMap, Name, Names, Value};
+use blueprint::{Address, Breakpoint, IndexMap, Name, Names, Value};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
 use state::seal::{Place, Sealer};
 use state::{
     Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent, Journal, LeaseHolder, LogEntry,
-    Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, StoreError,
+    Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, Stop, Stops, StoreError,
 };
 
 use super::body;
@@ -434,6 +434,9 @@ impl Reading<'_> {
             };
             statement.query_row([head.id], row).optional()
         });
+        let last = last.map_err(at)?;
+        let waits = matches!(last, Some((_, Some(outcome))) if outcome != OperationOutcome::Gone);
+        let waiting = if waits { self.waiting(&head)? } else { Vec::new() };
         Ok(Some(InstanceInfo {
             name: name.clone(),
             revision: Revision(head.revision.unsigned_abs()),
@@ -441,9 +444,25 @@ impl Reading<'_> {
             document: head.document.clone(),
             records: records.unsigned_abs(),
             created: head.created,
-            last: last.map_err(at)?,
+            last,
+            waiting,
             holder: self.holder(name)?,
         }))
+    }
+
+    /// Where the last operation that finished waits. Nothing of that is ever secret.
+    fn waiting(&self, head: &Head) -> Result<Vec<(Name, Breakpoint)>, StoreError> {
+        let Some(finished) = head.finished else { return Ok(Vec::new()) };
+        let sql = "SELECT body -> '$.stops' FROM entries WHERE id = ?1";
+        let text: Option<String> = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([head.entry(finished)], |row| row.get(0)).optional())
+            .map_err(|error| self.at(error))?
+            .flatten();
+        let Some(text) = text else { return Ok(Vec::new()) };
+        let stops: Stops = body::read(self.sealer, head.place(0), false, text.as_bytes())?;
+        Ok(Stop::waiting(&stops))
     }
 
     pub(super) fn history(&self, name: &InstanceName, limit: usize) -> Result<Vec<GenerationInfo>, StoreError> {

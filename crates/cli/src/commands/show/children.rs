@@ -4,7 +4,7 @@ use blueprint::{Map, Name, Value};
 use serde_json::{Map as JsonMap, Value as Json, json};
 use state::{ChildRecord, Snapshot};
 
-use super::{one_line, record_json};
+use super::{one_line, record_json, waiting};
 use crate::json;
 use crate::terminal::Paint;
 use crate::view::table::table;
@@ -19,8 +19,16 @@ fn child_json(child: &ChildRecord, reveal: bool) -> Json {
 
 /// All children, by the includes that lead to each.
 pub(super) fn children_json(snapshot: &Snapshot, reveal: bool) -> Json {
-    let children = snapshot.declared.children.iter();
-    children.map(|(place, child)| (place.to_string(), child_json(child, reveal))).collect::<JsonMap<_, _>>().into()
+    let known = snapshot.declared.children.iter();
+    let known = known.map(|(place, child)| {
+        let mut json = child_json(child, reveal);
+        if let Some(at) = waiting::child(place, snapshot) {
+            json["waiting"] = json!(at);
+        }
+        (place.to_string(), json)
+    });
+    let new = waiting::new_children(snapshot).map(|(place, at)| (place.to_owned(), json!({"waiting": at})));
+    known.chain(new).collect::<JsonMap<_, _>>().into()
 }
 
 /// All data sources that say something of themselves.
@@ -75,19 +83,26 @@ pub(super) fn one(
         return None;
     }
     let child = child.cloned().unwrap_or_default();
+    let (at, waits) = (waiting::child(place, snapshot), waiting::Waiting::of(snapshot));
     let Some(paint) = paint else {
         let mut json = child_json(&child, reveal);
         json["address"] = json!(place);
         json["exports_old"] = json!(snapshot.exports_old);
-        json["resources"] = below.iter().map(|(address, record)| record_json(address, record, None, reveal)).collect();
+        json["resources"] = below
+            .iter()
+            .map(|(address, record)| record_json(address, record, None, waits.at(address), reveal))
+            .collect();
+        if let Some(at) = at {
+            json["waiting"] = json!(at);
+        }
         return Some(Err(json));
     };
-    let mut text = format!("{} {}\n", paint.bold(place), paint.dim("child document"));
+    let mut text = format!("{} {}{}\n", paint.bold(place), paint.dim("child document"), waiting::flag(at));
     child_text(&mut text, &child, reveal);
     let rows = below.iter().map(|(address, record)| {
         let link = address.link.as_ref().is_some_and(|link| link.part.is_none());
         let id = if link { String::new() } else { record.id.to_string() };
-        vec![address.to_string(), record.type_name.to_string(), super::flags(record), id]
+        vec![address.to_string(), record.type_name.to_string(), super::flags(record, waits.at(address)), id]
     });
     let rows: Vec<Vec<String>> = rows.collect();
     if !rows.is_empty() {
