@@ -44,6 +44,19 @@ impl Places<'_> {
         debug_assert_eq!(self.thing.len(), task as usize + 1, "a task has been passed over");
     }
 
+    /// The children that hold all of these.
+    fn around(&self, waits: &[Wait]) -> Vec<u32> {
+        let mut all = waits.iter().filter_map(|wait| self.inside.get(wait.task as usize));
+        let mut around = all.next().cloned().unwrap_or_default();
+        for inside in all {
+            if around.is_empty() {
+                break;
+            }
+            around.retain(|child| inside.contains(child));
+        }
+        around
+    }
+
     fn is_in(&self, task: u32, subject: u32) -> bool {
         self.thing[task as usize] == Some(subject) || self.inside[task as usize].contains(&subject)
     }
@@ -78,7 +91,8 @@ pub(super) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
     gates
 }
 
-/// Finds out where each task belongs. What stands for a value belongs to the document of that value.
+/// Finds out where each task belongs. What stands for a value belongs to the document of that value; what stands for other
+/// tasks, to where all of these do.
 fn locate(builder: &Builder<'_>, places: &mut Places<'_>) {
     let mut of_values: IndexMap<u32, Vec<u32>> = IndexMap::default();
     if !places.subjects.children.is_empty() {
@@ -92,18 +106,21 @@ fn locate(builder: &Builder<'_>, places: &mut Places<'_>) {
             Some(decided) => {
                 (places.subjects.things.get(&decided.address).copied(), places.above(&decided.address.path))
             }
-            None => (None, of_values.swap_remove(&number).unwrap_or_default()),
+            None => (None, of_values.swap_remove(&number).unwrap_or_else(|| places.around(&task.waits))),
         };
         places.put(number, thing, inside);
     }
 }
 
 fn is_backward(kind: TaskKind) -> bool {
-    matches!(kind, TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::Forget)
+    matches!(
+        kind,
+        TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack | TaskKind::Forget
+    )
 }
 
 fn is_value(kind: TaskKind) -> bool {
-    matches!(kind, TaskKind::Gather | TaskKind::Read(_) | TaskKind::Gate(_))
+    matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Read(_) | TaskKind::Gate(_))
 }
 
 fn new_gate(
