@@ -165,7 +165,7 @@ async fn whole(
         text.push_str(&format!("{address}: {open}{more}\n"));
     }
     if !snapshot.exports.is_empty() {
-        let old = if snapshot.exports_old { " (of before the last operation, which failed)" } else { "" };
+        let old = if snapshot.exports_old { " (of before the last operation, which did not finish)" } else { "" };
         text.push_str(&format!("\n{}{old}\n", paint.bold("exports")));
         for (name, value) in &snapshot.exports {
             text.push_str(&format!("  {name} = {}\n", one_line(value, reveal)));
