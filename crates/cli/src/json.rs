@@ -50,7 +50,7 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
     });
     // What Heat says of it is there where Heat says something.
     if let Some(words) = &diagnostic.words {
-        json["heat"] = json!(words);
+        json["heat"] = json!(words.to_string());
     }
     json
 }

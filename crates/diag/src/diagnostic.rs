@@ -1,6 +1,6 @@
 //! A diagnostic and a collection of them.
 
-use crate::{Code, Severity, Span, nearest};
+use crate::{Code, Severity, Span, Words, nearest};
 
 /// A remark at a place. The first label of a diagnostic is its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Diagnostic {
     /// The includes above the document, outermost first.
     pub trail: Vec<Trail>,
     /// What the tool whose documents these are says of it, as people search for it; shown only where that is asked for.
-    pub words: Option<Box<str>>,
+    pub words: Option<Box<Words>>,
 }
 
 impl Diagnostic {
@@ -85,8 +85,8 @@ impl Diagnostic {
     }
 
     /// Sets what the tool whose documents these are says of it.
-    pub fn words(mut self, words: impl Into<Box<str>>) -> Diagnostic {
-        self.words = Some(words.into());
+    pub fn words(mut self, words: impl Into<Words>) -> Diagnostic {
+        self.words = Some(Box::new(words.into()));
         self
     }
 

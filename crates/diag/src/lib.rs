@@ -12,6 +12,7 @@ mod draw;
 mod file;
 mod nearest;
 mod text_map;
+mod words;
 
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Trail};
@@ -19,3 +20,4 @@ pub use draw::{Colors, draw};
 pub use file::{File, FileId, Files, Position, Span, Spanned};
 pub use nearest::nearest;
 pub use text_map::{TextMap, opening};
+pub use words::Words;

@@ -1,7 +1,9 @@
 //! How a dialect makes values where dialects differ: of inputs, and of what resources are given.
 
-use blueprint::{Blueprint, Expr, Input, Name, Schema, Value};
-use diag::{Code, Diagnostic, Diagnostics, Span, Spanned};
+use blueprint::{Blueprint, Child, Expr, Input, Name, Schema, Value};
+use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
+
+use crate::{Mistake, Part, Place};
 
 /// Something that is given for an input from outside.
 pub enum Given<'a> {
@@ -20,6 +22,8 @@ pub struct SpecAt<'a> {
     pub holder: Span,
     /// The resource's name.
     pub resource: &'a str,
+    /// Whether it is the spec, or how updates are carried out.
+    pub part: Part,
 }
 
 /// How a dialect makes values, where that is not the native dialect's way.
@@ -64,6 +68,19 @@ pub trait Conventions: Send + Sync {
 
     /// What is wrong with a name for an instance, if anything is.
     fn instance(&self, name: &str) -> Option<Diagnostic>;
+
+    /// What the tool whose documents these are says of a mistake, where it says anything.
+    fn words(&self, mistake: &Mistake<'_>) -> Option<Words>;
+
+    /// Completes what that tool says of a mistake that was found while the value of an expression was made there.
+    fn placed(&self, found: &mut Diagnostic, at: &Place<'_>);
+
+    /// Completes what it says of a mistake in the document of a child, where that is included; `nearest` for the include that
+    /// the document itself is, and not one above it.
+    fn below(&self, found: &mut Diagnostic, name: &str, child: &Child, nearest: bool);
+
+    /// Whether an input is handed to children without being one of those that their documents declare.
+    fn is_handed_unasked(&self, input: &str) -> bool;
 
     /// What it is called to refer to something that is declared, but not there.
     fn absent(&self) -> &'static Code;

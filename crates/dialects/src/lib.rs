@@ -11,6 +11,7 @@ pub mod codes;
 mod conventions;
 mod dialect;
 pub mod hot;
+mod mistake;
 mod surroundings;
 
 pub use conventions::{Conventions, Given, SpecAt};
@@ -18,6 +19,7 @@ pub use dialect::{
     Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED, codes as all_codes,
     conventions, dialect, dialect_of, dialects, surround,
 };
+pub use mistake::{Mistake, Part, Place};
 pub use surroundings::{Beside, Own, Surrounded, Surroundings};
 
 /// Adds to the functions of the native dialect and of providers those of all other dialects.

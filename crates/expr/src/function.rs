@@ -60,7 +60,7 @@ pub struct Refusal {
     /// What to do.
     pub help: Option<String>,
     /// What the tool whose documents these are says.
-    pub words: Option<Box<str>>,
+    pub words: Option<Box<diag::Words>>,
 }
 
 /// A step into a value.

@@ -140,7 +140,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
         refusals.extend(of_registry.into_iter().map(|refusal| refusal.within("resource_registry")));
         for refusal in refusals {
             let at = placed(file, &refusal);
-            diagnostics.push(refusal.at(at));
+            diagnostics.push(refusal.invalid().at(at));
         }
         whole.push(file.tree.root.as_ref().map_or(Span::new(file.file, 0, 0), |root| place(root).head()));
         files.push(File { name: file.name, environment });
@@ -151,7 +151,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
     for (number, refusal) in conflicts {
         let at = beside.get(number).map_or(Span::NONE, |file| placed(file, &refusal));
         let at = if at.is_some() { at } else { whole.get(number).copied().unwrap_or(Span::NONE) };
-        diagnostics.push(refusal.at(at));
+        diagnostics.push(refusal.invalid().at(at));
     }
     let registry = Registry::new(&merged.registry, &mut Vec::new());
     let around = Around {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ::blueprint::{Choice, Expr, ExprKind, Head, Value};
-use diag::{Severity, Span, Spanned};
+use diag::{Severity, Span, Spanned, Words};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
@@ -12,6 +12,7 @@ use super::groups;
 use super::lowering::{FACADE, INSTANCE, Lowering, Made, UNIT, call, reference};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
+use super::words::{INVALID, Step, Way, When, Within};
 use crate::codes::{NEWER_THAN_VERSION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
 /// When each function came, and the first version without it.
@@ -79,7 +80,8 @@ impl Lowering {
                 Expr::literal(self.reader.value(node), span)
             }
             Content::List(items) => {
-                let items = items.iter().map(|item| self.expr(item)).collect();
+                let items = items.iter().enumerate();
+                let items = items.map(|(at, item)| self.further(Step::Index(at), |this| this.expr(item))).collect();
                 Expr::new(ExprKind::List(items), span)
             }
             Content::Map(_) => {
@@ -95,16 +97,23 @@ impl Lowering {
     }
 
     fn entries(&mut self, pairs: Vec<Pair<'_>>, span: Span) -> Expr {
-        let entries = pairs.into_iter().map(|pair| (pair.key, self.expr(pair.value))).collect();
+        let mut entries = Vec::with_capacity(pairs.len());
+        for Pair { key, value, .. } in pairs {
+            let value = self.further(Step::Key(key.item.clone()), |this| this.expr(value));
+            entries.push((key, value));
+        }
         Expr::new(ExprKind::Map(entries), span)
     }
 
     /// The call that a map with one entry is; none for data.
     fn called(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
+        self.further(Step::Call(pair.key.item.clone()), |this| {
+            if this.in_condition { this.called_in_condition(pair, span) } else { this.called_in_value(pair, span) }
+        })
+    }
+
+    fn called_in_value(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.clone();
-        if self.in_condition {
-            return self.called_in_condition(pair, span);
-        }
         match named_in(self.version, &key) {
             Named::Other => None,
             Named::Later(since) => {
@@ -121,7 +130,13 @@ impl Lowering {
                 let diagnostic = REMOVED_FUNCTION
                     .new(format!("version {} no longer has the function `{key}`", self.version.date()))
                     .label(pair.key.span, "not a function any more")
-                    .words(format!("The function {key} is not supported in this version of HOT."));
+                    .words(self.way.said(
+                        When::Checked,
+                        INVALID,
+                        &format!(
+                            "The template version is invalid: The function {key} is not supported in this version of HOT."
+                        ),
+                    ));
                 Some(self.fail(diagnostic, span))
             }
             Named::Function => Some(match key.as_ref() {
@@ -154,7 +169,7 @@ impl Lowering {
                 let diagnostic = FUNCTION_NOT_HERE
                     .new(format!("`{key}` cannot be called in a condition"))
                     .label(pair.key.span, "conditions depend on parameters only")
-                    .words(format!("The function \"{key}\" is invalid in this context"));
+                    .words(self.way.not_here(key));
                 Some(self.fail(diagnostic, span))
             }
         }
@@ -165,7 +180,8 @@ impl Lowering {
         if let Err(refusal) = super::native::form(&pair.key.item, &argument, self.version) {
             let at = expr::within(&argument, refusal.path.get(1..).unwrap_or_default());
             let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(at, "");
-            diagnostic.words = refusal.words;
+            let when = super::native::when(&pair.key.item, &argument);
+            diagnostic.words = refusal.words.map(|words| Box::new(self.way.said(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
             return self.fail(diagnostic, span);
         }
@@ -216,7 +232,7 @@ impl Lowering {
                     .new("the name of a parameter must be text")
                     .label(place(node), format!("this is {}", self.kind_of(node)))
                     .help("quote it")
-                    .words("Argument to \"get_param\" must be string or list");
+                    .words(self.made("TypeError", "Argument to \"get_param\" must be string or list"));
                 self.missing(diagnostic, span)
             }
         }
@@ -226,12 +242,14 @@ impl Lowering {
     fn bad_value(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
             ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+        let words = self.made("TypeError", words);
         self.missing(diagnostic.words(words), span)
     }
 
     fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
             ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+        let words = self.way.said(When::Read, INVALID, words);
         self.fail(diagnostic.words(words), span)
     }
 
@@ -255,7 +273,7 @@ impl Lowering {
             .new(format!("there is no parameter `{name}`"))
             .label(name_span, "not declared")
             .help_nearest(name, self.parameters.keys().map(AsRef::as_ref))
-            .words(format!("The Parameter ({name}) was not provided."));
+            .words(self.made("UserParameterMissing", &format!("The Parameter ({name}) was not provided.")));
         self.missing(diagnostic, span)
     }
 
@@ -264,7 +282,12 @@ impl Lowering {
         if !self.in_output {
             return self.fail(diagnostic, span);
         }
-        refusing(&diagnostic, diagnostic.words.as_deref())
+        refusing(&diagnostic)
+    }
+
+    /// What Heat says of what it finds while it makes the value at hand.
+    fn made(&self, class: &'static str, message: &str) -> Words {
+        self.way.said(When::Made, class, message)
     }
 
     /// What the engine knows without being given it.
@@ -301,8 +324,16 @@ impl Lowering {
             self.unsettled = true;
             return call(RESOURCE, pair.key.span, vec![name], span);
         }
-        let words = "Argument to \"get_resource\" must be string";
-        self.bad_value(node, words, "the name of a resource must be text", span)
+        let diagnostic = ARGUMENT_TYPE
+            .new("the name of a resource must be text")
+            .label(place(node), format!("this is {}", self.kind_of(node)));
+        let shown = self.reader.value(node);
+        let words = match &shown {
+            Value::List(_) => self.made("TypeError", "unhashable type: 'list'"),
+            Value::Map(_) => self.made("TypeError", "unhashable type: 'dict'"),
+            other => self.way.no_resource(&super::native::shown(other)),
+        };
+        self.missing(diagnostic.words(words), span)
     }
 
     fn unknown_resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
@@ -310,10 +341,7 @@ impl Lowering {
             .new(format!("there is no resource `{name}`"))
             .label(name_span, "not declared")
             .help_nearest(name, self.resources.keys().map(AsRef::as_ref))
-            .words(format!(
-                "InvalidTemplateReference: The specified reference \"{name}\" (in {}) is incorrect.",
-                self.path
-            ));
+            .words(self.way.no_resource(name));
         self.missing(diagnostic, span)
     }
 
@@ -337,7 +365,6 @@ impl Lowering {
     /// `get_attr: [resource, attribute, path..]`.
     fn get_attr(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
         let node = pair.value;
-        let wrong = "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]";
         if let Some(text) = self.text(node) {
             return self.get_attr_text(text.to_owned(), node, span);
         }
@@ -347,11 +374,21 @@ impl Lowering {
                 self.unsettled = true;
                 return call(ATTRIBUTE, pair.key.span, vec![argument], span);
             }
+            let wrong = if self.version >= V2015_10_15 && !python::truth(&self.reader.value(node)) {
+                self.short_attribute()
+            } else {
+                "Argument to \"get_attr\" must be a list"
+            };
             return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
         };
         let least = if self.version >= V2015_10_15 { 1 } else { 2 };
         if items.len() < least {
-            return self.bad_argument(node, wrong, "`get_attr` takes a resource and an attribute", span);
+            return self.bad_argument(
+                node,
+                self.short_attribute(),
+                "`get_attr` takes a resource and an attribute",
+                span,
+            );
         }
         let (Some(name), attribute) = (self.text(&items[0]), items.get(1).map(|item| (item, self.text(item)))) else {
             return self.computed_attribute(pair, span);
@@ -374,10 +411,9 @@ impl Lowering {
                 self.walked(pair.key.span, value, path, span)
             }
             Some((at, None)) if !self.is_call(at) => {
-                let words = format!(
-                    "InvalidTemplateAttribute: The Referenced Attribute ({name} {}) is incorrect.",
-                    at.text().unwrap_or_default()
-                );
+                let shown = super::native::shown(&self.reader.value(at));
+                let words = format!("The Referenced Attribute ({name} {shown}) is incorrect.");
+                let words = self.way.said(When::Checked, INVALID, &words);
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new("the name of an attribute must be text")
                     .label(place(at), format!("this is {}", self.kind_of(at)))
@@ -395,11 +431,21 @@ impl Lowering {
         call(ATTRIBUTE, pair.key.span, vec![argument], span)
     }
 
+    /// What Heat says of too short a list.
+    fn short_attribute(&self) -> &'static str {
+        if self.version >= V2015_10_15 {
+            "Arguments to \"get_attr\" can be of the next forms: [resource_name] or [resource_name, attribute, (path), ...]"
+        } else {
+            "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]"
+        }
+    }
+
     /// Text is taken letter by letter.
     fn get_attr_text(&mut self, text: String, node: &Node, span: Span) -> Expr {
+        const NO_LIST: &str = "Argument to \"get_attr\" must be a list";
         let mut letters = text.chars().map(String::from);
         let (Some(name), attribute) = (letters.next(), letters.next()) else {
-            let wrong = "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]";
+            let wrong = if self.version >= V2015_10_15 { self.short_attribute() } else { NO_LIST };
             return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
         };
         let at = place(node);
@@ -411,14 +457,14 @@ impl Lowering {
         );
         match attribute {
             None if self.version >= V2015_10_15 => self.all_attributes(&name, at, span),
-            None => {
-                let wrong = "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]";
-                self.bad_argument(node, wrong, "`get_attr` takes a resource and an attribute", span)
-            }
-            Some(attribute) => {
-                let value = self.attribute(&name, at, &attribute, at, span);
-                let path = letters.map(|letter| Expr::literal(Value::text(letter), at)).collect();
-                self.walked(at, value, path, span)
+            None => self.bad_argument(node, NO_LIST, "`get_attr` takes a resource and an attribute", span),
+            // More than one letter is no list to Heat either.
+            Some(_) => {
+                let diagnostic = UNKNOWN_RESOURCE
+                    .new(format!("there is no resource `{text}`"))
+                    .label(at, "text where a list belongs")
+                    .words(self.way.said(When::Read, INVALID, NO_LIST));
+                self.fail(diagnostic, span)
             }
         }
     }
@@ -493,10 +539,11 @@ impl Lowering {
         if groups::BY_NAME.contains(&attribute) {
             let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text).map(str::to_owned);
             let Some(first) = first else {
+                let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new(format!("`{attribute}` of a group takes the name of an attribute behind it"))
                     .label(at, "the attribute of the members is missing")
-                    .words(format!("Class: {attribute} requires a path"));
+                    .words(self.made("InvalidTemplateAttribute", &words));
                 return self.missing(diagnostic, span);
             };
             path.remove(0);
@@ -536,7 +583,7 @@ impl Lowering {
     fn get_file(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
         let node = pair.value;
         if self.text(node).is_none() && !self.is_call(node) {
-            let words = "Argument to \"get_file\" must be string";
+            let words = "Argument to \"get_file\" must be a string";
             return self.bad_value(node, words, "the name of a file must be text", span);
         }
         let path = self.expr(node);
@@ -553,7 +600,7 @@ impl Lowering {
             }
             Some(name) => self.unknown_resource(name, place(pair.value), span),
             None => {
-                let words = "The specified reference is incorrect.";
+                let words = "Argument to \"Ref\" must be string";
                 self.bad_value(pair.value, words, "`Ref` takes the name of a resource or a parameter", span)
             }
         }
@@ -567,7 +614,12 @@ impl Lowering {
             let words = "Arguments to \"if\" must be of the form: [condition_name, value_if_true, value_if_false]";
             return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
         };
+        // In Heat's words what is wrong with the condition stands in the `if`, wherever that is.
+        let way = std::mem::replace(&mut self.way, Way::to(Within::Choice, &"if".into()));
+        let outer = self.condition_for.replace(way.said(When::Read, INVALID, ""));
         let condition = self.condition(&items[0]);
+        self.condition_for = outer;
+        self.way = way;
         // The branch that is not taken is never read, so nothing in it is an error before it is (D7).
         let in_branch = std::mem::replace(&mut self.in_branch, true);
         let then = self.expr(&items[1]);
@@ -588,7 +640,7 @@ impl Lowering {
             ["metadata", "deletion_policy", "update_policy"]
         };
         let Some(part) = self.text(pair.value).filter(|part| parts.contains(part)) else {
-            let words = format!("Incorrect arguments to \"{}\" should be one of: {parts:?}", pair.key.item);
+            let words = format!("Incorrect arguments to \"{}\" should be one of: {}", pair.key.item, parts.join(", "));
             let why = "only metadata and policies of the resource above can be read";
             return self.bad_argument(pair.value, &words, why, span);
         };
@@ -614,11 +666,14 @@ fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
 }
 
 /// An expression that gives nothing but this mistake, once it is evaluated.
-pub(super) fn refusing(diagnostic: &diag::Diagnostic, words: Option<&str>) -> Expr {
+pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
     let span = diagnostic.span();
     let text = |text: &str| Expr::literal(Value::text(text), span);
-    let words = words.map_or_else(|| Expr::literal(Value::Null, span), text);
-    call("(refuse)", span, vec![text(diagnostic.code.name), text(&diagnostic.message), words], span)
+    let mut arguments = vec![text(diagnostic.code.name), text(&diagnostic.message)];
+    if let Some(words) = &diagnostic.words {
+        arguments.extend([&*words.message, &*words.class, &*words.error, &*words.path].map(text));
+    }
+    call("(refuse)", span, arguments, span)
 }
 
 /// Whether a name is a function of a version, in conditions or elsewhere.

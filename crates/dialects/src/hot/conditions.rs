@@ -4,7 +4,7 @@
 //! point of decision is never looked at.
 
 use ::blueprint::{Choice, Expr, ExprKind, Head, IndexMap, Local, Name, Type, Value};
-use diag::{Diagnostic, Severity, Span};
+use diag::{Diagnostic, Severity, Span, Words};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
@@ -12,7 +12,11 @@ use super::codes::{CONDITION_CYCLE, FUNCTION_NOT_HERE, UNKNOWN_CONDITION};
 use super::lowering::{Lowering, call, reference};
 use super::read::{Pair, place};
 use super::version::Version::*;
+use super::words::{INVALID, Step, Way, When, Within, invalid};
 use crate::codes::INVALID_CONDITION;
+
+/// What Heat says before what is wrong with a condition.
+const CONDITION_ERROR: &str = "Condition validation error";
 
 /// What may be called in a condition, and from which version on.
 const CALLABLE: &[(&str, super::version::Version)] = &[
@@ -30,7 +34,7 @@ impl Lowering {
     pub(super) fn conditions(&mut self, pairs: Vec<Pair<'_>>) -> IndexMap<Name, Local> {
         let mut locals = IndexMap::default();
         for pair in pairs {
-            self.path = format!("conditions.{}", pair.key.item);
+            self.way = Way::to(Within::Condition, &pair.key.item);
             let value = self.definition(&pair);
             let local = Local { span: pair.key.span, ty: Type::Any, value, secret: false, description: None };
             locals.insert(pair.key.item, local);
@@ -56,7 +60,10 @@ impl Lowering {
         let diagnostic = INVALID_CONDITION
             .new(format!("the condition `{name}` must be a boolean or a call"))
             .label(span, format!("this is {}", self.kind_of(node)))
-            .words(format!("The definition of condition \"{name}\" is invalid: {}", super::native::shown(&shown)));
+            .words(
+                invalid(format!("The definition of condition \"{name}\" is invalid: {}", super::native::shown(&shown)))
+                    .error(CONDITION_ERROR),
+            );
         self.fail(diagnostic, span)
     }
 
@@ -87,12 +94,17 @@ impl Lowering {
             Content::Missing => Expr::error(span),
             Content::Map(_) => match self.only_entry(node) {
                 Some(pair) => match self.function_in_condition(&pair.key.item) {
-                    Some(true) => self.condition_call(&pair, span),
+                    Some(true) => {
+                        self.further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span))
+                    }
                     Some(false) => {
-                        let diagnostic = FUNCTION_NOT_HERE
-                            .new(format!("`{}` cannot be called in a condition", pair.key.item))
-                            .label(pair.key.span, "conditions depend on parameters only")
-                            .words(format!("The function \"{}\" is invalid in this context", pair.key.item));
+                        let diagnostic =
+                            FUNCTION_NOT_HERE
+                                .new(format!("`{}` cannot be called in a condition", pair.key.item))
+                                .label(pair.key.span, "conditions depend on parameters only")
+                                .words(self.further(Step::Call(pair.key.item.clone()), |this| {
+                                    this.way.not_here(&pair.key.item)
+                                }));
                         self.fail(diagnostic, span)
                     }
                     None => self.no_condition(node, span),
@@ -110,16 +122,86 @@ impl Lowering {
             .new("this names no condition")
             .label(span, format!("this is {}", self.kind_of(node)))
             .help("write the name of a condition, a boolean, or a call such as `equals`")
-            .words(format!("Invalid condition \"{}\"", super::native::shown(&shown)));
+            .words(self.no_such(&super::native::shown(&shown)));
+        self.unasked();
         self.fail(diagnostic, span)
     }
 
     fn condition_named(&mut self, name: &str, span: Span) -> Expr {
         if self.conditions.contains_key(name) {
+            if let Some(words) = &self.condition_for {
+                self.asked.push((name.into(), words.clone()));
+            }
             return reference(Head::Local(name.into()), span, &[]);
         }
         let diagnostic = self.unknown_condition(name, span);
+        self.unasked();
         self.fail(diagnostic, span)
+    }
+
+    /// What Heat says of something that names no condition, where it is asked for.
+    fn no_such(&self, shown: &str) -> Words {
+        let message = format!("Invalid condition \"{shown}\"");
+        match &self.condition_for {
+            Some(words) => Words { message: message.into(), ..words.clone() },
+            None => invalid(message),
+        }
+    }
+
+    /// What is reported next is wrong with a named condition, and Heat says so where that is asked for.
+    fn unasked(&mut self) {
+        if self.way.within == Within::Condition {
+            self.unasked.push((self.reader.found.len(), self.way.of.clone()));
+        }
+    }
+
+    /// Completes what is said of named conditions: where Heat first asks for one that needs them.
+    pub(super) fn conditions_asked(&mut self, locals: &IndexMap<Name, Local>) {
+        let unasked = std::mem::take(&mut self.unasked);
+        if unasked.is_empty() {
+            return;
+        }
+        let mut first: IndexMap<Name, Words> = IndexMap::default();
+        let rounds = std::mem::take(&mut self.rounds);
+        // Of a circle it names the condition that it came to first.
+        let mut entered: Vec<Option<Name>> = vec![None; rounds.len()];
+        for (name, words) in std::mem::take(&mut self.asked) {
+            let mut open = vec![name];
+            while let Some(name) = open.pop() {
+                if first.contains_key(&name) {
+                    continue;
+                }
+                for (round, entered) in rounds.iter().zip(&mut entered) {
+                    if entered.is_none() && round.contains(&name) {
+                        *entered = Some(name.clone());
+                    }
+                }
+                if let Some(local) = locals.get(&name) {
+                    local.value.references(&mut |reference| {
+                        if let Head::Local(needed) = &reference.head {
+                            open.push(needed.clone());
+                        }
+                    });
+                }
+                first.insert(name, words.clone());
+            }
+        }
+        let mut unasked = unasked.into_iter().peekable();
+        for (at, found) in self.reader.found.iter_mut().enumerate() {
+            while unasked.peek().is_some_and(|(wanted, _)| *wanted < at) {
+                unasked.next();
+            }
+            let Some((_, name)) = unasked.next_if(|(wanted, _)| *wanted == at) else { continue };
+            let Some(said) = &mut found.words else { continue };
+            if found.code.name == CONDITION_CYCLE.name {
+                let round = rounds.iter().position(|round| round.first() == Some(&name));
+                if let Some(name) = round.and_then(|round| entered[round].as_ref()) {
+                    said.message = circular(name).into();
+                }
+            } else if let Some(words) = first.get(&name) {
+                said.path = words.path.clone();
+            }
+        }
     }
 
     fn unknown_condition(&self, name: &str, span: Span) -> Diagnostic {
@@ -127,14 +209,14 @@ impl Lowering {
             .new(format!("there is no condition `{name}`"))
             .label(span, "not declared")
             .help_nearest(name, self.conditions.keys().map(AsRef::as_ref))
-            .words(format!("Invalid condition \"{name}\""))
+            .words(self.no_such(name))
     }
 
     pub(super) fn condition_call(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
         match pair.key.item.as_ref() {
             "not" => {
                 if self.is_null(pair.value) {
-                    let words = "Argument to \"not\" must be a condition";
+                    let words = self.way.said(When::Read, INVALID, "Argument to \"not\" must be a condition");
                     let diagnostic = ARGUMENT_TYPE
                         .new("`not` takes a condition")
                         .label(place(pair.value), "nothing is written")
@@ -146,17 +228,24 @@ impl Lowering {
             }
             word @ ("and" | "or") => {
                 let Some(items) = pair.value.as_list().filter(|items| items.len() >= 2) else {
-                    let words = format!("Arguments to \"{word}\" must be of the form: [condition_1, {word}_2, ...]");
+                    let words = match &pair.value.content {
+                        Content::List(_) => {
+                            format!("The minimum number of condition arguments to \"{word}\" is 2.")
+                        }
+                        _ => format!("Arguments to \"{word}\" must be a list of conditions"),
+                    };
                     let diagnostic = ARGUMENT_TYPE
                         .new(format!("`{word}` takes a list of at least two conditions"))
                         .label(place(pair.value), format!("this is {}", self.kind_of(pair.value)))
-                        .words(words.replace(&format!("{word}_2"), "condition_2"));
+                        .words(self.way.said(When::Read, INVALID, &words));
                     return self.fail(diagnostic, span);
                 };
                 let word = word.to_owned();
                 let mut parts: Vec<Expr> = Vec::with_capacity(items.len());
                 for (at, item) in items.iter().enumerate() {
-                    let part = if at == 0 { self.condition(item) } else { self.later_condition(item) };
+                    let part = self.further(Step::Index(at), |this| {
+                        if at == 0 { this.condition(item) } else { this.later_condition(item) }
+                    });
                     parts.push(part);
                 }
                 let mut whole = parts.pop().unwrap_or_else(|| truth(true, span));
@@ -187,7 +276,7 @@ impl Lowering {
 
     /// The name under which a definition stands, for messages.
     fn condition_name(&self, span: Span) -> Expr {
-        let name = self.path.strip_prefix("conditions.").unwrap_or("");
+        let name = if self.way.within == Within::Condition { self.way.of.as_ref() } else { "" };
         Expr::literal(Value::text(name), span)
     }
 
@@ -197,8 +286,8 @@ impl Lowering {
         match self.text(node) {
             Some(name) if !self.conditions.contains_key(name) => {
                 let diagnostic = self.unknown_condition(name, span);
-                let words = format!("Invalid condition \"{name}\"");
-                let refused = super::calls::refusing(&diagnostic, Some(&words));
+                let refused = super::calls::refusing(&diagnostic);
+                self.unasked();
                 self.report(diagnostic.graded(Severity::Warning));
                 refused
             }
@@ -269,7 +358,9 @@ impl Lowering {
         let Some(first) = names.first() else { return };
         let mut diagnostic = CONDITION_CYCLE
             .new(format!("conditions need each other: `{}`", names.join("` -> `")))
-            .words(format!("Circular definition for condition \"{first}\""));
+            .words(invalid(circular(first)).error(CONDITION_ERROR));
+        self.unasked.push((self.reader.found.len(), first.clone()));
+        self.rounds.push(names.clone());
         for at in round {
             if let Some((name, local)) = locals.get_index_mut(*at) {
                 diagnostic = diagnostic.label(local.span, format!("`{name}` is one of them"));
@@ -278,6 +369,10 @@ impl Lowering {
         }
         self.report(diagnostic.help("take away one of these names"));
     }
+}
+
+fn circular(name: &str) -> String {
+    format!("Circular definition for condition \"{name}\"")
 }
 
 fn truth(value: bool, span: Span) -> Expr {

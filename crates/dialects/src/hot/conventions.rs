@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{Blueprint, Input, Name, Schema, Value};
-use diag::{Code, Diagnostic, Diagnostics, Span, Spanned};
+use ::blueprint::{Blueprint, Child, Input, Name, Schema, Value};
+use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
 use super::fitting::fitted;
+use super::words;
 use crate::codes::UNKNOWN_RESOURCE;
-use crate::{Conventions, Given, SpecAt};
+use crate::{Conventions, Given, Mistake, Place, SpecAt};
 
 /// Python's and Heat's ways.
 pub(super) struct HotConventions;
@@ -44,10 +45,10 @@ impl Conventions for HotConventions {
         let diagnostic = crate::codes::INVALID_NAME
             .new(format!("`{name}` cannot be the name of a stack"))
             .help("begin with a letter; go on with letters, digits, `_`, `.` and `-`, 255 at most")
-            .words(format!(
-                "StackValidationFailed: Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, \
-                 must start with alpha and must be 255 characters or less."
-            ));
+            .words(words::invalid(format!(
+                "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must start with alpha \
+                 and must be 255 characters or less."
+            )));
         Some(diagnostic)
     }
 
@@ -73,6 +74,23 @@ impl Conventions for HotConventions {
 
     fn is_immutable(&self, name: &Name, input: &Input) -> bool {
         super::inputs::is_immutable(name, input)
+    }
+
+    fn words(&self, mistake: &Mistake<'_>) -> Option<Words> {
+        words::of(mistake)
+    }
+
+    fn placed(&self, found: &mut Diagnostic, at: &Place<'_>) {
+        words::placed(found, at);
+    }
+
+    fn below(&self, found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
+        words::below(found, name, child, nearest);
+    }
+
+    fn is_handed_unasked(&self, input: &str) -> bool {
+        // What the engine knows, and what the template reads of the resource that it is.
+        input.starts_with("OS::")
     }
 
     fn absent(&self) -> &'static Code {

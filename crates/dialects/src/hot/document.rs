@@ -1,7 +1,7 @@
 //! A template as a whole (reference, sections 1 and 3).
 
 use ::blueprint::{Blueprint, Expr, IndexMap, Input, Name, Type, Value};
-use diag::{Diagnostics, Span, Spanned};
+use diag::{Diagnostics, Span, Spanned, Words};
 use syntax::Content;
 
 use super::around;
@@ -9,6 +9,7 @@ use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION,
 use super::lowering::{FACADE, Lowering, Made};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
+use super::words::{invalid, path};
 use super::{NAME, VERSION_KEYS, shape};
 use crate::codes::{
     MISSING_FIELD, MISSING_VERSION, NAME_COLLISION, NEWER_THAN_VERSION, UNKNOWN_VARIABLE, UNSUPPORTED_VERSION,
@@ -29,13 +30,13 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
             .new("the document is empty")
             .label(whole, "not even a version")
             .help("begin with `heat_template_version: 2018-08-31`")
-            .words("ValueError: Template format version not found.");
+            .words(Words::of("ValueError", "Template format version not found."));
         reader.found.push(missing);
         return Lowered { blueprint, diagnostics: reader.found };
     };
     let Some(pairs) = reader.pairs(root) else {
         if !matches!(root.content, Content::Missing) {
-            let words = "ValueError: The template is not a JSON object or YAML mapping.";
+            let words = Words::of("ValueError", "The template is not a JSON object or YAML mapping.");
             let wrong = WRONG_SHAPE
                 .new("a template is a map")
                 .label(place(root), "neither a version nor sections")
@@ -52,7 +53,10 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
                 .new(format!("the template has {size} bytes, Heat takes {MOST_BYTES}"))
                 .label(blueprint.span.unwrap_or(whole), "begins here")
                 .help("move parts into nested templates, or long texts into files that `get_file` reads")
-                .words(format!("RequestLimitExceeded: Template size ({size} bytes) exceeds maximum allowed size.")),
+                .words(Words::of(
+                    "RequestLimitExceeded",
+                    format!("Request limit exceeded: Template size ({size} bytes) exceeds maximum allowed size ({MOST_BYTES} bytes)."),
+                )),
         );
     }
     let Some((version, text)) = version(&pairs, &mut reader, place(root)) else {
@@ -94,7 +98,7 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                 .new("the template does not say its version")
                 .label(root.head(), "no version in this document")
                 .help("add `heat_template_version: 2018-08-31`")
-                .words("ValueError: Template format version not found."),
+                .words(Words::of("ValueError", "Template format version not found.")),
             several => {
                 let keys: Vec<&str> = several.iter().map(|pair| pair.key.item.as_ref()).collect();
                 several.iter().skip(1).fold(
@@ -102,7 +106,10 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                         .new("the template says its version twice")
                         .label(several[0].key.span, "here")
                         .help("keep `heat_template_version`")
-                        .words(format!("InvalidTemplateVersion: Ambiguous versions ({})", keys.join(", "))),
+                        .words(Words::of(
+                            "InvalidTemplateVersion",
+                            format!("The template version is invalid: Ambiguous versions ({})", keys.join(", ")),
+                        )),
                     |diagnostic, pair| diagnostic.label(pair.key.span, "and here"),
                 )
             }
@@ -118,7 +125,10 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                 .new("the version must be text")
                 .label(span, "not a date in text")
                 .help("write a date with hyphens: `2018-08-31`")
-                .words("Template version was not provided"),
+                .words(Words::of(
+                    "InvalidTemplateVersion",
+                    "The template version is invalid: Template version was not provided",
+                )),
         );
         return None;
     };
@@ -141,10 +151,12 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                     .new(format!("there is no version `{text}` of Heat's templates"))
                     .label(span, "not a known version")
                     .help(format!("use one of: {}", all.join(", ")))
-                    .words(format!(
-                        "InvalidTemplateVersion: The template version is invalid: \"{key}: {text}\". \"{key}\" should \
-                         be one of: {}",
-                        all.join(", ")
+                    .words(Words::of(
+                        "InvalidTemplateVersion",
+                        format!(
+                            "The template version is invalid: \"{key}: {text}\". \"{key}\" should be one of: {}",
+                            all.join(", ")
+                        ),
                     )),
             );
             None
@@ -182,7 +194,7 @@ impl Lowering {
                     .new("the section `conditions` came with version 2016-10-14")
                     .label(pair.key.span, format!("the template says {}", self.version.date()))
                     .graded(diag::Severity::Error)
-                    .words(format!("The template section is invalid: {key}"));
+                    .words(invalid(format!("The template section is invalid: {key}")));
                 self.report(diagnostic);
                 continue;
             }
@@ -192,7 +204,14 @@ impl Lowering {
             match self.reader.pairs(pair.value) {
                 Some(entries) => sections[at] = Some(entries),
                 None => {
-                    let words = format!("The \"{key}\" section must be a map");
+                    let found = python::type_name(&self.reader.value(pair.value));
+                    let words = match key {
+                        "conditions" => {
+                            invalid(format!("Condition definitions must be a map. Found a {found} instead"))
+                                .error("Conditions validation error")
+                        }
+                        _ => Words::of("AttributeError", format!("'{found}' object has no attribute 'items'")),
+                    };
                     self.wrong_shape(&format!("the section `{key}`"), "a map", pair.value, words);
                 }
             }
@@ -223,7 +242,7 @@ impl Lowering {
                     .new(format!("`{}` is both a parameter and a resource", pair.key.item))
                     .label(pair.key.span, "a resource of that name")
                     .label(*first, "the parameter")
-                    .words(format!("Duplicate names {{'{}'}}", pair.key.item));
+                    .words(invalid(format!("Duplicate names {{{}}}", python::repr_text(&pair.key.item))));
                 self.report(diagnostic);
             }
         }
@@ -238,6 +257,7 @@ impl Lowering {
         blueprint.locals = self.conditions(conditions);
         self.resources(resources, blueprint);
         self.outputs(outputs, blueprint);
+        self.conditions_asked(&blueprint.locals);
         blueprint.unsettled = self.unsettled;
         for (group, reads) in std::mem::take(&mut self.reads) {
             if let Some(expansion) = blueprint.children.get_mut(&group).and_then(|child| child.expansion.as_mut()) {
@@ -259,7 +279,7 @@ impl Lowering {
             .new(format!("a template has no section `{key}`"))
             .label(pair.key.span, "not a section")
             .help_nearest(key, shape::TEMPLATE.keys.iter().map(|key| key.name))
-            .words(format!("The template section is invalid: {key}"));
+            .words(invalid(format!("The template section is invalid: {key}")));
         self.report(diagnostic);
     }
 
@@ -317,26 +337,29 @@ impl Lowering {
             return;
         }
         let Some(items) = node.as_list() else {
-            let words = "The parameter_groups should be a list.".to_owned();
+            let words = grouping(&Value::Null, "The parameter_groups should be a list.");
             return self.wrong_shape("`parameter_groups`", "a list", node, words);
         };
         let mut grouped: IndexMap<Name, Span> = IndexMap::default();
         for group in items {
             let Some(keys) = self.reader.pairs(group) else {
-                let words = "The parameter_groups should be a list of maps.".to_owned();
+                let found = python::type_name(&self.reader.value(group));
+                let words = Words::of("AttributeError", format!("'{found}' object has no attribute 'get'"));
                 self.wrong_shape("a parameter group", "a map", group, words);
                 continue;
             };
+            let label = keys.iter().find(|pair| pair.key.item.as_ref() == "label");
+            let label = label.map_or_else(|| Value::text(""), |pair| self.reader.value(pair.value));
             let Some(names) = keys.iter().find(|pair| pair.key.item.as_ref() == "parameters") else {
                 let diagnostic = MISSING_FIELD
                     .new("the group has no parameters")
                     .label(place(group).head(), "`parameters` must stand in this")
-                    .words("The parameters must be provided for each parameter group.");
+                    .words(grouping(&label, "The parameters must be provided for each parameter group."));
                 self.report(diagnostic);
                 continue;
             };
             let Some(names) = names.value.as_list() else {
-                let words = "The parameters of parameter group should be a list.".to_owned();
+                let words = grouping(&label, "The parameters of parameter group should be a list.");
                 self.wrong_shape("`parameters` of a group", "a list", names.value, words);
                 continue;
             };
@@ -352,18 +375,33 @@ impl Lowering {
                         .new(format!("the parameter `{name}` is grouped twice"))
                         .label(span, "again here")
                         .label(*first, "first here")
-                        .words(format!("The {name} parameter must be assigned to one parameter group only."));
+                        .words(grouping(
+                            &label,
+                            &format!("The {name} parameter must be assigned to one parameter group only."),
+                        ));
                     self.report(diagnostic);
                 } else if !self.parameters.contains_key(&name) {
                     let diagnostic = UNKNOWN_VARIABLE
                         .new(format!("there is no parameter `{name}`"))
                         .label(span, "not declared")
                         .help_nearest(&name, self.parameters.keys().map(AsRef::as_ref))
-                        .words(format!("The grouped parameter {name} does not reference a valid parameter."));
+                        .words(grouping(
+                            &label,
+                            &format!("The grouped parameter {name} does not reference a valid parameter."),
+                        ));
                     self.report(diagnostic);
                 }
                 grouped.entry(name).or_insert(span);
             }
         }
+    }
+}
+
+/// What Heat says of a group of parameters: by its label, where it is about one.
+fn grouping(label: &Value, message: &str) -> Words {
+    let words = invalid(message).error("Parameter Groups error");
+    match label {
+        Value::Null => words.at("parameter_groups"),
+        label => words.at(path(&["parameter_groups", &super::native::shown(label)])),
     }
 }

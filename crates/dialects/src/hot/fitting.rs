@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, Standing, Value};
-use diag::{Diagnostics, Severity, Span, Spanned};
+use diag::{Diagnostics, Severity, Span, Spanned, Words};
 use expr::Step;
 use python::{Flags, Key, Pattern};
 
 use super::codes::{DEPRECATED, FACADE_MISMATCH, NOT_IMPLEMENTED};
 use super::parameters::{Constraint, Custom, Kind as Property, Rule, property};
 use super::refusal::Refusal;
-use crate::SpecAt;
+use super::words::{invalid, property as property_words};
 use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
+use crate::{Part, SpecAt};
 
 /// The properties of a resource as its type takes them. Unknown parts stay; a part in error is kept as it is, and reported.
 pub(super) fn fitted(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
@@ -31,18 +32,9 @@ impl Fitting<'_> {
     }
 
     /// Heat's words for what is wrong with a property.
-    fn words(&self, words: &str) -> String {
-        let mut path = format!("resources.{}.properties", self.at.resource);
-        for step in &self.path {
-            match step {
-                Step::Key(key) => {
-                    path.push('.');
-                    path.push_str(key);
-                }
-                Step::Index(at) => path.push_str(&format!("[{at}]")),
-            }
-        }
-        format!("StackValidationFailed: Property error: {path}: {words}")
+    fn words(&self, words: &str) -> Words {
+        let part = if self.at.part == Part::UpdatePolicy { "update_policy" } else { "properties" };
+        property_words(&["resources", self.at.resource, part], &self.path, words)
     }
 
     fn object(&mut self, map: &Map, schema: &Schema) -> Map {
@@ -89,7 +81,11 @@ impl Fitting<'_> {
             if let Some(default) = &field.default {
                 out.insert(name.clone(), default.clone().tainted(field.sensitive));
             } else if field.required {
-                let words = self.words(&format!("Property {name} not assigned"));
+                let mut words = self.words(&format!("Property {name} not assigned"));
+                // What is written, and comes to nothing, Heat looks for where it is written.
+                if self.is_written(name) {
+                    words.path = format!("{}.{name}", words.path).into();
+                }
                 let holder = if self.path.is_empty() { self.at.holder } else { self.place() };
                 self.found.push(
                     MISSING_SPEC_FIELD
@@ -101,6 +97,23 @@ impl Fitting<'_> {
             }
         }
         out
+    }
+
+    /// Whether the map at hand has an entry of that name where it is written out.
+    fn is_written(&self, name: &Name) -> bool {
+        let mut at = self.at.expr;
+        for step in &self.path {
+            let next = match (&at.kind, step) {
+                (::blueprint::ExprKind::List(items), Step::Index(index)) => items.get(*index),
+                (::blueprint::ExprKind::Map(entries), Step::Key(key)) => {
+                    entries.iter().find(|(name, _)| name.item == *key).map(|(_, value)| value)
+                }
+                _ => None,
+            };
+            let Some(next) = next else { return false };
+            at = next;
+        }
+        matches!(&at.kind, ::blueprint::ExprKind::Map(entries) if entries.iter().any(|(key, _)| key.item == *name))
     }
 
     /// Says of a property that it does nothing, or that it should not be used any more.
@@ -210,7 +223,7 @@ impl Fitting<'_> {
         let words = refusal.heat.take().map(|words| self.words(&words));
         let place = self.place();
         let mut diagnostic = refusal.at(place);
-        diagnostic.words = words.map(Into::into);
+        diagnostic.words = words.map(Box::new);
         self.found.push(diagnostic);
     }
 }
@@ -270,7 +283,7 @@ pub(super) fn stands_for(
     let ty = &type_name.item;
     let mut report = |message: String, words: String| {
         let diagnostic = FACADE_MISMATCH.new(message).label(type_name.span, "a template stands for this type");
-        found.push(diagnostic.words(format!("StackValidationFailed: {words}")));
+        found.push(diagnostic.words(invalid(words)));
     };
     for (name, field) in schema.fields.iter().filter(|(_, field)| field.is_settable()) {
         match document.inputs.get(name) {

@@ -13,9 +13,9 @@ use crate::{Expanded, Expanding};
 
 /// The types of groups.
 pub(super) const GROUPS: [&str; 4] = [RESOURCE_GROUP, CHAIN, SCALING_GROUP, STACK];
-const RESOURCE_GROUP: &str = "OS::Heat::ResourceGroup";
-const CHAIN: &str = "OS::Heat::ResourceChain";
-const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
+pub(super) const RESOURCE_GROUP: &str = "OS::Heat::ResourceGroup";
+pub(super) const CHAIN: &str = "OS::Heat::ResourceChain";
+pub(super) const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
 pub(super) const STACK: &str = "OS::Heat::Stack";
 
 /// Attributes that are the group's own, not those of members.
@@ -159,7 +159,9 @@ impl Writer<'_> {
 
     fn out_of_range(&mut self, key: &str, message: String, words: &str) {
         let span = self.span_of(key);
-        self.found.push(VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").words(words));
+        self.found.push(
+            VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").words(super::words::invalid(words)),
+        );
     }
 
     /// Members are numbered; some numbers are never used again.
@@ -487,8 +489,9 @@ impl Writer<'_> {
                 let words = format!("Member '{name}' not found in group resource '{group}'.");
                 let diagnostic = crate::codes::UNKNOWN_RESOURCE
                     .new(format!("the group has no member `{name}`"))
-                    .label(span, "there is no such member");
-                return super::calls::refusing(&diagnostic, Some(&words));
+                    .label(span, "there is no such member")
+                    .words(words);
+                return super::calls::refusing(&diagnostic);
             };
             return match of_member {
                 None => self.id_of(&name, made, span),

@@ -17,7 +17,8 @@ pub(super) fn schema(pair: &Pair<'_>, written: &Value, version: Version, found: 
     let mut refusals = Vec::new();
     let schema = Schema::parse(&pair.key.item, written, version, &mut refusals);
     for refusal in refusals {
-        found.push(refusal.at(placed(pair, &refusal)));
+        let place = placed(pair, &refusal);
+        found.push(refusal.invalid().at(place));
     }
     schema
 }
@@ -99,7 +100,7 @@ pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found:
     let value = schema.value(name, given.as_ref(), other_default(&schema, input), &mut refusals);
     for refusal in refusals {
         let at = at_default(input, &refusal).unwrap_or(input.span);
-        found.push(told(name, refusal).at(at));
+        found.push(told(name, refusal).invalid().at(at));
     }
     value.map(|value| value.tainted(input.secret))
 }
@@ -140,16 +141,18 @@ pub(super) fn handed(
             handed_down(&schema, given, &mut refusals)
         }
         None if input.default.is_none() && default.is_none() => {
-            let words = format!("Property error: Property {name} not assigned");
             let refusal = Refusal::new(&MISSING_SPEC_FIELD, format!("the required property `{name}` is missing"));
-            refusals.push(refusal.heat(words).help(format!("add `{name}`")));
+            refusals.push(refusal.help(format!("add `{name}`")));
             None
         }
         None => schema.value(name, None, default, &mut refusals),
     };
     for refusal in refusals {
-        let at = at_default(input, &refusal).unwrap_or(place);
-        found.push(told(name, refusal).at(at));
+        let at_default = at_default(input, &refusal);
+        let refusal = told(name, refusal);
+        // What is wrong with a given value is said of the property that it is.
+        let refusal = if given.is_some() && at_default.is_none() { refusal } else { refusal.invalid() };
+        found.push(refusal.at(at_default.unwrap_or(place)));
     }
     value.map(|value| value.tainted(input.secret))
 }

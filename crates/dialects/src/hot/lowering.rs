@@ -1,12 +1,13 @@
 //! What the lowering of every section is made of: the names of the template, and what is wrong so far.
 
 use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, IndexMap, Name, Ref, Value};
-use diag::{Diagnostic, Severity, Span, Spanned};
+use diag::{Diagnostic, Severity, Span, Spanned, Words};
 use syntax::Node;
 
 use super::around::Around;
 use super::read::{Reader, place};
 use super::version::Version;
+use super::words::{Step, Way};
 use crate::codes::WRONG_SHAPE;
 
 /// What a name of the section `resources` is lowered to.
@@ -47,8 +48,16 @@ pub(super) struct Lowering {
     pub(super) reads_facade: bool,
     /// Inside of a condition, where few functions are called.
     pub(super) in_condition: bool,
-    /// The Heat path of what is being read, for its words: `resources.a.properties`.
-    pub(super) path: String,
+    /// What Heat says, but for its message, of a condition that is being read where nothing has a name for it.
+    pub(super) condition_for: Option<Words>,
+    /// Where conditions are asked for by name, in the order in which Heat asks.
+    pub(super) asked: Vec<(Name, Words)>,
+    /// What is wrong with named conditions and is said where they are first asked for: what was reported, and of which.
+    pub(super) unasked: Vec<(usize, Name)>,
+    /// Conditions that need each other.
+    pub(super) rounds: Vec<Vec<Name>>,
+    /// The way to what is being read, for Heat's words.
+    pub(super) way: Way,
 }
 
 /// The facts about the instance that pseudo parameters are made from, as references name them.
@@ -78,8 +87,20 @@ impl Lowering {
             in_condition: false,
             in_branch: false,
             reads_facade: false,
-            path: String::new(),
+            condition_for: None,
+            asked: Vec::new(),
+            unasked: Vec::new(),
+            rounds: Vec::new(),
+            way: Way::default(),
         }
+    }
+
+    /// Reads something that is a step further on the way.
+    pub(super) fn further<T>(&mut self, step: Step, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.way.steps.push(step);
+        let value = read(self);
+        self.way.steps.pop();
+        value
     }
 
     /// Reports something.
@@ -90,7 +111,7 @@ impl Lowering {
     /// Reports something and stands for it. In the branch of an `if` it counts only where the branch is taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.in_branch {
-            let refused = super::calls::refusing(&diagnostic, diagnostic.words.as_deref());
+            let refused = super::calls::refusing(&diagnostic);
             self.report(diagnostic.graded(Severity::Warning));
             return refused;
         }
@@ -99,7 +120,7 @@ impl Lowering {
     }
 
     /// Reports a value of the wrong kind.
-    pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: String) {
+    pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: impl Into<Words>) {
         // Where the text is broken, that has been said.
         if node.is_missing() {
             return;

@@ -34,6 +34,7 @@ mod scalar;
 mod settle;
 mod shape;
 pub mod version;
+mod words;
 mod yaql;
 
 use ::blueprint::Wanted;

@@ -5,11 +5,13 @@
 use std::sync::Arc;
 
 use ::blueprint::{Expr, ExprKind, Map, Name, Type, Value};
+use diag::Words;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
 
 use super::functions::{Function, Parts, function, functions, paths};
 use super::version::Version;
+use super::words::When;
 use super::yaql::Yaql;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
@@ -73,6 +75,27 @@ pub(super) fn sketch(expr: &Expr) -> Value {
     }
 }
 
+/// When Heat sees that the argument of a function has not the right form, as far as it is written out.
+pub(super) fn when(name: &str, argument: &Expr) -> When {
+    let entries = match &argument.kind {
+        ExprKind::Map(entries) => entries.as_slice(),
+        _ => &[],
+    };
+    let has = |key: &str| entries.iter().any(|(name, _)| name.item.as_ref() == key);
+    match name {
+        "make_url" => When::Checked,
+        "repeat" if has("template") && has("for_each") => {
+            let permutations = entries.iter().find(|(name, _)| name.item.as_ref() == "permutations");
+            let is_boolean = |value: &Expr| matches!(value.as_literal(), Some(Value::Bool(_)));
+            if permutations.is_none_or(|(_, value)| is_boolean(value)) { When::Checked } else { When::Read }
+        }
+        "yaql" if has("expression") && entries.iter().all(|(name, _)| matches!(&*name.item, "expression" | "data")) => {
+            When::Checked
+        }
+        _ => When::Read,
+    }
+}
+
 /// A value as Heat's messages show it.
 pub(super) fn shown(value: &Value) -> String {
     python::text(value)
@@ -133,8 +156,8 @@ const INTERNAL: &[(&str, Run)] = &[
     ("(stack id)", stack_id),
 ];
 
-fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<Box<str>>) -> Refusal {
-    Refusal { code, message: message.into(), path: Vec::new(), help: None, words: Some(words.into()) }
+fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<diag::Words>) -> Refusal {
+    Refusal { code, message: message.into(), path: Vec::new(), help: None, words: Some(Box::new(words.into())) }
 }
 
 /// Walks a path into a parameter: what is not there is "".
@@ -191,7 +214,7 @@ fn file_text(arguments: &[Value]) -> Result<Value, Refusal> {
 fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
     let [facade, part] = arguments else { return Ok(Value::Null) };
     if facade.is_null() {
-        let words = "resource_facade is only available in a nested template";
+        let words = "'NoneType' object has no attribute 'metadata_get'";
         return Err(refusal(&ARGUMENT_TYPE, "`resource_facade` is not inside a nested template", words));
     }
     let part = match part.as_text().unwrap_or_default() {
@@ -211,7 +234,10 @@ fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
     let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
     let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];
     let code = known.into_iter().flatten().find(|code| code.name == text(0)).copied().unwrap_or(&ARGUMENT_TYPE);
-    let words = arguments.get(2).and_then(Value::as_text).map(Into::into);
+    let words = arguments.get(2).map(|_| {
+        let words = Words { class: text(3).to_owned().into(), error: text(4).to_owned().into(), ..text(2).into() };
+        Box::new(words.at(text(5)))
+    });
     let path = vec![Step::Index(0)];
     Err(Refusal { code, message: text(1).to_owned(), path, help: None, words })
 }
@@ -224,6 +250,7 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
     }
     let name = arguments.get(1).and_then(Value::as_text).unwrap_or_default();
     let words = format!("The definition of condition \"{name}\" is invalid: {}", shown(&value));
+    let words = super::words::invalid(words).error("Condition validation error");
     let mut refusal = refusal(&INVALID_CONDITION, format!("a condition must be a boolean, this is {value}"), words);
     refusal.path = vec![Step::Index(0)];
     refusal.help = Some("compare it: `equals: [.., true]`".to_owned());

@@ -8,14 +8,21 @@ use super::lowering::{ADDRESS, Lowering, reference};
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
+use super::words::{Way, Within, invalid, path};
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
+
+/// What Heat says before what is wrong with an output.
+const OUTPUT_ERROR: &str = "Output validation error";
 
 impl Lowering {
     /// Every output. One that comes to nothing fails only itself.
     pub(super) fn outputs(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {
             let Some(keys) = self.reader.pairs(pair.value) else {
-                let words = "Outputs must contain Output. Found a [<class 'NoneType'>] instead".to_owned();
+                let shown = self.reader.value(pair.value);
+                let message =
+                    format!("Output definitions must be a map. Found a {} instead", python::type_name(&shown));
+                let words = invalid(message).error(OUTPUT_ERROR).at(path(&["outputs", &pair.key.item]));
                 self.wrong_shape("an output", "a map", pair.value, words);
                 continue;
             };
@@ -35,7 +42,11 @@ impl Lowering {
                 let diagnostic = MISSING_FIELD
                     .new(format!("the output `{}` has no value", pair.key.item))
                     .label(pair.key.span, "`value` must stand in this")
-                    .words("Each output definition must contain a value key.");
+                    .words(
+                        invalid("Each output definition must contain a value key.")
+                            .error(OUTPUT_ERROR)
+                            .at(path(&["outputs", &pair.key.item])),
+                    );
                 self.report(diagnostic);
                 continue;
             };
@@ -44,7 +55,7 @@ impl Lowering {
                 let text = super::scalar::key_text(&text).unwrap_or_else(|| "".into());
                 Expr::literal(Value::Text(text), place(key.value))
             });
-            self.path = format!("outputs.{}", pair.key.item);
+            self.way = Way::to(Within::Output, &pair.key.item);
             self.in_output = true;
             let field = self.expr(value.value);
             self.in_output = false;
@@ -58,7 +69,7 @@ impl Lowering {
                     self.report(diagnostic);
                     field
                 }
-                Some(key) => match self.condition_of(key) {
+                Some(key) => match self.condition_of(key, Way::to(Within::OutputCondition, &pair.key.item)) {
                     None => field,
                     Some(condition) => {
                         let span = field.span;

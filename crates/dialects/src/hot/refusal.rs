@@ -2,11 +2,8 @@
 //!
 //! What is told here has no place yet: whoever knows where the value was written turns a refusal into a diagnostic.
 
-use diag::{Code, Diagnostic, Severity, Span};
+use diag::{Code, Diagnostic, Severity, Span, Words};
 use expr::Step;
-
-/// Heat's class of errors where no other is named.
-pub const STACK_VALIDATION_FAILED: &str = "StackValidationFailed";
 
 /// Why a value is not taken.
 #[derive(Clone, Debug)]
@@ -19,7 +16,7 @@ pub struct Refusal {
     pub message: String,
     /// What Heat says, without its class and path.
     pub heat: Option<String>,
-    /// Heat's class of the error.
+    /// Heat's class of the error; empty as long as it is for whoever knows the place to say.
     pub class: &'static str,
     /// Where in the value that was refused.
     pub path: Vec<Step>,
@@ -35,7 +32,7 @@ impl Refusal {
             severity: code.severity,
             message: message.into(),
             heat: None,
-            class: STACK_VALIDATION_FAILED,
+            class: "",
             path: Vec::new(),
             help: None,
         }
@@ -68,15 +65,22 @@ impl Refusal {
     /// A diagnostic at a place.
     pub fn at(&self, span: Span) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(self.code, self.message.clone()).label(span, "").graded(self.severity);
-        diagnostic.words = self.words().map(Into::into);
+        diagnostic.words = self.words().map(Box::new);
         diagnostic.help.extend(self.help.as_deref().map(str::to_owned));
         diagnostic
     }
 
-    /// What Heat says, behind its class where that is not the usual one.
-    pub fn words(&self) -> Option<String> {
-        let heat = self.heat.as_ref()?;
-        Some(if self.class == STACK_VALIDATION_FAILED { heat.clone() } else { format!("{}: {heat}", self.class) })
+    /// What Heat says.
+    pub fn words(&self) -> Option<Words> {
+        self.heat.as_ref().map(|heat| Words::of(self.class, heat.as_str()))
+    }
+
+    /// Sets Heat's usual class where no other is said: the refusal is of what stands in the template as a whole.
+    pub fn invalid(mut self) -> Refusal {
+        if self.class.is_empty() {
+            self.class = super::words::INVALID;
+        }
+        self
     }
 
     /// Says that the fault lies further in: at that step of the value in which the refused one stands.
@@ -91,6 +95,6 @@ impl From<Refusal> for expr::Refusal {
     fn from(refusal: Refusal) -> expr::Refusal {
         let words = refusal.words();
         let Refusal { code, message, path, help, .. } = refusal.within(0);
-        expr::Refusal { code, message, path, help: help.map(String::from), words: words.map(Into::into) }
+        expr::Refusal { code, message, path, help: help.map(String::from), words: words.map(Box::new) }
     }
 }

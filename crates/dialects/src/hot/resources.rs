@@ -1,7 +1,7 @@
 //! The section `resources` (reference, section 9).
 
 use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, Resource, ResourceMetadata, Value};
-use diag::{Severity, Span, Spanned};
+use diag::{Severity, Span, Spanned, Words};
 use syntax::{Content, Node};
 
 use super::groups;
@@ -9,6 +9,7 @@ use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
+use super::words::{Way, When, Within, circle, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
     UNKNOWN_RESOURCE,
@@ -49,11 +50,18 @@ impl Lowering {
                 let diagnostic = INVALID_NAME
                     .new(format!("the name `{}` holds a `/`", name.item))
                     .label(name.span, "`/` stands between a child and what is in it")
-                    .words("Resource name may not contain \"/\"");
+                    .words(invalid("Resource name may not contain \"/\""));
                 self.report(diagnostic);
             }
             let Some(pairs) = self.reader.pairs(pair.value) else {
-                let words = "Resources must contain Resource. Found a [<class 'NoneType'>] instead".to_owned();
+                let shown = self.reader.value(pair.value);
+                let words = if python::truth(&shown) {
+                    let found = python::type_name(&shown);
+                    format!("\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead")
+                } else {
+                    "Each resource must contain a type key.".to_owned()
+                };
+                let words = invalid(words);
                 self.wrong_shape("a resource", "a map", pair.value, words);
                 continue;
             };
@@ -71,14 +79,14 @@ impl Lowering {
                     .new(format!("a resource has no key `{key}`"))
                     .label(pair.key.span, "not a key of a resource")
                     .help_nearest(key, shape::RESOURCE.keys.iter().map(|key| key.name))
-                    .words(format!("\"{key}\" is not a valid keyword inside a resource definition"));
+                    .words(invalid(format!("\"{key}\" is not a valid keyword inside a resource definition")));
                 self.report(diagnostic);
             } else if LATER.contains(&key) && self.version < V2016_10_14 {
                 let diagnostic = NEWER_THAN_VERSION
                     .new(format!("`{key}` of a resource came with version 2016-10-14"))
                     .label(pair.key.span, format!("the template says {}", self.version.date()))
                     .graded(Severity::Error)
-                    .words(format!("Invalid keyword(s) inside a resource definition: {key}"));
+                    .words(invalid(format!("Invalid keyword(s) inside a resource definition: {key}")));
                 self.report(diagnostic);
             }
         }
@@ -86,12 +94,12 @@ impl Lowering {
         let meaning = self.meanings.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
-        self.path = format!("{}.Properties", name.item);
+        self.way = Way::to(Within::Properties, &name.item);
         let spec = match definition.get("properties") {
             Some(pair) => match &pair.value.content {
                 Content::Map(_) | Content::Missing => self.expr(pair.value),
                 _ => {
-                    let words = format!("Resource {} properties type must be map", name.item);
+                    let words = invalid(format!("Resource {} properties type must be object", name.item));
                     self.wrong_shape("`properties`", "a map", pair.value, words);
                     Expr::error(place(pair.value))
                 }
@@ -99,11 +107,11 @@ impl Lowering {
             None => Expr::new(ExprKind::Map(Vec::new()), type_name.span),
         };
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
-        self.path = format!("{}.Metadata", name.item);
+        self.way = Way::to(Within::Metadata, &name.item);
         let metadata = definition.get("metadata").and_then(|pair| match &pair.value.content {
             Content::Map(_) => Some(self.expr(pair.value)),
             _ => {
-                let words = format!("Resource {} metadata type must be map", name.item);
+                let words = invalid(format!("Resource {} metadata type must be object", name.item));
                 self.wrong_shape("`metadata`", "a map", pair.value, words);
                 None
             }
@@ -111,10 +119,11 @@ impl Lowering {
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
+        self.way = Way::to(Within::UpdatePolicy, &name.item);
         let policy = definition.get("update_policy").and_then(|pair| match &pair.value.content {
             Content::Map(_) => Some(self.expr(pair.value)),
             _ => {
-                let words = format!("Resource {} update_policy type must be map", name.item);
+                let words = invalid(format!("Resource {} update_policy type must be object", name.item));
                 self.wrong_shape("`update_policy`", "a map", pair.value, words);
                 None
             }
@@ -122,12 +131,15 @@ impl Lowering {
         let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
             Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
             None => {
-                let words = format!("Resource {} description type must be string", name.item);
+                let words = invalid(format!("Resource {} description type must be string", name.item));
                 self.wrong_shape("`description`", "text", pair.value, words);
                 None
             }
         });
-        let condition = definition.get("condition").and_then(|pair| self.condition_of(pair));
+        let condition = definition.get("condition").and_then(|pair| {
+            let way = Way::to(Within::ResourceCondition, &name.item);
+            self.condition_of(pair, way)
+        });
         match self.resources.get(&name.item) {
             Some(Made::Group) => {
                 let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy);
@@ -194,28 +206,28 @@ impl Lowering {
 
     fn type_of(&mut self, definition: &Definition<'_>) -> Option<Spanned<Name>> {
         let name = &definition.name;
-        let missing = |at: Span| {
+        let missing = |at: Span, words: &str| {
             MISSING_FIELD
                 .new(format!("the resource `{}` has no type", name.item))
                 .label(at, "`type` must stand in this")
-                .words("Each resource must contain a type key.")
+                .words(invalid(words))
         };
         let Some(pair) = definition.get("type") else {
-            self.report(missing(name.span));
+            self.report(missing(name.span, "Each resource must contain a type key."));
             return None;
         };
         match self.text(pair.value) {
             Some("") => {
-                self.report(missing(place(pair.value)));
+                self.report(missing(place(pair.value), "Each Resource must contain a Type key."));
                 None
             }
             Some(text) => Some(named(text, place(pair.value))),
             None if self.is_null(pair.value) => {
-                self.report(missing(place(pair.value)));
+                self.report(missing(place(pair.value), "Each Resource must contain a Type key."));
                 None
             }
             None => {
-                let words = format!("Resource {} type type must be string", name.item);
+                let words = invalid(format!("Resource {} type type must be string", name.item));
                 self.wrong_shape("`type`", "text", pair.value, words);
                 None
             }
@@ -226,11 +238,13 @@ impl Lowering {
     fn depends_on(&mut self, definition: &Definition<'_>) -> Vec<Spanned<Name>> {
         let Some(pair) = definition.get("depends_on") else { return Vec::new() };
         let own = definition.name.item.clone();
-        let words = format!("Resource {own} depends_on type must be list or string");
-        let items: Vec<&Node> = match &pair.value.content {
-            Content::List(items) => items.iter().collect(),
-            _ => vec![pair.value],
+        let (items, words): (Vec<&Node>, _) = match &pair.value.content {
+            Content::List(items) => {
+                (items.iter().collect(), format!("Resource {own} depends_on must be a list of strings"))
+            }
+            _ => (vec![pair.value], format!("Resource {own} depends_on type must be list or string")),
         };
+        let words = invalid(words);
         let mut names: Vec<Spanned<Name>> = Vec::with_capacity(items.len());
         for item in items {
             let span = place(item);
@@ -244,15 +258,16 @@ impl Lowering {
                         .new(format!("the resource `{own}` waits for itself"))
                         .label(span, "this is the resource being defined")
                         .help("take the name away")
-                        .words(format!("Circular Dependency Found: {{{own}: [{own}]}}")),
+                        .words(circle(&[(&own, self.meanings.get(&own).map_or("", AsRef::as_ref))])),
                 );
             } else if !self.resources.contains_key(text) {
                 let diagnostic = UNKNOWN_RESOURCE
                     .new(format!("there is no resource `{text}`"))
                     .label(span, "not declared")
                     .help_nearest(text, self.resources.keys().map(AsRef::as_ref))
-                    .words(format!(
-                        "InvalidTemplateReference: The specified reference \"{text}\" (in {own}) is incorrect."
+                    .words(Words::of(
+                        "InvalidTemplateReference",
+                        format!("The specified reference \"{text}\" (in {own}) is incorrect."),
                     ));
                 self.report(diagnostic);
             } else if !names.iter().any(|name| name.item.as_ref() == text) {
@@ -274,13 +289,13 @@ impl Lowering {
                     .new(format!("there is no deletion policy `{text}`"))
                     .label(span, "not one of them")
                     .help("write `Delete`, `Retain` or `Snapshot`")
-                    .words(format!("Invalid deletion policy \"{text}\""));
+                    .words(invalid(format!("Invalid deletion policy \"{text}\"")));
                 self.report(diagnostic);
                 return None;
             }
-            None if self.is_call(pair.value) => self.path = format!("{own}.DeletionPolicy"),
+            None if self.is_call(pair.value) => self.way = Way::to(Within::DeletionPolicy, own),
             None => {
-                let words = format!("Resource {own} deletion_policy type must be string");
+                let words = invalid(format!("Resource {own} deletion_policy type must be string"));
                 self.wrong_shape("`deletion_policy`", "text", pair.value, words);
                 return None;
             }
@@ -295,7 +310,7 @@ impl Lowering {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),
                 None => {
-                    let words = format!("Resource {} external_id type must be string", definition.name.item);
+                    let words = invalid(format!("Resource {} external_id type must be string", definition.name.item));
                     self.wrong_shape("`external_id`", "text", pair.value, words);
                 }
             }
@@ -304,7 +319,7 @@ impl Lowering {
     }
 
     /// The condition of a resource or of an output.
-    pub(super) fn condition_of(&mut self, pair: &Pair<'_>) -> Option<Expr> {
+    pub(super) fn condition_of(&mut self, pair: &Pair<'_>, way: Way) -> Option<Expr> {
         let node = pair.value;
         let scalar_or_map =
             self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
@@ -313,11 +328,26 @@ impl Lowering {
             let diagnostic = crate::codes::INVALID_CONDITION
                 .new("a condition is a name, a boolean or a call")
                 .label(place(node), format!("this is {}", self.kind_of(node)))
-                .words(format!("Invalid condition \"{}\"", super::native::shown(&shown)));
+                .words(match way.within {
+                    Within::ResourceCondition => {
+                        invalid(format!("Resource {} condition type must be string_or_boolean", way.of))
+                    }
+                    _ => way.said(
+                        When::Made,
+                        "ValueError",
+                        &format!("Invalid condition \"{}\"", super::native::shown(&shown)),
+                    ),
+                });
             self.report(diagnostic);
             return None;
         }
+        // What is computed in place is looked up where nobody expects it to fail.
+        let in_place = way.within == Within::ResourceCondition && matches!(node.content, Content::Map(_));
+        let unforeseen = || Words::of("ValueError", "");
+        self.condition_for = Some(if in_place { unforeseen() } else { way.said(When::Made, "ValueError", "") });
+        self.way = way;
         let condition = self.condition(node);
+        self.condition_for = None;
         // What is always so needs no condition.
         if matches!(condition.as_literal(), Some(Value::Bool(true))) { None } else { Some(condition) }
     }

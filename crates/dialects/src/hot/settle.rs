@@ -152,7 +152,10 @@ impl Settling<'_> {
         }
         self.found.push(
             UNKNOWN_RESOURCE.new(format!("there is no resource `{name}`")).label(name_span, "not declared").words(
-                format!("InvalidTemplateReference: The specified reference \"{name}\" (in unknown) is incorrect."),
+                diag::Words::of(
+                    "InvalidTemplateReference",
+                    format!("The specified reference \"{name}\" (in unknown) is incorrect."),
+                ),
             ),
         );
         Expr::error(span)

@@ -101,15 +101,12 @@ pub(super) fn form(argument: &Value) -> Result<(), Refusal> {
         ));
     };
     if let Some(other) = entries.keys().find(|key| !matches!(key.as_ref(), "expression" | "data")) {
-        let words = "\"yaql\" syntax should be yaql: expression: <expression> data: <data>";
+        let words = &usage();
         let path = vec![Step::Key(other.clone())];
         return Err(wrong(path, &format!("`yaql` takes no `{other}`"), words));
     }
     match entries.get("expression") {
-        None => {
-            let words = "\"yaql\" syntax should be yaql: expression: <expression> data: <data>";
-            Err(wrong(Vec::new(), "`yaql` needs an expression", words))
-        }
+        None => Err(wrong(Vec::new(), "`yaql` needs an expression", &usage())),
         Some(Value::Unknown(_)) => Ok(()),
         Some(value) => match value.as_text() {
             Some(text) => Program::compile(text).map(|_| ()).map_err(|failure| refusal(&failure, true)),
@@ -128,6 +125,14 @@ pub(super) fn draws(argument: &Expr) -> bool {
     }
 }
 
+/// How Heat says what is to be written.
+fn usage() -> String {
+    python::repr_text(
+        "\"yaql\" syntax should be yaql:\n              expression: $.data.var1.sum()\n              data:\n                \
+         var1: [3, 2, 1]",
+    )
+}
+
 fn no_expression() -> Refusal {
     let words = "The \"expression\" argument to yaql must contain a string.";
     wrong(vec![Step::Key("expression".into())], "the expression must be text", words)
@@ -135,7 +140,7 @@ fn no_expression() -> Refusal {
 
 fn wrong(mut path: Vec<Step>, message: &str, words: &str) -> Refusal {
     path.insert(0, Step::Index(0));
-    Refusal { code: &ARGUMENT_TYPE, message: message.to_owned(), path, help: None, words: Some(words.into()) }
+    Refusal { code: &ARGUMENT_TYPE, message: message.to_owned(), path, help: None, words: Some(Box::new(words.into())) }
 }
 
 fn refusal(failure: &Failure, bad_expression: bool) -> Refusal {
@@ -164,6 +169,6 @@ fn refusal(failure: &Failure, bad_expression: bool) -> Refusal {
         message: format!("in the yaql expression: {said}"),
         path: vec![Step::Index(0), Step::Key("expression".into())],
         help: failure.help.clone(),
-        words: Some(words.into()),
+        words: Some(Box::new(words.into())),
     }
 }

@@ -96,7 +96,7 @@ impl Apply {
         let verb = request.operation.word();
         let policy = self.lanes.policy(&request.type_name);
         let exhausted = policy.of(error.kind).is_some_and(|policy| tries >= policy.attempts);
-        let diagnostic = if late {
+        let mut diagnostic = if late {
             let limit = self.running[task as usize].limit.unwrap_or_default();
             let limit = blueprint::format_duration(limit);
             codes::NOT_STABLE.new(format!("the {verb} of `{}` was not done within {limit}", decided.address))
@@ -108,6 +108,13 @@ impl Apply {
         } else {
             codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{}`", decided.address))
         };
+        if let Some(evaluation) = &self.evaluation
+            && let Some(conventions) = dialects::conventions(evaluation.documents.root().blueprint().dialect)
+        {
+            let (children, resource) = (&decided.address.path, &decided.address.name);
+            let mistake = dialects::Mistake::Refused { operation: verb, children, resource, said: &error.message };
+            diagnostic.words = conventions.words(&mistake).map(Box::new);
+        }
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
             return self.phase_refused(task, decided, phase, diagnostic.note(error.message), effects);
         }

@@ -24,12 +24,14 @@ impl Passed {
 }
 
 /// What a child whose document is `below` is handed; none where its dialect makes values in the native way. `value` says what
-/// an expression comes to, nothing for one in error. What does not fit goes to `found`.
+/// an expression comes to, nothing for one in error. What does not fit goes to `found`,
+/// after `place` has completed what is said of it.
 pub(crate) fn pass_down(
     child: &Child,
     below: &Blueprint,
     mut value: impl FnMut(&Expr) -> Option<Value>,
     found: &mut Diagnostics,
+    place: impl Fn(&mut Diagnostic, &str, &Expr),
 ) -> Option<Passed> {
     let conventions = dialects::conventions(below.dialect)?;
     let given: HashMap<&Name, &Expr, foldhash::fast::FixedState> =
@@ -47,8 +49,15 @@ pub(crate) fn pass_down(
         };
         let default = input.default.as_ref().map(|default| default.span);
         let is_theirs = |one: &Diagnostic| default.is_some_and(|default| default.is_some() && default == one.span());
-        for one in said {
-            if is_theirs(&one) { passed.theirs.push(one) } else { found.push(one) }
+        for mut one in said {
+            if is_theirs(&one) {
+                passed.theirs.push(one);
+                continue;
+            }
+            if let Some(expr) = given.get(name) {
+                place(&mut one, name, expr);
+            }
+            found.push(one);
         }
         passed.values.push(value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)));
     }

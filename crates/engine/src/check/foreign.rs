@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use blueprint::{AccessorKind, Child, Expr, ExprKind, Head, Name, Ref, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity, Span};
-use dialects::{Conventions, SpecAt};
+use dialects::{Conventions, Mistake, Part, Place, SpecAt};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::TypeRef;
 
@@ -30,8 +30,10 @@ impl Checker<'_> {
         known.locals = vec![Value::unknown(None, None); blueprint.locals.len()];
         for node in graph.order() {
             let crate::Node::Local(at) = node else { continue };
-            let Some((_, local)) = blueprint.locals.get_index(at as usize) else { continue };
-            if let Some(value) = known.value(&local.value, &mut self.found) {
+            let Some((name, local)) = blueprint.locals.get_index(at as usize) else { continue };
+            if let Some(value) =
+                known.value_at(conventions, Place::new(Part::Local, name, &local.value), &mut self.found)
+            {
                 known.locals[at as usize] = value;
             }
         }
@@ -57,9 +59,9 @@ impl Checker<'_> {
                 if gone.contains(&one.span()) { one.graded(Severity::Note) } else { one }
             }));
         }
-        for export in blueprint.exports.values() {
+        for (name, export) in &blueprint.exports {
             let mut found = Diagnostics::new();
-            self.attributes(&export.field, &mut found);
+            self.attributes(conventions, Place::new(Part::Export, name, &export.field), &mut found);
             // What a document below does not export fails only the output that reads it.
             let of_child =
                 |one: &Diagnostic| export.may_fail && one.labels.iter().any(|it| it.text.contains("document"));
@@ -71,16 +73,18 @@ impl Checker<'_> {
         for (name, child) in &blueprint.children {
             let Some(expansion) = &child.expansion else { continue };
             let mut found = Diagnostics::new();
-            self.attributes(&expansion.spec, &mut found);
-            let value = known.value(&expansion.spec, &mut found);
+            let place = Place::new(Part::Spec, name, &expansion.spec);
+            self.attributes(conventions, place, &mut found);
+            let value = known.value_at(conventions, place, &mut found);
             let ty = self.catalogs.resource_type(&expansion.kind.item);
             if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
-                let at = SpecAt { expr: &expansion.spec, holder: expansion.spec_key, resource: name };
+                let (expr, holder) = (&expansion.spec, expansion.spec_key);
+                let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
                 conventions.spec(&value, at, &ty.schema, &mut found);
             }
             self.found.append(found);
         }
-        self.children_by_conventions(&known);
+        self.children_by_conventions(conventions, &known);
     }
 
     fn spec_by_conventions(
@@ -94,41 +98,40 @@ impl Checker<'_> {
     ) {
         resource.spec.references(&mut |reference| {
             if matches!(&reference.head, Head::Resource { name: read, .. } if read == name) {
-                found.push(
-                    codes::SELF_REFERENCE
-                        .new(format!("`{name}` reads itself"))
-                        .label(reference.head_span, "this is the resource being defined")
-                        .help("take the reference away"),
-                );
+                let mut itself = codes::SELF_REFERENCE
+                    .new(format!("`{name}` reads itself"))
+                    .label(reference.head_span, "this is the resource being defined")
+                    .help("take the reference away");
+                let round = [(name.as_ref(), resource.type_name.item.as_ref())];
+                itself.words = conventions.words(&Mistake::Circle(&round)).map(Box::new);
+                found.push(itself);
             }
         });
-        if resource.lifecycle.external.is_some() {
+        if let Some(id) = &resource.lifecycle.external {
             resource.spec.references(&mut |reference| {
                 if let Head::Resource { name: read, .. } | Head::Child(read) = &reference.head {
-                    found.push(
-                        codes::EXTERNAL_DEPENDENCY
-                            .new(format!("`{name}` exists elsewhere and cannot depend on `{read}`"))
-                            .label(reference.head_span, "read here")
-                            .words(format!(
-                                "InvalidExternalResourceDependency: Invalid dependency with external {} resource \
-                                 dependency: {read}",
-                                resource.type_name.item
-                            )),
-                    );
+                    let mut depends = codes::EXTERNAL_DEPENDENCY
+                        .new(format!("`{name}` exists elsewhere and cannot depend on `{read}`"))
+                        .label(reference.head_span, "read here");
+                    let mistake = Mistake::ExternalDepends { type_name: &resource.type_name.item, id };
+                    depends.words = conventions.words(&mistake).map(Box::new);
+                    found.push(depends);
                 }
             });
         }
-        self.attributes(&resource.spec, found);
-        let metadata = resource.metadata.custom.as_ref();
-        if let Some(metadata) = metadata {
-            self.attributes(metadata, found);
-            let _ = known.value(metadata, found);
+        let spec = Place::new(Part::Spec, name, &resource.spec);
+        self.attributes(conventions, spec, found);
+        if let Some(metadata) = &resource.metadata.custom {
+            let metadata = Place::new(Part::Metadata, name, metadata);
+            self.attributes(conventions, metadata, found);
+            let _ = known.value_at(conventions, metadata, found);
         }
         self.policies(resource, at, name, conventions, known, found);
         // Where a part is in error the others are looked at all the same.
-        let value = known.value(&resource.spec, found).unwrap_or_else(|| known.parts(&resource.spec));
+        let value = known.value_at(conventions, spec, found).unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
-            let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name };
+            let (expr, holder) = (&resource.spec, resource.spec_key);
+            let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
             conventions.spec(&value, at, schema, found);
         }
     }
@@ -145,33 +148,37 @@ impl Checker<'_> {
     ) {
         let TypeOf::Known(ty) = &self.resources[at] else { return };
         if let Some(removal) = &resource.removal
-            && let Some(word) = known.value(removal, found)
+            && let Some(word) = known.value_at(conventions, Place::new(Part::Removal, name, removal), found)
             && word.as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
             && !ty.capabilities.snapshots
         {
-            found.push(
-                dialects::codes::INVALID_DELETION_POLICY
-                    .new(format!("no snapshot can be taken of a `{}`", ty.name))
-                    .label(removal.span, "not possible for this type")
-                    .words(format!(
-                        "StackValidationFailed: resources.{name}.deletion_policy: \"Snapshot\" deletion policy not supported"
-                    )),
-            );
+            let mut none = dialects::codes::INVALID_DELETION_POLICY
+                .new(format!("no snapshot can be taken of a `{}`", ty.name))
+                .label(removal.span, "not possible for this type");
+            none.words = conventions.words(&Mistake::NoSnapshot(name)).map(Box::new);
+            found.push(none);
         }
         let Some(policy) = &resource.update_policy else { return };
         let none = Arc::new(blueprint::Schema::default());
         let schema = ty.update_policy.as_ref().unwrap_or(&none);
-        if let Some(value) = known.value(policy, found) {
-            conventions.spec(&value, SpecAt { expr: policy, holder: policy.span, resource: name }, schema, found);
+        let place = Place::new(Part::UpdatePolicy, name, policy);
+        self.attributes(conventions, place, found);
+        if let Some(value) = known.value_at(conventions, place, found) {
+            let at = SpecAt { expr: policy, holder: policy.span, resource: name, part: Part::UpdatePolicy };
+            conventions.spec(&value, at, schema, found);
         }
     }
 
     /// Fields that an expression reads of resources, and exports that it reads of children, exist.
-    fn attributes(&self, expr: &Expr, found: &mut Diagnostics) {
-        expr.references(&mut |reference| found.extend(self.attribute(reference)));
+    fn attributes(&self, conventions: &dyn Conventions, place: Place<'_>, found: &mut Diagnostics) {
+        place.expr.references(&mut |reference| found.extend(self.attribute(conventions, place, reference)));
     }
 
-    fn attribute(&self, reference: &Ref) -> Option<Diagnostic> {
+    fn attribute(&self, conventions: &dyn Conventions, place: Place<'_>, reference: &Ref) -> Option<Diagnostic> {
+        let words = |of: &str, attribute: &str| {
+            let at = Some((place, reference.head_span));
+            conventions.words(&Mistake::NoAttribute { of, attribute, at }).map(Box::new)
+        };
         match &reference.head {
             Head::Resource { name, .. } => {
                 let at = self.blueprint.resources.get_index_of(name)?;
@@ -181,15 +188,12 @@ impl Checker<'_> {
                 if ty.attribute(attribute).is_some() {
                     return None;
                 }
-                Some(
-                    expr::codes::UNKNOWN_FIELD
-                        .new(format!("`{name}` has no attribute `{attribute}`"))
-                        .label(accessor.span, format!("`{}` has no such attribute", ty.name))
-                        .help_nearest(attribute, ty.attribute_names().map(|(name, _)| name.as_ref()))
-                        .words(format!(
-                            "InvalidTemplateAttribute: The Referenced Attribute ({name} {attribute}) is incorrect."
-                        )),
-                )
+                let mut nothing = expr::codes::UNKNOWN_FIELD
+                    .new(format!("`{name}` has no attribute `{attribute}`"))
+                    .label(accessor.span, format!("`{}` has no such attribute", ty.name))
+                    .help_nearest(attribute, ty.attribute_names().map(|(name, _)| name.as_ref()));
+                nothing.words = words(name, attribute);
+                Some(nothing)
             }
             Head::Child(name) => {
                 let at = self.blueprint.children.get_index_of(name)?;
@@ -201,25 +205,22 @@ impl Checker<'_> {
                 }
                 let exports = &included.checked.blueprint.exports;
                 let shown = exports.iter().filter(|(_, export)| !export.hidden).map(|(name, _)| name.as_ref());
-                Some(
-                    expr::codes::UNKNOWN_FIELD
-                        .new(format!("`{name}` has no attribute `{export}`"))
-                        .label(accessor.span, "its document has no such output")
-                        .help_nearest(export, shown)
-                        .words(format!(
-                            "InvalidTemplateAttribute: The Referenced Attribute ({name} {export}) is incorrect."
-                        )),
-                )
+                let mut nothing = expr::codes::UNKNOWN_FIELD
+                    .new(format!("`{name}` has no attribute `{export}`"))
+                    .label(accessor.span, "its document has no such output")
+                    .help_nearest(export, shown);
+                nothing.words = words(name, export);
+                Some(nothing)
             }
             _ => None,
         }
     }
 
     /// Inputs of children are declared, none is missing, and what is handed to them fits.
-    fn children_by_conventions(&mut self, known: &Known<'_>) {
+    fn children_by_conventions(&mut self, conventions: &dyn Conventions, known: &Known<'_>) {
         for (at, (name, child)) in self.blueprint.children.iter().enumerate() {
             let mut found = Diagnostics::new();
-            let passed = self.child_by_conventions(at, name, child, known, &mut found);
+            let passed = self.child_by_conventions(at, name, child, conventions, known, &mut found);
             self.passed.push(passed);
             // What is not there is looked at too, but can be no mistake.
             if child.condition.as_ref().is_some_and(|it| known.is_false(it)) {
@@ -234,52 +235,57 @@ impl Checker<'_> {
         at: usize,
         name: &Name,
         child: &Child,
+        conventions: &dyn Conventions,
         known: &Known<'_>,
         found: &mut Diagnostics,
     ) -> Option<Passed> {
         let mut values: HashMap<*const Expr, Option<Value>, foldhash::fast::FixedState> = HashMap::default();
-        for (_, value) in &child.inputs {
-            values.insert(value, known.value(value, found));
-            self.attributes(value, found);
+        for (input, value) in &child.inputs {
+            // What a group is given is a part of its definition, and said of that.
+            let place = Place::given(name, &input.item, value);
+            if child.expansion.is_some() {
+                values.insert(value, known.value(value, &mut Diagnostics::new()));
+                continue;
+            }
+            values.insert(value, known.value_at(conventions, place, found));
+            self.attributes(conventions, place, found);
         }
         let below = &self.child(at)?.checked.blueprint;
         if let Some(written) = &child.stands_for
             && let TypeRef::Known(ty) = self.catalogs.resource_type(&written.item)
-            && let Some(conventions) = dialects::conventions(below.dialect)
+            && let Some(theirs) = dialects::conventions(below.dialect)
         {
             let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
-            conventions.stands_for(below, written, &ty.schema, &attributes, found);
+            theirs.stands_for(below, written, &ty.schema, &attributes, found);
         }
         let inputs = &below.inputs;
         for (given, _) in &child.inputs {
-            if !inputs.contains_key(&given.item) && !given.item.starts_with("OS::") {
-                let diagnostic = codes::UNKNOWN_SPEC_FIELD
+            if !inputs.contains_key(&given.item) && !conventions.is_handed_unasked(&given.item) {
+                let mut unknown = codes::UNKNOWN_SPEC_FIELD
                     .new(format!("the document of `{name}` has no parameter `{}`", given.item))
                     .label(given.span, "not declared there")
-                    .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()))
-                    .words(format!(
-                        "StackValidationFailed: Property error: resources.{name}.properties: Unknown Property {}",
-                        given.item
-                    ));
-                found.push(diagnostic);
+                    .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()));
+                let mistake = Mistake::NoInput { child: name, input: &given.item };
+                unknown.words = conventions.words(&mistake).map(Box::new);
+                found.push(unknown);
             }
         }
         let given: HashSet<&Name, foldhash::fast::FixedState> =
             child.inputs.iter().map(|(given, _)| &given.item).collect();
         for (input, declared) in inputs {
             if !given.contains(input) && declared.default.is_none() {
-                found.push(
-                    codes::MISSING_SPEC_FIELD
-                        .new(format!("the document of `{name}` needs its parameter `{input}`"))
-                        .label(child.span, format!("`{input}` is not given and has no default"))
-                        .words(format!(
-                            "StackValidationFailed: Property error: resources.{name}.properties: Property {input} not \
-                             assigned"
-                        )),
-                );
+                let mut missing = codes::MISSING_SPEC_FIELD
+                    .new(format!("the document of `{name}` needs its parameter `{input}`"))
+                    .label(child.span, format!("`{input}` is not given and has no default"));
+                let mistake = Mistake::InputMissing { child: name, input };
+                missing.words = conventions.words(&mistake).map(Box::new);
+                found.push(missing);
             }
         }
-        pass_down(child, below, |expr| values.get(&std::ptr::from_ref(expr)).cloned().flatten(), found)
+        let value = |expr: &Expr| values.get(&std::ptr::from_ref(expr)).cloned().flatten();
+        pass_down(child, below, value, found, |one, input, expr| {
+            conventions.placed(one, &Place::given(name, input, expr));
+        })
     }
 }
 
@@ -308,6 +314,15 @@ impl Known<'_> {
             }
             _ => self.value(expr, &mut Diagnostics::new()).unwrap_or_else(|| Value::unknown(None, None)),
         }
+    }
+
+    /// The same, the dialect completing what is said of mistakes in an expression that stands there.
+    fn value_at(&self, conventions: &dyn Conventions, place: Place<'_>, found: &mut Diagnostics) -> Option<Value> {
+        let mut mine = Diagnostics::new();
+        let value = self.value(place.expr, &mut mine);
+        mine.iter_mut().for_each(|one| conventions.placed(one, &place));
+        found.append(mine);
+        value
     }
 
     /// What an expression comes to; none where it is in error, which goes to `found`, or asks something of the world.

@@ -67,7 +67,8 @@ impl Checker<'_> {
             let found = match seen.get(&name.item) {
                 // An unknown type is a mistake at each place where it is written.
                 Some(TypeOf::Open) | None => {
-                    let found = self.resource_type(name);
+                    let written = resource.stands_for.as_ref().map_or(name, |written| written);
+                    let found = self.resource_type(name, &written.item);
                     seen.insert(&name.item, found.clone());
                     found
                 }
@@ -77,7 +78,8 @@ impl Checker<'_> {
         }
     }
 
-    fn resource_type(&mut self, name: &Spanned<Name>) -> TypeOf {
+    /// The type of that name, for which another may be written.
+    fn resource_type(&mut self, name: &Spanned<Name>, written: &Name) -> TypeOf {
         if name.item.is_empty() {
             return TypeOf::Open;
         }
@@ -106,9 +108,9 @@ impl Checker<'_> {
         if self.unknown_transform {
             return TypeOf::Open;
         }
-        let foreign = dialects::conventions(self.blueprint.dialect).is_some();
-        let diagnostic = match problem {
-            TypeRef::UnknownNamespace if !foreign => unknown_provider(name, self.catalogs),
+        let conventions = dialects::conventions(self.blueprint.dialect);
+        let mut diagnostic = match problem {
+            TypeRef::UnknownNamespace if conventions.is_none() => unknown_provider(name, self.catalogs),
             _ => {
                 let diagnostic = codes::UNKNOWN_RESOURCE_TYPE
                     .new(format!("unknown resource type `{}`", name.item))
@@ -122,8 +124,10 @@ impl Checker<'_> {
                 }
             }
         };
-        let words = || format!("EntityNotFound: The Resource Type ({}) could not be found.", name.item);
-        self.found.push(if foreign { diagnostic.words(words()) } else { diagnostic });
+        if let Some(conventions) = conventions {
+            diagnostic.words = conventions.words(&dialects::Mistake::NoType(written)).map(Box::new);
+        }
+        self.found.push(diagnostic);
         TypeOf::Open
     }
 

@@ -225,10 +225,11 @@ impl Reader<'_> {
     /// Says what is wrong with an include: once, however many places its document has.
     fn report(&mut self, (place, include): Include, diagnostic: Diagnostic) {
         let text = self.places[place as usize].text as usize;
-        let refused = &mut self.texts[text].refused;
+        let refused = &self.texts[text].refused;
         let known = |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
         if !refused.iter().any(known) {
-            refused.push((include, diagnostic));
+            let worded = refused::in_words(self.child(place, include), diagnostic);
+            self.texts[text].refused.push((include, worded));
         }
     }
 

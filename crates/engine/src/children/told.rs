@@ -70,7 +70,7 @@ impl Reader<'_> {
                             _ => None,
                         };
                         let mut wrong = Diagnostics::new();
-                        let passed = check::pass_down(written, below, value, &mut wrong);
+                        let passed = check::pass_down(written, below, value, &mut wrong, |_, _, _| {});
                         if !wrong.is_empty() {
                             found.get_or_insert_with(|| judged[number as usize].found.clone()).append(wrong);
                         }
@@ -139,11 +139,28 @@ impl Reader<'_> {
             mine.sort();
             mine.retain(|it| said.insert((it.code.name, it.span(), it.message.clone())));
             let trail = self.trail(*at);
-            mine.iter_mut().for_each(|it| it.trail.clone_from(&trail));
+            for one in mine.iter_mut() {
+                one.trail.clone_from(&trail);
+                self.below(*at, one);
+            }
             found.append(mine);
         }
         while let Some((_, one)) = later.pop() {
             found.extend(one);
+        }
+    }
+
+    /// Has the dialects above complete what they say of a mistake at a place.
+    fn below(&self, place: u32, one: &mut Diagnostic) {
+        let mut at = place;
+        while let Some((above, include)) = self.places[at as usize].parent {
+            let blueprint = &self.text_of(above).blueprint;
+            if let (Some(conventions), Some((name, child))) =
+                (dialects::conventions(blueprint.dialect), blueprint.children.get_index(include as usize))
+            {
+                conventions.below(one, name, child, at == place);
+            }
+            at = above;
         }
     }
 

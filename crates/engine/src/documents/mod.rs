@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource};
-use diag::{Diagnostics, FileId, Span, Trail};
+use diag::{Diagnostic, Diagnostics, FileId, Span, Trail};
 use provider::ResourceType;
 use source::Location;
 
@@ -353,6 +353,31 @@ impl Documents {
         trail
     }
 
+    /// Gives diagnostics about a unit the includes that lead there; the dialects above complete what they say of them.
+    pub(crate) fn lead_to(&self, unit: u32, found: &mut Diagnostics) {
+        if found.is_empty() {
+            return;
+        }
+        let trail = self.trail(unit);
+        for one in found.iter_mut() {
+            self.lead_one(unit, &trail, one);
+        }
+    }
+
+    fn lead_one(&self, unit: u32, trail: &[Trail], one: &mut Diagnostic) {
+        one.trail = trail.to_vec();
+        let mut at = unit;
+        while let Some((above, include)) = self.units[at as usize].parent {
+            let blueprint = &self.units[above as usize].checked.blueprint;
+            if let (Some(conventions), Some((name, child))) =
+                (dialects::conventions(blueprint.dialect), blueprint.children.get_index(include as usize))
+            {
+                conventions.below(one, name, child, at == unit);
+            }
+            at = above;
+        }
+    }
+
     /// Gives diagnostics that stand in a child the includes that lead there, unless they have them.
     pub fn give_trails(&self, found: &mut Diagnostics) {
         if self.units.len() == 1 {
@@ -364,7 +389,7 @@ impl Documents {
         }
         for diagnostic in found.iter_mut().filter(|it| it.trail.is_empty()) {
             if let Some(unit) = first.get(&diagnostic.span().file) {
-                diagnostic.trail = self.trail(*unit);
+                self.lead_one(*unit, &self.trail(*unit), diagnostic);
             }
         }
     }

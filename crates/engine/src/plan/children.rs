@@ -121,8 +121,7 @@ pub(crate) fn declared(
             declared.data_sources.insert(unit.named(name).into(), record);
         }
         if !mistakes.is_empty() {
-            let trail = documents.trail(number);
-            mistakes.iter_mut().for_each(|mistake| mistake.trail.clone_from(&trail));
+            documents.lead_to(number, &mut mistakes);
             found.append(mistakes);
         }
     }

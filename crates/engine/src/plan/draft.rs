@@ -275,8 +275,7 @@ async fn settle_level(
                             }
                             _ => documents.unit_of(node),
                         };
-                        let trail = documents.trail(unit);
-                        mistakes.iter_mut().for_each(|mistake| mistake.trail.clone_from(&trail));
+                        documents.lead_to(unit, &mut mistakes);
                         found.append(mistakes);
                     }
                     match node {

@@ -26,15 +26,12 @@ pub(super) fn heed(
         if let Some(before) = answers.remembered.get(&key)
             && before.value.revealed() != value.revealed()
         {
-            found.push(
-                dialects::codes::IMMUTABLE_CHANGED
-                    .new(format!("`{name}` may not change"))
-                    .label(input.span, "declared immutable")
-                    .help("give the value of before, or make another instance")
-                    .words(format!(
-                        "ImmutableParameterModified: The following parameters are immutable and may not be updated: {name}"
-                    )),
-            );
+            let mut changed = dialects::codes::IMMUTABLE_CHANGED
+                .new(format!("`{name}` may not change"))
+                .label(input.span, "declared immutable")
+                .help("give the value of before, or make another instance");
+            changed.words = conventions.words(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
+            found.push(changed);
         }
         answers.remembered.insert(key.clone(), Remembered { fingerprint: 0, value: value.clone() });
         used.push(key);

@@ -654,7 +654,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     if let Some(evaluation) = &evaluation {
         batches::arrange(&mut draft, evaluation, &snapshot, &catalogs, &mut mistakes);
     }
-    policies::report_what_goes(&draft, &mut mistakes);
+    let dialect = documents.as_ref().map_or("", |documents| documents.root().blueprint().dialect);
+    policies::report_what_goes(&draft, dialect, &mut mistakes);
     if options.drift == DriftPolicy::Refuse {
         policies::refuse_drift(&draft, &answers, &mut mistakes);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
+use dialects::{Conventions, Mistake};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 
@@ -191,10 +192,11 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
 }
 
 /// `protected` for what must not go, and a note for what is left in the world.
-pub(super) fn report_what_goes(draft: &Draft, found: &mut Diagnostics) {
+pub(super) fn report_what_goes(draft: &Draft, dialect: &str, found: &mut Diagnostics) {
+    let conventions = dialects::conventions(dialect);
     for decision in &draft.decisions {
         let Decision { address, span, .. } = decision;
-        refuse_changes(decision, found);
+        refuse_changes(decision, conventions, found);
         match decision.action {
             Action::Replace if decision.protect => found.push(protected(address, "replaced", *span)),
             Action::Delete if decision.protect => found.push(protected(address, "deleted", *span)),
@@ -208,30 +210,29 @@ pub(super) fn report_what_goes(draft: &Draft, found: &mut Diagnostics) {
 }
 
 /// `restricted-action` for what may not be done to a thing, `immutable-changed` for fields that may not change.
-fn refuse_changes(decision: &Decision, found: &mut Diagnostics) {
+fn refuse_changes(decision: &Decision, conventions: Option<&'static dyn Conventions>, found: &mut Diagnostics) {
+    let words = |mistake: Mistake<'_>| conventions.and_then(|it| it.words(&mistake)).map(Box::new);
     let (what, restricted) = match decision.action {
         Action::Update => ("update", decision.restricted.update),
         Action::Replace => ("replace", decision.restricted.replace),
         _ => return,
     };
     if restricted {
-        let diagnostic = codes::RESTRICTED_ACTION
+        let mut diagnostic = codes::RESTRICTED_ACTION
             .new(format!("`{}` may not be {what}d", decision.address).replace("updated", "updated in place"))
-            .help("take the restriction out of the registry, or the change out of the document")
-            .words(format!("ResourceActionRestricted: {what} is restricted for resource."));
+            .help("take the restriction out of the registry, or the change out of the document");
+        diagnostic.words = words(Mistake::Restricted { resource: &decision.address.name, action: what });
         found.push(placed(diagnostic, decision.span, "restricted by the environment"));
     }
     let Some(ty) = &decision.ty else { return };
     for change in &decision.changes {
         let field = change.path.split(['.', '[']).next().unwrap_or_default();
         if ty.schema.fields.get(field).is_some_and(|field| field.immutable) {
-            let diagnostic = dialects::codes::IMMUTABLE_CHANGED
+            let mut diagnostic = dialects::codes::IMMUTABLE_CHANGED
                 .new(format!("`{field}` of `{}` may not change", decision.address))
-                .help("give it its value of before, or make another resource")
-                .words(format!(
-                    "NotSupported: Update to properties {field} of {} ({}) is not supported.",
-                    decision.address, ty.name
-                ));
+                .help("give it its value of before, or make another resource");
+            let resource = &decision.address.name;
+            diagnostic.words = words(Mistake::Immutable { field, resource, type_name: &ty.name });
             found.push(placed(diagnostic, decision.span, "its type lets nobody change it"));
         }
     }

@@ -2,7 +2,7 @@
 
 use blueprint::{Address, Expr, Name, Value};
 use diag::Diagnostics;
-use dialects::SpecAt;
+use dialects::{Part, SpecAt};
 use provider::TypeRef;
 
 use super::Staged;
@@ -99,6 +99,9 @@ impl Staged {
                 _ => "Delete".into(),
             }
         };
+        let conventions = dialects::conventions(blueprint.dialect);
+        // What is handed on without being asked for is no property.
+        let unasked = |input: &Name| conventions.is_some_and(|it| it.is_handed_unasked(input));
         let mut elements = Vec::new();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             let number = root.resource(at);
@@ -130,7 +133,8 @@ impl Staged {
                 let ty = self.catalogs.resource_type(&expansion.kind.item);
                 let given = match (&value, ty, dialects::conventions(blueprint.dialect)) {
                     (Some(value), TypeRef::Known(ty), Some(conventions)) => {
-                        let at = SpecAt { expr: &expansion.spec, holder: expansion.spec_key, resource: name };
+                        let (expr, holder) = (&expansion.spec, expansion.spec_key);
+                        let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
                         conventions.spec(value, at, &ty.schema, &mut Diagnostics::new())
                     }
                     _ => Value::Null,
@@ -138,7 +142,7 @@ impl Staged {
                 (value, given)
             });
             let mut written = Vec::new();
-            for (input, expr) in child.inputs.iter().filter(|(input, _)| !input.item.starts_with("OS::")) {
+            for (input, expr) in child.inputs.iter().filter(|(input, _)| !unasked(&input.item)) {
                 if let Ok(value) = evaluation.present(Site::of(0, name), expr, &mut Diagnostics::new()) {
                     written.push((input.item.clone(), value));
                 }
@@ -149,8 +153,7 @@ impl Staged {
                 for (position, input) in unit.blueprint().inputs.keys().enumerate() {
                     let number = unit.number(Kind::Input, position);
                     nodes.push(Node::Input(number));
-                    let handed =
-                        child.inputs.iter().any(|(given, _)| given.item == *input && !input.starts_with("OS::"));
+                    let handed = child.inputs.iter().any(|(given, _)| given.item == *input && !unasked(input));
                     if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
                         && handed
                     {
@@ -177,9 +180,10 @@ impl Staged {
                 },
                 given: spec.map_or_else(|| Value::map(given), |(_, given)| given),
                 metadata: {
-                    let facade = child.inputs.iter().find(|(input, _)| input.item.as_ref() == "OS::facade");
-                    match said(evaluation, facade.map(|(_, expr)| expr)).get("metadata") {
-                        Some(metadata) => Value::map([("custom", metadata.clone())]),
+                    let facts = child.inputs.iter().filter(|(input, _)| unasked(&input.item));
+                    let metadata = facts.map(|(_, expr)| said(evaluation, Some(expr)).get("metadata").cloned());
+                    match metadata.flatten().next() {
+                        Some(metadata) => Value::map([("custom", metadata)]),
                         None => Value::Null,
                     }
                 },

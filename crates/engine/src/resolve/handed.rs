@@ -2,14 +2,15 @@
 //!
 //! Not here: whether that is right as far as the documents alone tell (`check::children`).
 
-use blueprint::{Accessor, AccessorKind, ExprKind, Head, Value};
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Value};
 use diag::{Diagnostic, Diagnostics};
+use dialects::{Mistake, Part, Place};
 use expr::{Read, Stop};
 
 use super::scope::Frame;
 use super::{Evaluation, Halt, Need, Site, Slot};
 use crate::check;
-use crate::documents::Handed;
+use crate::documents::{Documents, Handed};
 
 impl Evaluation {
     /// Settles what a child is given for one of its inputs.
@@ -56,13 +57,24 @@ impl Evaluation {
                     theirs.is_some_and(|theirs| theirs.name == custom.name)
                 });
                 let owner = child.named(format_args!("variables.{name}"));
-                self.present(Site::of(*above, &owner), expr, found)?
+                let within = self.within(*above, *unit, name, expr, &documents);
+                let mut mine = Diagnostics::new();
+                let value = self.present(Site::of(*above, &owner), expr, &mut mine);
+                self.place(*above, within, &mut mine);
+                found.append(mine);
+                value?
             }
         };
         if let Some(conventions) = dialects::conventions(child.blueprint().dialect) {
             let place = given.map_or(*include, |expr| expr.span);
             let value = given.map(|_| &value);
-            return conventions.handed(name, input, value, place, found).ok_or(Halt::Failed);
+            let mut mine = Diagnostics::new();
+            let handed = conventions.handed(name, input, value, place, &mut mine);
+            if let Some(expr) = given {
+                self.place(*above, self.within(*above, *unit, name, expr, &documents), &mut mine);
+            }
+            found.append(mine);
+            return handed.ok_or(Halt::Failed);
         }
         let (value, written) = match (value.is_null(), given) {
             (false, Some(expr)) => (value, Some(*expr)),
@@ -101,6 +113,21 @@ impl Evaluation {
         }
     }
 
+    /// Where that stands what a child is given for an input: of a group it is a part of the definition.
+    fn within<'d>(&self, above: u32, unit: u32, input: &'d str, expr: &'d Expr, documents: &'d Documents) -> Place<'d> {
+        let child = documents
+            .unit(unit)
+            .parent
+            .and_then(|(_, include)| documents.unit(above).blueprint().children.get_index(include as usize));
+        match child {
+            Some((name, child)) => match &child.expansion {
+                Some(expansion) => Place::new(Part::Spec, name, &expansion.spec),
+                None => Place::given(name, input, expr),
+            },
+            None => Place::given("", input, expr),
+        }
+    }
+
     /// The value of an export of a child, as declared; absent if it stands for something that is not there.
     pub(crate) fn child_export(&mut self, unit: u32, position: usize, found: &mut Diagnostics) -> Result<Value, Halt> {
         let documents = self.documents.clone();
@@ -130,19 +157,20 @@ impl Frame<'_> {
             // It could be read, so its condition is false.
             let why = declared.condition.as_ref().map_or("it could not be read", |_| "its condition is false");
             let span = path.first().map_or(declared.span, |accessor| accessor.span);
-            return Err(conventions.absent().new(format!("`{name}` is not there")).label(span, why).into());
+            let mut gone = conventions.absent().new(format!("`{name}` is not there")).label(span, why);
+            gone.words = conventions.words(&Mistake::Gone(name)).map(Box::new);
+            return Err(gone.into());
         };
         let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
             return Err(Stop::Reported);
         };
         let Some(position) = documents.unit(child).blueprint().exports.get_index_of(export) else {
-            if dialects::conventions(blueprint.dialect).is_none() {
-                return Err(Stop::Reported);
-            }
-            let nothing = expr::codes::UNKNOWN_FIELD
+            let Some(conventions) = dialects::conventions(blueprint.dialect) else { return Err(Stop::Reported) };
+            let mut nothing = expr::codes::UNKNOWN_FIELD
                 .new(format!("`{name}` has no attribute `{export}`"))
-                .label(*span, "its document has no such output")
-                .words(format!("InvalidTemplateAttribute: The Referenced Attribute ({name} {export}) is incorrect."));
+                .label(*span, "its document has no such output");
+            let mistake = Mistake::NoAttribute { of: name, attribute: export, at: None };
+            nothing.words = conventions.words(&mistake).map(Box::new);
             return Err(nothing.into());
         };
         // What is wrong with an export is said where the child stands.

@@ -38,11 +38,12 @@ fn undeclared(blueprint: &Blueprint, given: &Given, found: &mut Diagnostics) {
         given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)),
     );
     for name in names {
-        found.push(
-            codes::UNDECLARED_VARIABLE
-                .new(format!("a value is given for `{name}`, which is not declared"))
-                .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref())),
-        );
+        let mut undeclared = codes::UNDECLARED_VARIABLE
+            .new(format!("a value is given for `{name}`, which is not declared"))
+            .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref()));
+        let conventions = dialects::conventions(blueprint.dialect);
+        undeclared.words = conventions.and_then(|it| it.words(&dialects::Mistake::Undeclared(name))).map(Box::new);
+        found.push(undeclared);
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
+use dialects::{Part, Place};
 use expr::{Ask, AskFailure, FunctionTable, Stop};
 use provider::ResourceType;
 use state::Remembered;
@@ -165,6 +166,11 @@ pub(crate) struct Evaluation {
     pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
 }
 
+/// The name of a thing in its own document, from its address.
+fn name_in(address: &str) -> &str {
+    address.rsplit('/').next().unwrap_or(address)
+}
+
 impl Evaluation {
     /// Nothing settled but the inputs, which are by position.
     pub(crate) fn new(
@@ -225,12 +231,39 @@ impl Evaluation {
         })
     }
 
+    /// Like [`Self::present`], the dialect completing what is said of mistakes in an expression that stands there.
+    pub(crate) fn present_at(
+        &mut self,
+        site: Site<'_>,
+        place: Place<'_>,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
+        let mut mine = Diagnostics::new();
+        let value = self.present(site, place.expr, &mut mine);
+        self.place(site.unit, place, &mut mine);
+        found.append(mine);
+        value
+    }
+
+    /// Has the dialect of a document complete what is said of mistakes in an expression of it.
+    pub(crate) fn place(&self, unit: u32, place: Place<'_>, mine: &mut Diagnostics) {
+        if !mine.is_empty()
+            && let Some(conventions) = dialects::conventions(self.documents.unit(unit).blueprint().dialect)
+        {
+            mine.iter_mut().for_each(|one| conventions.placed(one, &place));
+        }
+    }
+
     /// Settles a named intermediate value (ruling S48).
     pub(crate) fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
         let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
         let owner = documents.unit(unit).named(format_args!("values.{name}"));
-        let slot = match self.value(Site::of(unit, &owner), &local.value, found) {
+        let mut mine = Diagnostics::new();
+        let value = self.value(Site::of(unit, &owner), &local.value, &mut mine);
+        self.place(unit, Place::new(Part::Local, name, &local.value), &mut mine);
+        found.append(mine);
+        let slot = match value {
             Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
                 Ok(value) if value.has_unknown() => Slot::Partial(value.tainted(local.secret)),
                 Ok(value) => Slot::Value(value.tainted(local.secret)),
@@ -378,7 +411,8 @@ impl Evaluation {
         ty: &ResourceType,
         found: &mut Diagnostics,
     ) -> Result<Option<Value>, Need> {
-        let value = match self.present(site, &resource.spec, found) {
+        let name = name_in(site.owner);
+        let value = match self.present_at(site, Place::new(Part::Spec, name, &resource.spec), found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(None),
@@ -386,7 +420,8 @@ impl Evaluation {
         let mut mistakes = Diagnostics::new();
         let value = match dialects::conventions(self.documents.unit(site.unit).blueprint().dialect) {
             Some(conventions) => {
-                let at = dialects::SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: site.owner };
+                let (expr, holder) = (&resource.spec, resource.spec_key);
+                let at = dialects::SpecAt { expr, holder, resource: name, part: Part::Spec };
                 conventions.spec(&value, at, &ty.schema, &mut mistakes)
             }
             None => check::spec::conform_resource(&value, resource, ty, &mut mistakes),
@@ -423,7 +458,7 @@ impl Evaluation {
     }
 
     fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
-        match self.present(site, removal, found) {
+        match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
             Ok(value) => Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain"))),
             Err(Halt::Need(need)) => Err(need),
             Err(_) => Ok(false),
@@ -484,7 +519,7 @@ impl Evaluation {
             map.insert("annotations".into(), Value::Map(Arc::new(annotations)));
         }
         if let Some(custom) = &metadata.custom {
-            match self.present(site, custom, found) {
+            match self.present_at(site, Place::new(Part::Metadata, name_in(site.owner), custom), found) {
                 Ok(value) => {
                     map.insert("custom".into(), value);
                 }
@@ -503,6 +538,7 @@ impl Evaluation {
         let owner = format!("exports.{name}");
         let mut mine = Diagnostics::new();
         let value = self.value(Site::of(0, &owner), &export.field, &mut mine);
+        self.place(0, Place::new(Part::Export, name, &export.field), &mut mine);
         let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
         if failed && export.may_fail {
             // Its failure is its own.

@@ -85,6 +85,8 @@ impl Scope for Frame<'_> {
                             // Where nothing guards against what is absent it is a mistake like any other.
                             (Some(conventions), Stop::Absent(mut diagnostic)) => {
                                 diagnostic.code = conventions.absent();
+                                let mistake = dialects::Mistake::Gone(name);
+                                diagnostic.words = conventions.words(&mistake).map(Box::new);
                                 Stop::Failed(diagnostic)
                             }
                             (_, stop) => stop,

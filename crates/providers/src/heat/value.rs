@@ -20,18 +20,22 @@ pub(super) fn misfit(wanted: &str, value: &Value) -> Option<String> {
     match (wanted, value.bare()) {
         (_, Value::Null | Value::Unknown(_)) => None,
         ("string", Value::Text(_) | Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => None,
-        ("string", _) => Some(format!("Value must be a string; got {}", text())),
+        ("string", _) => Some(format!("Value must be a string; got {}", repr())),
         ("number", Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_)) => None,
         ("number", Value::Text(text)) if python::number_of_text(text).is_some() => None,
         ("number", Value::Text(_)) => Some(format!("could not convert string to float: '{}'", text())),
-        ("number", _) => Some(format!("{} is not a number", repr())),
+        ("number", other) => Some(format!(
+            "int() argument must be a string, a bytes-like object or a real number, not '{}'",
+            python::type_name(other)
+        )),
         ("boolean", Value::Bool(_)) => None,
         ("boolean", Value::Text(text)) if ["true", "false"].contains(&text.to_lowercase().as_str()) => None,
+        ("boolean", Value::Text(_)) => Some(format!("\"{}\" is not a valid boolean", text().to_lowercase())),
         ("boolean", _) => Some(format!("\"{}\" is not a valid boolean", text())),
         ("comma_delimited_list", Value::List(_) | Value::Set(_)) => None,
         ("comma_delimited_list", _) => Some(format!("\"{}\" is not a list", repr())),
         ("json", Value::Map(_)) => None,
-        ("json", _) => Some(format!("\"{}\" is not a map", repr())),
+        ("json", _) => Some(format!("\"{}\" is not a map", text())),
         _ => None,
     }
 }

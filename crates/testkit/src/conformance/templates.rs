@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
@@ -59,6 +59,7 @@ struct Template {
 pub struct Messages {
     said: Arc<AtomicUsize>,
     all: Arc<AtomicUsize>,
+    missed: Arc<Mutex<Vec<String>>>,
 }
 
 impl Messages {
@@ -67,10 +68,21 @@ impl Messages {
         (self.said.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
     }
 
-    fn heard<'d>(&self, wanted: &str, reported: impl IntoIterator<Item = &'d Diagnostic>) {
+    /// A line for each that says something else: what Heat says, and what is said instead.
+    pub fn missed(&self) -> Vec<String> {
+        self.missed.lock().map(|missed| missed.clone()).unwrap_or_default()
+    }
+
+    fn heard<'d>(&self, case: &str, wanted: &str, reported: impl IntoIterator<Item = &'d Diagnostic>) {
         self.all.fetch_add(1, Ordering::Relaxed);
-        if reported.into_iter().any(|one| one.words.as_deref() == Some(wanted)) {
+        let reported: Vec<String> = reported
+            .into_iter()
+            .map(|one| one.words.as_ref().map_or_else(|| format!("({})", one.message), ToString::to_string))
+            .collect();
+        if reported.iter().any(|words| *words == wanted) {
             self.said.fetch_add(1, Ordering::Relaxed);
+        } else if let Ok(mut missed) = self.missed.lock() {
+            missed.push(format!("{case}: {wanted:?} is missing among {reported:?}"));
         }
     }
 }
@@ -284,7 +296,7 @@ impl Template {
         }
         if !ok {
             if let Some(words) = expected["error"].as_str().filter(|_| self.rule["error"] != json!("loose")) {
-                self.messages.heard(words, answer.diagnostics.iter().filter(|one| one.is_error()));
+                self.messages.heard(&self.name, words, answer.diagnostics.iter().filter(|one| one.is_error()));
             }
             if expected["phase"] != json!(answer.phase) {
                 let said = self.said(answer);
@@ -335,7 +347,7 @@ impl Template {
                 let loose =
                     self.rule["loose_outputs"].as_array().into_iter().flatten().any(|loose| loose == name.as_str());
                 if let Some(words) = words.as_str().filter(|_| !loose) {
-                    self.messages.heard(words, [failed]);
+                    self.messages.heard(&self.name, words, [failed]);
                 }
                 let code = codes.get(name).and_then(Json::as_str);
                 if code.is_some_and(|code| code != failed.code.name) {

@@ -59,7 +59,7 @@ fn an_environment_is_a_map_of_sections() {
             "missing-field"
         ]
     );
-    let words: Vec<_> = found.iter().filter_map(Refusal::words).take(3).collect();
+    let words: Vec<_> = found.iter().filter_map(Refusal::words).take(3).map(|words| words.to_string()).collect();
     assert_eq!(
         words,
         [
@@ -125,7 +125,7 @@ fn strategies_that_differ_and_kinds_that_do_not_merge_are_refused() {
         .map(|text| File { name: "e2.yaml", environment: Environment::parse(&json(text), &mut Vec::new()) });
     super::merge(Environment::default(), files.into(), &kinds, &mut found);
     assert_eq!(
-        found[0].1.words().as_deref(),
+        found[0].1.words().map(|words| words.to_string()).as_deref(),
         Some(
             "ConflictingMergeStrategyForParam: Conflicting merge strategy 'overwrite' for parameter 's' in file 'e2.yaml'."
         )
@@ -250,13 +250,13 @@ fn hooks_and_restrictions_are_known_words() {
         ["value-not-allowed", "value-not-allowed", "value-not-allowed", "wrong-shape", "wrong-shape"]
     );
     assert_eq!(
-        found[0].words().as_deref(),
+        found[0].words().map(|words| words.to_string()).as_deref(),
         Some(
             "InvalidBreakPointHook: Invalid hook type \"pre-fly\" for resource breakpoint, acceptable hook types are: ('pre-create', 'pre-update', 'pre-delete', 'post-create', 'post-update', 'post-delete')"
         )
     );
     assert_eq!(
-        found[1].words().as_deref(),
+        found[1].words().map(|words| words.to_string()).as_deref(),
         Some(
             "InvalidRestrictedAction: Invalid restricted_action type \"['update', 'kill']\" for resource, acceptable restricted_action types are: ('update', 'replace')"
         )

@@ -18,15 +18,17 @@ pub(super) fn stand(
     snapshot: &Snapshot,
     found: &mut Diagnostics,
 ) {
+    let conventions = dialects::conventions(evaluation.documents.root().blueprint().dialect);
     let Some(member) = evaluation.member_mut(index, None) else { return };
     if snapshot.records.contains_key(&member.address) {
-        found.push(
-            codes::EXTERNAL_CHANGED
-                .new(format!("`{}` was made here and would be one that exists elsewhere", member.address))
-                .label(resource.span, "declared as external now")
-                .help("declare the external thing under another name, and take this one away")
-                .words("NotSupported: Update to property external_id of this resource is not supported."),
-        );
+        let mut changed = codes::EXTERNAL_CHANGED
+            .new(format!("`{}` was made here and would be one that exists elsewhere", member.address))
+            .label(resource.span, "declared as external now")
+            .help("declare the external thing under another name, and take this one away");
+        let mistake =
+            dialects::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
+        changed.words = conventions.and_then(|it| it.words(&mistake)).map(Box::new);
+        found.push(changed);
     }
     let fields = ty.id_field.iter().map(|field| (field.clone(), Value::Text(id.clone())));
     member.outputs = Outputs::Known(Value::map(fields.collect::<Vec<_>>()));

@@ -48,6 +48,7 @@ pub(super) async fn ask_providers(
         futures::future::join_all(plans.collect::<Vec<_>>()),
     )
     .await;
+    let conventions = dialects::conventions(evaluation.documents.root().blueprint().dialect);
     for (at, answer) in checked {
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
@@ -64,13 +65,18 @@ pub(super) async fn ask_providers(
                     );
                 }
                 let codes = [
-                    (&expr::codes::TYPE_MISMATCH, "is of the wrong kind", said.mismatched),
-                    (&crate::check::codes::VALUE_CONSTRAINT, "is outside its limits", said.outside),
+                    (&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true, said.mismatched),
+                    (&crate::check::codes::VALUE_CONSTRAINT, "is outside its limits", false, said.outside),
                 ];
-                for (code, what, said) in codes {
+                let name = &decision.address.name;
+                for (code, what, is_kind, said) in codes {
                     found.extend(said.into_iter().map(|(path, why)| {
                         let whose = if path.is_empty() { decision.address.to_string() } else { path.clone() };
-                        code.new(format!("`{whose}` {what}")).label(span_of(&path), why)
+                        let mistake = dialects::Mistake::Misfit { resource: name, field: &path, why: &why, is_kind };
+                        let words = conventions.and_then(|it| it.words(&mistake)).map(Box::new);
+                        let mut found = code.new(format!("`{whose}` {what}")).label(span_of(&path), why);
+                        found.words = words;
+                        found
                     }));
                 }
                 for (path, why) in said.warnings {

@@ -1,0 +1,144 @@
+//! Mistakes as a dialect is asked about them: what is wrong in terms of all dialects, and where that stands.
+
+use blueprint::{Expr, Name};
+use diag::Span;
+
+/// Which part of a document an expression is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What a resource is given, or a group of them.
+    Spec,
+    /// What a child is given for one of its inputs.
+    Given,
+    /// What is said of a resource beside its spec.
+    Metadata,
+    /// The word on what becomes of a thing that is no longer declared.
+    Removal,
+    /// How updates are carried out.
+    UpdatePolicy,
+    /// A named intermediate value.
+    Local,
+    /// What is exported.
+    Export,
+}
+
+/// Where an expression stands in its document.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// Which part it is.
+    pub part: Part,
+    /// Of what: the name of the resource, the child, the value or the export.
+    pub of: &'a str,
+    /// The input of a child that it is given for.
+    pub input: Option<&'a str>,
+    /// The expression.
+    pub expr: &'a Expr,
+}
+
+impl<'a> Place<'a> {
+    /// A part of something.
+    pub fn new(part: Part, of: &'a str, expr: &'a Expr) -> Place<'a> {
+        Place { part, of, input: None, expr }
+    }
+
+    /// What a child is given for one of its inputs.
+    pub fn given(child: &'a str, input: &'a str, expr: &'a Expr) -> Place<'a> {
+        Place { part: Part::Given, of: child, input: Some(input), expr }
+    }
+}
+
+/// A mistake that is found without knowledge of the dialect, which has its own words for it.
+#[derive(Clone, Copy, Debug)]
+pub enum Mistake<'a> {
+    /// A resource or a child has no such attribute.
+    NoAttribute {
+        /// Its name.
+        of: &'a str,
+        /// The attribute.
+        attribute: &'a str,
+        /// Where that is found before anything is evaluated: the expression, and the place of the reference in it.
+        at: Option<(Place<'a>, Span)>,
+    },
+    /// A child is given an input that its document does not declare.
+    NoInput {
+        /// The child.
+        child: &'a str,
+        /// The input.
+        input: &'a str,
+    },
+    /// A child is not given an input that its document needs.
+    InputMissing {
+        /// The child.
+        child: &'a str,
+        /// The input.
+        input: &'a str,
+    },
+    /// Nobody knows a type of that name, as it is written.
+    NoType(&'a str),
+    /// A thing that exists elsewhere depends on one that is made here.
+    ExternalDepends {
+        /// The type of what exists elsewhere.
+        type_name: &'a str,
+        /// Its id there.
+        id: &'a str,
+    },
+    /// A thing that was made here would be one that exists elsewhere.
+    ExternalChanged {
+        /// The resource.
+        resource: &'a str,
+        /// Its type.
+        type_name: &'a str,
+    },
+    /// The document of a child cannot be read from where this says it is.
+    Unread(&'a str),
+    /// Documents are nested too deep, or in a circle; this is how deep they may be.
+    TooDeep(u32),
+    /// A value is given for an input that nobody declared.
+    Undeclared(&'a str),
+    /// A provider does not take what it is given.
+    Misfit {
+        /// The resource.
+        resource: &'a str,
+        /// The way to the field; empty for the spec as a whole.
+        field: &'a str,
+        /// Why, as the provider says it.
+        why: &'a str,
+        /// Whether the value is of the wrong kind, rather than outside of limits that other fields set.
+        is_kind: bool,
+    },
+    /// Something refers to what is not there, because its condition is false.
+    Gone(&'a str),
+    /// No snapshot can be taken of this resource.
+    NoSnapshot(&'a str),
+    /// Things need each other in a circle: names and types, each needing the one behind it, the last one the first.
+    Circle(&'a [(&'a str, &'a str)]),
+    /// The environment forbids an action.
+    Restricted {
+        /// The resource.
+        resource: &'a str,
+        /// The action.
+        action: &'a str,
+    },
+    /// A field may not change once the thing exists.
+    Immutable {
+        /// The field.
+        field: &'a str,
+        /// The resource.
+        resource: &'a str,
+        /// Its type.
+        type_name: &'a str,
+    },
+    /// An input may not change once the instance exists.
+    ImmutableInput(&'a str),
+    /// A provider refused to carry out an operation.
+    Refused {
+        /// The operation: `create`, `update`, ..
+        operation: &'a str,
+        /// The children in which the resource stands.
+        children: &'a [Name],
+        /// The resource.
+        resource: &'a str,
+        /// What the provider says.
+        said: &'a str,
+    },
+}

@@ -1,0 +1,60 @@
+//! What Heat says of faulty templates: `recorded.json` holds templates of all kinds of mistakes with the words recorded from
+//! Heat 27, and ours must be the same, letter by letter.
+//!
+//! An entry has a name, a template, perhaps what is given with it, and either the `phase` and the `error` of the whole or the
+//! `output_errors` of single outputs. What is Python's own wording is not among them.
+
+use std::path::Path;
+
+use serde_json::{Map, Value as Json, json};
+use testkit::conformance::run;
+
+/// Of how many mistakes ours are the same. Only ever raised.
+const SAME: usize = 566;
+
+/// Lays the entries out as a pack; how many there are.
+fn lay_out(entries: &[Json], folder: &Path) -> usize {
+    let cases = folder.join("cases");
+    std::fs::create_dir_all(&cases).unwrap();
+    std::fs::write(cases.join("MATCH.json"), "{}").unwrap();
+    for entry in entries {
+        let name = entry["name"].as_str().unwrap();
+        let file = |end: &str, text: &str| std::fs::write(cases.join(format!("{name}.{end}")), text).unwrap();
+        file("yaml", entry["template"].as_str().unwrap());
+        let mut params = Map::new();
+        for key in ["parameters", "files", "resource_registry", "mode"] {
+            params.extend(entry.get(key).map(|value| (key.to_owned(), value.clone())));
+        }
+        let mut expected = json!({"ok": true});
+        if let Some(error) = entry.get("error") {
+            expected = json!({"ok": false, "phase": entry["phase"], "error": error});
+        } else {
+            expected["output_errors"] = entry["output_errors"].clone();
+        }
+        if let Some(update) = entry["update"].as_str() {
+            file("v2.yaml", update);
+            params.insert("update".into(), json!({"template": format!("{name}.v2.yaml")}));
+            expected = json!({"ok": false, "create": {"ok": true}, "update": expected});
+        }
+        file("params.json", &Json::Object(params).to_string());
+        file("expected.json", &expected.to_string());
+    }
+    entries.len()
+}
+
+#[test]
+fn heat_says_the_same() {
+    let entries: Vec<Json> = serde_json::from_str(include_str!("recorded.json")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(&entries, folder.path());
+    let tally = run(folder.path(), "hot").unwrap();
+    for failure in &tally.failures {
+        println!("{failure}");
+    }
+    for line in tally.messages.missed() {
+        println!("{line}");
+    }
+    let (same, all) = tally.messages.counts();
+    println!("heat words: {same} of {all}");
+    assert!(same >= SAME, "{same} of {all} are the same, {SAME} were before");
+}
