@@ -760,7 +760,7 @@ impl Apply {
                 // What was drawn only now, in a branch that nobody could foresee, is remembered too.
                 let mut remembered = self.plan.answers.remembered.clone();
                 remembered.extend(evaluation.remembered());
-                if well {
+                if well && !self.plan.untouched.partial {
                     crate::answers::finished(&mut remembered);
                 }
                 remembered

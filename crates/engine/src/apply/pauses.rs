@@ -13,7 +13,8 @@ impl Apply {
     /// Everything before a pause is done: it begins.
     pub(super) fn pause(&mut self, task: u32, pause: Duration, effects: &mut Vec<Effect>) {
         self.running[task as usize].progress = Progress::Resting;
-        effects.push(Effect::Tell(Event::Pausing { for_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX) }));
+        let for_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        self.tell(Event::Pausing { for_ms }, effects);
         let number = self.wake(Wake::Pause(task));
         effects.push(Effect::Wake(number, pause));
     }

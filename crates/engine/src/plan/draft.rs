@@ -782,13 +782,20 @@ fn decide(
         decision.desired = anew;
     }
     decision.reasons = reasons;
-    decision.record_differs = decision.desired != record.inputs
-        || decision.metadata != record.metadata
-        || decision.dependencies != record.dependencies
-        || decision.retain != record.retain
-        || decision.protect != record.protect
-        || decision.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref();
+    decision.record_differs = decision.differs_from(record);
     decision
+}
+
+impl Decision {
+    /// Whether anything else is to be remembered than a record has.
+    pub(super) fn differs_from(&self, record: &Record) -> bool {
+        self.desired != record.inputs
+            || self.metadata != record.metadata
+            || self.dependencies != record.dependencies
+            || self.retain != record.retain
+            || self.protect != record.protect
+            || self.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
+    }
 }
 
 /// The abstract resource behind a thing, as addresses print.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use engine::apply::Outcome;
-use engine::shell::Operated;
+use engine::shell::{Operated, last_goal};
 use engine::{Given, Options};
-use state::OperationOutcome;
+use state::{Generation, OperationOutcome};
 use testkit::lab::{Lab, settings};
 use testkit::simulation::Weather;
 use tokio::time::Instant;
@@ -201,5 +201,162 @@ fn a_plan_that_is_kept_has_the_same_batches() {
         let wanted = read.documents.map(|documents| (documents, read.document));
         let again = lab.plan(wanted, Given::default(), Options::default(), answers, &mut found).await;
         assert_eq!(first.plan.steps, again.expect("it can be planned").plan.steps);
+    });
+}
+
+#[test]
+fn nobody_outside_depends_on_who_stands_in_for_others() {
+    lately(async {
+        let lab = lab();
+        let policy = "rolling_update: {min_in_service: 2}";
+        let text = |value: &str| {
+            let after = "  after: {type: OS::Heat::Value, depends_on: g, properties: {value: 1}}\n";
+            group(2, value, policy).replace("outputs:\n", &format!("{after}outputs:\n"))
+        };
+        deploy(&lab, &text("a")).await;
+        let rolls = staged(&lab, &text("b")).await;
+        assert!(rolls.plan.steps.iter().all(|step| step.address.name.as_ref() != "after"), "{:?}", rolls.plan.steps);
+        assert_eq!(deploy(&lab, &text("b")).await.counts, [1, 2, 1, 0]);
+        let snapshot = lab.snapshot().await;
+        let after = snapshot.records.iter().find(|(address, _)| address.name.as_ref() == "after");
+        let uses: Vec<String> = after.expect("it is there").1.dependencies.iter().map(ToString::to_string).collect();
+        assert_eq!(uses, ["g/0", "g/1"]);
+    });
+}
+
+/// A member made of two things, one of which uses the other.
+const PAIR: &str = "heat_template_version: wallaby\nparameters: {i: {type: string}, v: {type: string}}\n\
+    resources:\n  a: {type: OS::Heat::TestResource, properties: {value: {get_param: v}}}\n  \
+    b: {type: OS::Heat::TestResource, properties: {value: {get_attr: [a, output]}}}\n\
+    outputs: {said: {value: {get_attr: [b, output]}}}\n";
+
+#[test]
+fn members_that_are_templates_stand_in_for_others_as_a_whole() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    std::fs::write(folder.path().join("m.yaml"), PAIR).expect("it can be written");
+    let text = |value: &str| {
+        format!(
+            "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    \
+             update_policy: {{rolling_update: {{min_in_service: 2}}}}\n    properties:\n      count: 2\n      \
+             resource_def: {{type: m.yaml, properties: {{i: \"%index%\", v: {value}}}}}\n\
+             outputs: {{all: {{value: {{get_attr: [g, said]}}}}, ids: {{value: {{get_attr: [g, refs_map]}}}}}}\n"
+        )
+    };
+    let at = |staged: &engine::Staged| -> Vec<(String, Option<u32>)> {
+        let steps = staged.plan.steps.iter();
+        steps.map(|step| (step.address.to_string(), step.batch.map(|batch| batch.number))).collect()
+    };
+    let mut ended = 0;
+    for moment in 1.. {
+        let done = lately(async {
+            let mut lab = lab();
+            lab.folder = folder.path().to_owned();
+            deploy(&lab, &text("a")).await;
+            let rolls = staged(&lab, &text("b")).await;
+            let wanted = [("g/2/a", 1), ("g/2/b", 1), ("g/1/a", 2), ("g/1/b", 2), ("g/0/a", 3), ("g/0/b", 3)];
+            assert_eq!(at(&rolls), wanted.map(|(address, batch)| (address.to_owned(), Some(batch))));
+            assert_eq!(rolls.plan.counts(), [2, 4, 2, 0]);
+            let weather = Weather { ends_at: Some(moment), ..Weather::default() };
+            let run = lab.run_in(rolls, false, weather, settings(None, false)).await;
+            if let Some(outcome) = run.outcome() {
+                assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 4, 2, 0]));
+            }
+            let rest = staged(&lab, &text("b")).await;
+            lab.run(rest, false, Vec::new(), settings(None, false)).await;
+            let snapshot = lab.snapshot().await;
+            let mut there: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
+            there.sort();
+            assert_eq!(there, ["g/0/a", "g/0/b", "g/1/a", "g/1/b"], "cut off at {moment}");
+            let children: Vec<&str> = snapshot.declared.children.keys().map(AsRef::as_ref).collect();
+            assert_eq!(children, ["g", "g/0", "g/1"]);
+            assert_eq!(said(&lab).await, (["b"; 2].map(str::to_owned).to_vec(), 2));
+            run.outcome().is_some()
+        });
+        if done {
+            break;
+        }
+        ended = moment;
+    }
+    assert!(ended > 10, "{ended}");
+}
+
+#[test]
+fn a_rollback_rolls_as_well() {
+    lately(async {
+        let lab = lab();
+        let policy = "rolling_update: {max_batch_size: 2}";
+        deploy(&lab, &group(3, "a", policy)).await;
+        deploy(&lab, &group(5, "b", policy)).await;
+        let goal = last_goal(&lab.store(), &lab.name, Some(Generation(1))).await.expect("there is a history");
+        let back = lab.stage_back(goal.expect("it is kept")).await.staged.expect("it can be planned");
+        let rank = |batches: Vec<Vec<(char, blueprint::Name)>>| -> Vec<String> {
+            let shown = |batch: Vec<(char, blueprint::Name)>| {
+                let mut names: Vec<String> = batch.iter().map(|(what, name)| format!("{what}{name}")).collect();
+                names.sort();
+                names.join(" ")
+            };
+            batches.into_iter().map(shown).collect()
+        };
+        assert_eq!(rank(batches(&back)), ["-3 -4 ~1 ~2", "~0"]);
+    });
+}
+
+#[test]
+fn a_definition_that_is_known_only_on_deploy_rolls_if_anything_changes() {
+    lately(async {
+        let lab = lab();
+        let text = |value: &str| {
+            format!(
+                "resources:\n  w: {{type: OS::Heat::TestResource, properties: {{value: {value}}}}}\n  g:\n    \
+                 type: OS::Heat::ResourceGroup\n    update_policy: {{rolling_update: {{min_in_service: 2}}}}\n    \
+                 properties:\n      count: 2\n      resource_def:\n        type: OS::Heat::TestResource\n        \
+                 properties: {{value: {{get_attr: [w, output]}}}}\n"
+            )
+        };
+        deploy(&lab, &text("a")).await;
+        assert!(staged(&lab, &text("a")).await.plan.is_empty());
+        let rolls = staged(&lab, &text("b")).await;
+        assert_eq!(rolls.plan.steps.iter().filter_map(|step| step.batch).count(), 3);
+        assert_eq!(deploy(&lab, &text("b")).await.counts, [1, 3, 1, 0]);
+        assert_eq!(members(&lab).await, ["0", "1", "w"]);
+    });
+}
+
+#[test]
+fn groups_in_groups_roll_each_for_itself() {
+    lately(async {
+        let lab = lab();
+        let text = |value: &str| {
+            format!(
+                "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    update_policy: {{rolling_update: {{}}}}\n    \
+                 properties:\n      count: 2\n      resource_def:\n        type: OS::Heat::AutoScalingGroup\n        \
+                 properties:\n          min_size: 2\n          max_size: 2\n          \
+                 rolling_updates: {{max_batch_size: 1, min_in_service: 2}}\n          \
+                 resource: {{type: OS::Heat::Value, properties: {{value: {value}}}}}\n"
+            )
+        };
+        deploy(&lab, &text("a")).await;
+        let before = members(&lab).await;
+        let outcome = deploy(&lab, &text("b")).await;
+        assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 4, 2, 0]));
+        assert_eq!(members(&lab).await, before);
+    });
+}
+
+#[test]
+fn a_target_leaves_the_other_members_as_they_are() {
+    lately(async {
+        let lab = lab();
+        let policy = "rolling_update: {min_in_service: 3}";
+        deploy(&lab, &group(3, "a", policy)).await;
+        let text = format!("heat_template_version: wallaby\n{}", group(3, "b", policy));
+        let options = Options { targets: vec!["g/1".parse().expect("an address")], ..Options::default() };
+        let stage = lab.stage("main.yaml", &text, Given::default(), options).await;
+        let only = stage.staged.expect("it can be planned");
+        let at: Vec<String> = only.plan.steps.iter().map(|step| step.address.to_string()).collect();
+        assert_eq!(at, ["g/1"]);
+        lab.run(only, false, Vec::new(), settings(None, false)).await;
+        // One is done already.
+        assert_eq!(deploy(&lab, &group(3, "b", policy)).await.counts, [1, 2, 1, 0]);
     });
 }

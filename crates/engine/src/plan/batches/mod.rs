@@ -173,6 +173,8 @@ pub(super) fn arrange(
     for decision in draft.decisions.iter_mut().filter(|decision| stays(&decision.address)) {
         if decision.element.is_some() && !decision.dependencies.iter().all(stays) {
             decision.dependencies.retain(stays);
+            decision.record_differs =
+                decision.record_differs && decision.prior.as_ref().is_some_and(|record| decision.differs_from(record));
         }
     }
 }
