@@ -191,17 +191,15 @@ impl Writer<'_> {
         if let Some(batches) = batches {
             let span = self.expansion.policy.as_ref().map_or(self.expansion.kind.span, |policy| policy.span);
             let mut batches = batches.batches(names.clone(), span);
-            let most = batches.most();
-            let stands_in = numbers.clone().take(most.saturating_sub(names.len())).collect::<Vec<_>>();
+            let more = batches.most() - names.len();
             // What is there and does not stay goes from the last to the first, and what stands in for others is made behind it.
             let far = before.leaving(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
-            batches.beyond = numbers
-                .take_while(|name| stands_in.contains(name) || name.parse().ok() <= far)
-                .take(before.there() + stands_in.len())
-                .collect();
+            let candidates = numbers.take(more + before.there()).enumerate();
+            let beyond = candidates.take_while(|(at, name)| *at < more || name.parse().ok() <= far);
+            batches.beyond = beyond.map(|(_, name)| name).collect();
             batches.backwards = !before.is_being_made;
-            for name in stands_in {
-                self.for_a_while(|writer| writer.numbered(&name, &variable));
+            for name in batches.beyond.iter().take(more) {
+                self.for_a_while(|writer| writer.numbered(name, &variable));
             }
             self.blueprint.batches = Some(Box::new(batches));
         }

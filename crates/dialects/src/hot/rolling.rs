@@ -2,6 +2,7 @@
 //!
 //! Not here: which member is changed when, which is known only with the state (`engine`'s planner).
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ::blueprint::{Batches, Name, Value};
@@ -51,6 +52,7 @@ impl<'a> Before<'a> {
 
     /// Members that may be there and do not stay, the oldest first.
     pub(super) fn leaving(&self, stay: &[Name]) -> Vec<Name> {
+        let stay: BTreeSet<&Name> = stay.iter().collect();
         self.left().into_iter().chain(names(self.memory, "names")).filter(|name| !stay.contains(name)).collect()
     }
 

@@ -9,7 +9,7 @@
 mod whole;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use blueprint::{Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource};
@@ -41,6 +41,8 @@ pub struct Unit {
     children: Vec<Option<u32>>,
     /// Positions of its includes that are not there because their condition is false.
     left_out: BTreeSet<u32>,
+    /// It is in a group only so that it can stand in for others while these are changed.
+    pub(crate) stands_in: bool,
     /// Numbers of its first element of each kind: see [`Kind`].
     first: [u32; 5],
 }
@@ -194,6 +196,11 @@ pub struct Documents {
     open: bool,
 }
 
+/// Members of a group that do not stay.
+fn beyond_of(unit: &Unit) -> HashSet<Name, foldhash::fast::FixedState> {
+    unit.blueprint().batches.iter().flat_map(|batches| batches.beyond.iter().cloned()).collect()
+}
+
 impl Documents {
     /// A root without children. Its folder is as [`World::file`](crate::World::file) takes it.
     pub fn single(checked: Arc<Checked>, folder: Name) -> Documents {
@@ -213,6 +220,7 @@ impl Documents {
             file,
             children,
             left_out: BTreeSet::new(),
+            stands_in: false,
             first: [0; 5],
         };
         Documents { units: vec![root], graph, links, counts, frozen: Frozen::default(), open }
@@ -224,23 +232,29 @@ impl Documents {
         let mut units: Vec<Unit> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
+        let mut beyond: HashMap<u32, HashSet<Name, foldhash::fast::FixedState>, foldhash::fast::FixedState> =
+            HashMap::default();
         for Placed { checked, number, parent, left_out, location, folder, file } in placed {
             let this = units.len() as u32;
             of_place.insert(number, this);
             let parent = parent.and_then(|(above, include)| Some((*of_place.get(&above)?, include)));
             let mut path: Vec<Name> = Vec::new();
+            let mut stands_in = false;
             if let Some((above, include)) = parent {
+                let beyond = beyond.entry(above).or_insert_with(|| beyond_of(&units[above as usize]));
                 let above = &mut units[above as usize];
                 above.children[include as usize] = Some(this);
                 path.extend(above.path.iter().cloned());
                 path.extend(above.checked.blueprint.children.get_index(include as usize).map(|(name, _)| name.clone()));
+                stands_in = above.stands_in || path.last().is_some_and(|name| beyond.contains(name));
             }
             let children = vec![None; checked.blueprint.children.len()];
             let first = counts.map(|count| count as u32);
             for (all, more) in counts.iter_mut().zip(counts_of(&checked, this == 0)) {
                 *all += more;
             }
-            units.push(Unit { checked, path: path.into(), location, folder, parent, file, children, left_out, first });
+            let path = path.into();
+            units.push(Unit { checked, path, location, folder, parent, file, children, left_out, stands_in, first });
         }
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
@@ -402,21 +416,6 @@ impl Documents {
     /// All documents in their places, the root first, each before its children.
     pub fn units(&self) -> &[Unit] {
         &self.units
-    }
-
-    /// Whether a document stands in a group only so that it can stand in for others while these are changed.
-    pub(crate) fn stands_in(&self, unit: &Unit) -> bool {
-        let mut unit = unit;
-        while let Some((above, include)) = unit.parent {
-            let Some(group) = self.units.get(above as usize) else { return false };
-            let name = group.blueprint().children.get_index(include as usize).map(|(name, _)| name);
-            let beyond = group.blueprint().batches.as_ref().map_or(&[][..], |batches| &batches.beyond);
-            if name.is_some_and(|name| beyond.contains(name)) {
-                return true;
-            }
-            unit = group;
-        }
-        false
     }
 
     /// What needs what, over all documents.

@@ -50,7 +50,7 @@ pub(super) fn needs(evaluation: &mut Evaluation, needs: &mut Vec<Need>) {
             needs.push(need);
         }
     };
-    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !documents.stands_in(unit)) {
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.stands_in) {
         let shown = |position: &usize| unit.blueprint().exports.get_index(*position).is_some_and(|(_, it)| !it.hidden);
         for position in (0..unit.blueprint().exports.len()).filter(|_| number > 0).filter(shown) {
             if let Err(Halt::Need(need)) = evaluation.child_export(number, position, &mut ignored) {
@@ -106,7 +106,7 @@ pub(crate) fn declared(
 ) -> Declared {
     let documents = evaluation.documents.clone();
     let mut declared = Declared::default();
-    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !documents.stands_in(unit)) {
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.stands_in) {
         let mut mistakes = Diagnostics::new();
         if number > 0 {
             let place = place(&unit.path);
@@ -242,7 +242,7 @@ pub(super) fn changes(
         Some(documents) => {
             let made = |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
             let all = documents.units()[1..].iter();
-            let shown = all.filter(|unit| !documents.stands_in(unit) || made(&unit.path));
+            let shown = all.filter(|unit| !unit.stands_in || made(&unit.path));
             shown.map(|unit| Box::from(&*unit.path)).collect()
         }
         None => Vec::new(),

@@ -9,6 +9,7 @@ mod levels;
 mod linked;
 mod opinions;
 mod parts;
+mod remembered;
 mod removals;
 
 use std::sync::Arc;
@@ -784,18 +785,6 @@ fn decide(
     decision.reasons = reasons;
     decision.record_differs = decision.differs_from(record);
     decision
-}
-
-impl Decision {
-    /// Whether anything else is to be remembered than a record has.
-    pub(super) fn differs_from(&self, record: &Record) -> bool {
-        self.desired != record.inputs
-            || self.metadata != record.metadata
-            || self.dependencies != record.dependencies
-            || self.retain != record.retain
-            || self.protect != record.protect
-            || self.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
-    }
 }
 
 /// The abstract resource behind a thing, as addresses print.

@@ -44,7 +44,9 @@ fn batches_are_as_the_formula_says() {
 
 #[test]
 fn members_come_and_go_in_their_order() {
-    let table: &[(&[Standing], &[Extra], usize, usize, &str)] = &[
+    /// Members, those that do not stay, the size of a batch, how many stay in service, and the turns.
+    type Row<'r> = (&'r [Standing], &'r [Extra], usize, usize, &'r str);
+    let table: &[Row<'_>] = &[
         (&[Old; 4], &[], 2, 0, "+3 +2 / +1 +0"),
         (&[Old, Current, Old], &[], 1, 0, "+2 / +0"),
         (&[Old, Failed, Old], &[], 1, 0, "+1 / +2 / +0"),
