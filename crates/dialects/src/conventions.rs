@@ -66,8 +66,8 @@ pub trait Conventions: Send + Sync {
     /// Whether an input may not change once the instance exists.
     fn is_immutable(&self, name: &Name, input: &Input) -> bool;
 
-    /// What is wrong with a name for an instance, if anything is.
-    fn instance(&self, name: &str) -> Option<Diagnostic>;
+    /// What is wrong with a name for an instance of a document that stands there, if anything is.
+    fn instance(&self, name: &str, document: Option<Span>) -> Option<Diagnostic>;
 
     /// What the tool whose documents these are says of a mistake, where it says anything.
     fn words(&self, mistake: &Mistake<'_>) -> Option<Words>;

@@ -35,7 +35,7 @@ impl Conventions for HotConventions {
         Value::Map(Arc::new(fitted(map, at, schema, found))).tainted(secret)
     }
 
-    fn instance(&self, name: &str) -> Option<Diagnostic> {
+    fn instance(&self, name: &str, document: Option<Span>) -> Option<Diagnostic> {
         let fits = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
             && name.len() <= 255;
@@ -49,7 +49,7 @@ impl Conventions for HotConventions {
                 "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must start with alpha \
                  and must be 255 characters or less."
             )));
-        Some(diagnostic)
+        Some(document.into_iter().fold(diagnostic, |diagnostic, span| diagnostic.label(span, "a template of Heat")))
     }
 
     fn stands_for(

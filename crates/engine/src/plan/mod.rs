@@ -559,12 +559,9 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             for (name, found) in &documents.frozen.data_sources {
                 answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
             }
-            if let Some(refused) = dialects::conventions(documents.root().blueprint().dialect)
-                .and_then(|conventions| conventions.instance(&instance))
-            {
-                let place = documents.root().blueprint().span;
-                mistakes
-                    .push(place.into_iter().fold(refused, |refused, span| refused.label(span, "a template of Heat")));
+            let root = documents.root().blueprint();
+            if let Some(conventions) = dialects::conventions(root.dialect) {
+                mistakes.extend(conventions.instance(&instance, root.span));
             }
             let mut kept_inputs = Vec::new();
             let groups: Vec<Name> =
