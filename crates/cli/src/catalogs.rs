@@ -58,6 +58,7 @@ pub(crate) fn offer(flags: &Global, config: &Config, report: &mut Report) -> Res
     }
     let mut offer =
         Offer { simulated, more: more.into_iter().map(|(_, catalog)| catalog).collect(), ..Offer::default() };
+    offer.settings = config.dialects()?;
     offer.limits = config.limits(|namespace| offer.knows(namespace))?;
     Ok(offer)
 }

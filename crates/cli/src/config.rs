@@ -14,6 +14,9 @@
 //!
 //! [limits.cloud]
 //! calls-per-second = 5
+//!
+//! [dialects.hot]
+//! nesting = 8
 //! ```
 //!
 //! Unknown keys are errors. What a setting means is its provider's affair.
@@ -81,6 +84,9 @@ pub(crate) struct Config {
     /// How providers are called, in place of what their catalogues say.
     #[serde(default)]
     limits: Providers,
+    /// What is set for dialects, by name.
+    #[serde(default)]
+    dialects: Providers,
     /// The file, and the folder it stands in.
     #[serde(skip)]
     file: String,
@@ -188,6 +194,21 @@ impl Config {
             limits.insert(namespace.as_str().into(), read);
         }
         Ok(limits)
+    }
+
+    /// What is set for dialects. Unknown ones, and unknown settings, are errors.
+    pub(crate) fn dialects(&self) -> Result<dialects::Settings, CommandError> {
+        let mut settings = dialects::Settings::default();
+        for (dialect, table) in &self.dialects {
+            let path = format!("dialects.{dialect}");
+            let mut written = Vec::with_capacity(table.len());
+            for (key, value) in table {
+                written.push((Name::from(key.as_str()), self.value(value, &format!("{path}.{key}"))?.revealed()));
+            }
+            settings =
+                dialects::Settings::read(dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
+        }
+        Ok(settings)
     }
 
     fn value(&self, value: &toml::Value, path: &str) -> Result<Value, CommandError> {

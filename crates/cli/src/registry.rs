@@ -58,6 +58,8 @@ pub(crate) struct Offer {
     pub(crate) more: Vec<Arc<Catalog>>,
     /// How providers are called, by namespace, in place of what their catalogues say.
     pub(crate) limits: IndexMap<Name, Limits>,
+    /// What is set for dialects.
+    pub(crate) settings: dialects::Settings,
 }
 
 /// What providers offer, and the providers themselves.
@@ -119,7 +121,7 @@ impl Offer {
             }
         }
         let (catalogs, mut functions, wrong) = provider::combine(catalogs);
-        dialects::insert_functions(&mut functions);
+        dialects::insert_functions(&mut functions, &self.settings);
         debug_assert!(wrong.is_empty(), "{wrong:?}");
         let mut registry = Registry {
             offer: self.clone(),
@@ -155,6 +157,16 @@ enum Offered {
 }
 
 impl Registry {
+    /// Which types somebody offers. One of a namespace whose catalogue has not been opened is taken to be there.
+    pub(crate) fn types(&self) -> dialects::Types {
+        let (catalogs, offer) = (self.catalogs.clone(), self.offer.clone());
+        dialects::Types(Arc::new(move |name| match catalogs.resource_type(name) {
+            provider::TypeRef::Known(_) => true,
+            provider::TypeRef::UnknownType => false,
+            provider::TypeRef::UnknownNamespace => offer.knows(Catalogs::namespace_of(name)),
+        }))
+    }
+
     /// Puts the things of simulated clouds where the state says that they are.
     pub(crate) fn open_world(&mut self, place: &StatePlace) -> Result<(), CommandError> {
         let StatePlace::Sqlite(file) = place else { return Ok(()) };

@@ -533,7 +533,9 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
     let mut files = Files::new();
     let file = files.add(source.shown.clone(), source.text.clone());
     let mut found = Diagnostics::new();
-    let (around, environment) = surrounded(source, file, &mut files, &mut found);
+    let alone =
+        Surroundings { limits: registry.offer.settings.limits, types: Some(registry.types()), ..Surroundings::NONE };
+    let (around, environment) = surrounded(source, file, alone, &mut files, &mut found);
     let loaded = engine::load(&files, file, &registry.functions, &around, &mut found);
     let working_directory = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from));
     let world = Shell {
@@ -573,15 +575,15 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
 fn surrounded(
     source: &Source,
     root: FileId,
+    around: Surroundings,
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> (Surroundings, IndexMap<Name, Value>) {
     if source.beside.is_empty() {
-        return (Surroundings::NONE, IndexMap::default());
+        return (around, IndexMap::default());
     }
     let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
     let (tree, _) = syntax::parse(root, &source.text, syntax::Format::of_name(name));
-    let around = Surroundings::NONE;
     let document = dialects::Document { file: root, name, text: &source.text, tree: &tree, around: &around };
     let mut trees = Vec::with_capacity(source.beside.len());
     for (shown, path, text) in &source.beside {

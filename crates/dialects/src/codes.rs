@@ -42,5 +42,6 @@ diag::codes! {
     EACH_NOT_STATIC = Error "each-not-static": "the list of `each` is not known before the deployment";
     IMMUTABLE_CHANGED = Error "immutable-changed": "something that may not change would get another value";
     INVALID_DELETION_POLICY = Error "invalid-deletion-policy": "no such deletion policy, or not for this type";
+    SECRET_EXPOSED = Error "secret-exposed": "a secret stands where it would show";
     UNSUPPORTED_FEATURE = Error "unsupported-feature": "needs a part of cyan that is not built yet";
 }

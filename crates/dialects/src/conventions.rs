@@ -5,6 +5,8 @@ use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
 use crate::{Mistake, Part, Place};
 
+use crate::Limits;
+
 /// Something that is given for an input from outside.
 pub enum Given<'a> {
     /// A value of its own kind.
@@ -60,8 +62,11 @@ pub trait Conventions: Send + Sync {
     /// exports. Doing it again adds nothing.
     fn reads_of(&self, child: &mut Blueprint);
 
-    /// How deep documents may be nested: what the root includes stands at level 1.
+    /// How deep documents may be nested, unless somebody has set it: what the root includes stands at level 1.
     fn most_levels(&self) -> u32;
+
+    /// What is to be said of a root that has so many resources together with all documents below it; `place` is where.
+    fn size(&self, resources: usize, limits: &Limits, place: Span) -> Option<Diagnostic>;
 
     /// Whether an input may not change once the instance exists.
     fn is_immutable(&self, name: &Name, input: &Input) -> bool;

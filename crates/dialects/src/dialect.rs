@@ -3,7 +3,7 @@
 use blueprint::{Blueprint, Expansion, Expr, Name, Value, Wanted};
 use diag::{Code, Diagnostics, FileId};
 
-use crate::{Beside, Conventions, Surrounded, Surroundings};
+use crate::{Beside, Conventions, Setting, Surrounded, Surroundings};
 use expr::FunctionTable;
 use syntax::Tree;
 
@@ -82,6 +82,16 @@ pub trait Dialect: Send + Sync {
     /// Its sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
+    /// What can be set for it.
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+
+    /// The functions of its own that its documents can call; none where these are the common ones.
+    fn functions(&self) -> Vec<Explained> {
+        Vec::new()
+    }
+
     /// What files that are given along with a root, of whatever dialect, come to; none where the dialect has no such files.
     fn surround(&self, _root: &Document<'_>, _beside: &[Beside<'_>]) -> Option<Surrounded> {
         None
@@ -119,6 +129,19 @@ pub trait Dialect: Send + Sync {
     fn conventions(&self) -> Option<&'static dyn Conventions> {
         None
     }
+}
+
+/// What a person reads of a function of a dialect.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// Its name in a document.
+    pub name: &'static str,
+    /// What it does, in a paragraph of Markdown.
+    pub docs: &'static str,
+    /// In which versions of the language it can be called, and where, as a sentence.
+    pub since: String,
+    /// Calls, each with what it gives: a value in JSON, `! code` for an error, nothing where the call says enough.
+    pub examples: Vec<(String, String)>,
 }
 
 /// A dialect's sections and keys as data: drives unknown-key errors, completion, schemas, the reference page.

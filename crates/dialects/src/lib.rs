@@ -12,17 +12,19 @@ mod conventions;
 mod dialect;
 pub mod hot;
 mod mistake;
+mod settings;
 mod surroundings;
 
 pub use conventions::{Conventions, Given, SpecAt};
 pub use dialect::{
-    Dialect, Document, Expanded, Expanding, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED, codes as all_codes,
-    conventions, dialect, dialect_of, dialects, surround,
+    Dialect, Document, Expanded, Expanding, Explained, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED,
+    codes as all_codes, conventions, dialect, dialect_of, dialects, surround,
 };
 pub use mistake::{Mistake, Part, Place};
-pub use surroundings::{Beside, Own, Surrounded, Surroundings};
+pub use settings::{Limits, Setting, Settings};
+pub use surroundings::{Beside, Own, Surrounded, Surroundings, Types};
 
-/// Adds to the functions of the native dialect and of providers those of all other dialects.
-pub fn insert_functions(table: &mut expr::FunctionTable) {
-    hot::insert_functions(table);
+/// Adds to the functions of the native dialect and of providers those of all other dialects, as they are set.
+pub fn insert_functions(table: &mut expr::FunctionTable, settings: &Settings) {
+    hot::insert_functions(table, settings);
 }

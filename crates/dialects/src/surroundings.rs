@@ -6,6 +6,8 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
 use syntax::Tree;
 
+use crate::Limits;
+
 /// What a document stands in beside its own text: what is known of its language, and files that are given along with it.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
@@ -15,6 +17,20 @@ pub struct Surroundings {
     pub is_child: bool,
     /// What the dialect of the root makes of such files; none where there are none.
     pub own: Option<Arc<dyn Own>>,
+    /// How large documents may be.
+    pub limits: Limits,
+    /// Which types somebody offers; none where nobody knows.
+    pub types: Option<Types>,
+}
+
+/// Says of a name whether somebody offers a type that is called so.
+#[derive(Clone)]
+pub struct Types(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl std::fmt::Debug for Types {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Types")
+    }
 }
 
 /// What a dialect makes of files that are given along with a root.
@@ -31,7 +47,13 @@ pub trait Own: Send + Sync + std::fmt::Debug {
 
 impl Surroundings {
     /// Nothing.
-    pub const NONE: Surroundings = Surroundings { dialect: None, is_child: false, own: None };
+    pub const NONE: Surroundings = Surroundings {
+        dialect: None,
+        is_child: false,
+        own: None,
+        limits: Limits { bytes: None, resources: None, levels: None },
+        types: None,
+    };
 }
 
 impl Surroundings {

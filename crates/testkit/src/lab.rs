@@ -125,7 +125,7 @@ impl Lab {
         let every = std::iter::once(fake::catalog()).chain(more.iter().cloned());
         let every = every.chain(real.iter().map(|provider| provider.catalog().clone()));
         let (catalogs, mut functions, contradictions) = provider::combine(every);
-        dialects::insert_functions(&mut functions);
+        dialects::insert_functions(&mut functions, &dialects::Settings::default());
         Lab {
             catalogs: Arc::new(catalogs),
             functions: Arc::new(functions),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod aws;
+mod checks;
 mod children;
 mod configuration;
 mod console;

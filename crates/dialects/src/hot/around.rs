@@ -13,7 +13,7 @@ use super::parameters::Kind;
 use super::read::{Reader, place};
 use super::refusal::Refusal;
 use super::resources::made;
-use crate::{Beside, Document, Own, Surrounded, Surroundings};
+use crate::{Beside, Document, Own, Surrounded, Surroundings, Types};
 
 /// What a template stands in.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Around {
     registry: Arc<Registry>,
     /// Something in the registry is about single resources, so that each nested template has one of its own.
     is_particular: bool,
+    /// Which types somebody offers; none where nobody knows.
+    types: Option<Types>,
 }
 
 impl Around {
@@ -39,8 +41,14 @@ impl Around {
     }
 
     fn resolved(&self, type_name: &str, resource: &str) -> Option<Resolved> {
-        // Whether anybody knows a type is seen once there are catalogues; what leads nowhere is reported under its own name.
-        self.registry.resolve(type_name, Some(resource), &|_| true)
+        let known = self.registry.resolve(type_name, Some(resource), &|name| self.exists(name));
+        // What leads nowhere in the end is reported under the name to which it leads.
+        known.or_else(|| self.registry.resolve(type_name, Some(resource), &|_| true))
+    }
+
+    /// Whether somebody offers a type; where nobody knows, it is taken to be there.
+    fn exists(&self, type_name: &str) -> bool {
+        self.types.as_ref().is_none_or(|types| (types.0)(type_name))
     }
 
     /// What a type means for a resource: what it is made into, and the type or path that it leads to.
@@ -58,8 +66,10 @@ impl Around {
         resources: impl IntoIterator<Item = (&'r str, &'r str)> + Clone,
     ) -> Vec<(Made, Name)> {
         let mut registry = Registry::clone(&self.registry);
-        let all = registry.resolve_all(resources.clone(), &|_| true);
-        let meaning = |((_, written), resolved): ((&str, &str), Option<Resolved>)| match resolved {
+        let all = registry.resolve_all(resources.clone(), &|name| self.exists(name));
+        let meaning = |((resource, written), resolved): ((&str, &str), Option<Resolved>)| match resolved
+            .or_else(|| self.registry.resolve(written, Some(resource), &|_| true))
+        {
             Some(Resolved { target: Target::Template(path), .. }) => (Made::Child, path),
             Some(Resolved { target: Target::Type(name), .. }) => (made(&name), name),
             None => (made(written), written.into()),
@@ -158,6 +168,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
         defaults: Arc::new(merged.parameter_defaults),
         encrypted: merged.encrypted.into(),
         registry: Arc::new(registry),
+        types: root.around.types.clone(),
         is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
     };
     let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();

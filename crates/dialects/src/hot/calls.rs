@@ -179,7 +179,8 @@ impl Lowering {
     pub(super) fn form(&mut self, pair: &Pair<'_>, argument: Expr, span: Span) -> Expr {
         if let Err(refusal) = super::native::form(&pair.key.item, &argument, self.version) {
             let at = expr::within(&argument, refusal.path.get(1..).unwrap_or_default());
-            let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(at, "");
+            let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message)
+                .label(at, format!("`{}` does not take this", pair.key.item));
             let when = super::native::when(&pair.key.item, &argument);
             diagnostic.words = refusal.words.map(|words| Box::new(self.way.said(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);

@@ -5,10 +5,14 @@ use std::sync::Arc;
 use ::blueprint::{Blueprint, Child, Input, Name, Schema, Value};
 use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
+use super::codes::TOO_LARGE;
 use super::fitting::fitted;
 use super::words;
 use crate::codes::UNKNOWN_RESOURCE;
-use crate::{Conventions, Given, Mistake, Place, SpecAt};
+use crate::{Conventions, Given, Limits, Mistake, Place, SpecAt};
+
+/// So many resources Heat takes in a stack with all nested ones.
+const MOST_RESOURCES: usize = 1000;
 
 /// Python's and Heat's ways.
 pub(super) struct HotConventions;
@@ -70,6 +74,20 @@ impl Conventions for HotConventions {
     fn most_levels(&self) -> u32 {
         // As in Heat, which counts every nested stack.
         5
+    }
+
+    fn size(&self, resources: usize, limits: &Limits, place: Span) -> Option<Diagnostic> {
+        let most = limits.resources.unwrap_or(MOST_RESOURCES);
+        if resources <= most {
+            return None;
+        }
+        let who = if limits.resources.is_some() { "more than the settings allow" } else { "more than Heat takes" };
+        let diagnostic = TOO_LARGE
+            .new(format!("the template has more than {most} resources with those below it, {who}"))
+            .label(place, "the root of them all")
+            .help("divide it into stacks of their own")
+            .words(Words::of("RequestLimitExceeded", "Request limit exceeded: Maximum resources per stack exceeded."));
+        Some(diagnostic)
     }
 
     fn is_immutable(&self, name: &Name, input: &Input) -> bool {

@@ -46,11 +46,15 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.span = pairs.first().map(|pair| pair.key.span);
-    if document.text.len() > MOST_BYTES {
+    let (most, who) = match document.around.limits.bytes {
+        Some(most) => (most, "the settings allow"),
+        None => (MOST_BYTES, "Heat takes"),
+    };
+    if document.text.len() > most {
         let size = document.text.len();
         reader.found.push(
             TOO_LARGE
-                .new(format!("the template has {size} bytes, Heat takes {MOST_BYTES}"))
+                .new(format!("the template has {size} bytes, {who} {most}"))
                 .label(blueprint.span.unwrap_or(whole), "begins here")
                 .help("move parts into nested templates, or long texts into files that `get_file` reads")
                 .words(Words::of(

@@ -31,6 +31,7 @@ pub mod refusal;
 mod resources;
 mod rolling;
 mod scalar;
+mod settings;
 mod settle;
 mod shape;
 pub mod version;
@@ -44,7 +45,9 @@ pub use around::Around;
 pub use codes::CODES;
 pub use native::insert_functions;
 
-use crate::{Beside, Conventions, Dialect, Document, Expanded, Expanding, Lowered, Shape, Surrounded};
+use crate::{
+    Beside, Conventions, Dialect, Document, Expanded, Expanding, Explained, Lowered, Setting, Shape, Surrounded,
+};
 
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;
@@ -77,6 +80,14 @@ impl Dialect for HotDialect {
 
     fn shape(&self) -> &'static Shape {
         &shape::SHAPE
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &settings::SETTINGS
+    }
+
+    fn functions(&self) -> Vec<Explained> {
+        functions::explained()
     }
 
     fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Option<Surrounded> {

@@ -16,7 +16,7 @@ use super::yaql::Yaql;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
 /// Adds the functions of the dialect to a table of all.
-pub fn insert_functions(table: &mut FunctionTable) {
+pub fn insert_functions(table: &mut FunctionTable, settings: &crate::Settings) {
     let mut own = FunctionTable::new().keeping_null();
     // What asks the world is asked as in the native dialect.
     for name in ["file", "uuid", "datetime"] {
@@ -25,7 +25,7 @@ pub fn insert_functions(table: &mut FunctionTable) {
         }
     }
     let yaql = "An expression in the language yaql, over data: `{expression, data}`.";
-    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::default())));
+    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::new(settings.yaql))));
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
         let _ = own.insert(definition(name, "Made by the lowering of templates.", native));

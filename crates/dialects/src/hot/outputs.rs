@@ -9,7 +9,7 @@ use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
 use super::words::{Way, Within, invalid, path};
-use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
+use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
 
 /// What Heat says before what is wrong with an output.
 const OUTPUT_ERROR: &str = "Output validation error";
@@ -59,6 +59,7 @@ impl Lowering {
             self.in_output = true;
             let field = self.expr(value.value);
             self.in_output = false;
+            self.exposed(&pair.key.item, &field, blueprint);
             let field = match get("condition") {
                 None => field,
                 Some(key) if self.version < V2016_10_14 => {
@@ -81,6 +82,24 @@ impl Lowering {
             let export =
                 Export { span: pair.key.span, ty: Type::Any, field, may_fail: true, hidden: false, description };
             blueprint.exports.insert(pair.key.item, export);
+        }
+    }
+
+    /// Warns of an output of the root that shows a hidden parameter, as Heat would show it to everybody.
+    fn exposed(&mut self, output: &str, field: &Expr, blueprint: &Blueprint) {
+        if self.is_child {
+            return;
+        }
+        let mut shown: Vec<(Name, Span)> = Vec::new();
+        shows(field, &mut shown);
+        shown.retain(|(name, _)| blueprint.inputs.get(name).is_some_and(|input| input.secret));
+        if let Some((name, span)) = shown.into_iter().next() {
+            let diagnostic = SECRET_EXPOSED
+                .new(format!("the output `{output}` shows the hidden parameter `{name}`"))
+                .label(span, "Heat shows it to whoever may look at the stack; here it is secret")
+                .help("take it out, or read it with `cyan exports --reveal`")
+                .graded(Severity::Warning);
+            self.report(diagnostic);
         }
     }
 
@@ -143,4 +162,21 @@ fn all(blueprint: &Blueprint, span: Span) -> Expr {
 /// An output that only the template above sees.
 fn hidden(field: Expr, span: Span) -> Export {
     Export { span, ty: Type::Any, field, may_fail: true, hidden: true, description: None }
+}
+
+/// The inputs that the value of an expression shows; what decides between values is not shown.
+fn shows(expr: &Expr, found: &mut Vec<(Name, Span)>) {
+    match &expr.kind {
+        ExprKind::Choice(choice) => {
+            shows(&choice.then, found);
+            shows(&choice.otherwise, found);
+        }
+        ExprKind::List(items) => items.iter().for_each(|item| shows(item, found)),
+        ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| shows(value, found)),
+        _ => expr.references(&mut |reference| {
+            if let Head::Input(name) = &reference.head {
+                found.push((name.clone(), reference.head_span));
+            }
+        }),
+    }
 }

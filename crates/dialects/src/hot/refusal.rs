@@ -64,10 +64,35 @@ impl Refusal {
 
     /// A diagnostic at a place.
     pub fn at(&self, span: Span) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(self.code, self.message.clone()).label(span, "").graded(self.severity);
+        let mut diagnostic =
+            Diagnostic::new(self.code, self.message.clone()).label(span, self.why()).graded(self.severity);
         diagnostic.words = self.words().map(Box::new);
         diagnostic.help.extend(self.help.as_deref().map(str::to_owned));
         diagnostic
+    }
+
+    /// Why it is refused just there.
+    fn why(&self) -> &'static str {
+        match self.code.name {
+            "invalid-default" => "this is what counts where nothing is given",
+            "unparsable-value" => "not a value of this type",
+            "type-mismatch" => "of another kind than is taken here",
+            "value-constraint" | "value-not-allowed" => "outside of what is allowed here",
+            "missing-variable" => "it has no default",
+            "missing-field" | "missing-spec-field" => "missing in this",
+            "unknown-key" | "unknown-section" => "nobody knows this key",
+            "empty-section" => "there is nothing in it",
+            "unknown-type" => "no such type",
+            "invalid-constraint" | "unknown-constraint" => "no value can be held to this",
+            "constraint-ignored" => "this one does not count",
+            "wrong-shape" => "of another shape than is needed here",
+            "newer-than-version" => "later than the version of the template",
+            "registry-shadowed" => "another entry always goes first",
+            "merge-kind" | "merge-conflict" => "this cannot be combined with what came before",
+            "event-sink-ignored" => "nothing is sent there",
+            "not-checked-offline" => "taken as it is",
+            _ => "refused here",
+        }
     }
 
     /// What Heat says.

@@ -16,12 +16,18 @@ use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SY
 const MOST_KEPT: usize = 4096;
 
 /// `yaql` as the evaluator calls it: argument, version, and where something is drawn a text that nobody else has and the time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Yaql {
+    limits: Limits,
     compiled: Mutex<IndexMap<Name, Result<Program, Failure>>>,
 }
 
 impl Yaql {
+    /// With nothing compiled yet.
+    pub(super) fn new(limits: Limits) -> Yaql {
+        Yaql { limits, compiled: Mutex::default() }
+    }
+
     fn program(&self, text: &Name) -> Result<Program, Failure> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = compiled.get(text) {
@@ -49,7 +55,7 @@ impl Native for Yaql {
             seed: arguments.get(2).and_then(Value::as_text).unwrap_or_default().to_owned(),
             now: arguments.get(3).and_then(Value::as_text).and_then(|text| text.parse().ok()),
         };
-        match program.evaluate(&Value::map([("data", data)]), &Limits::default(), &mut drawing) {
+        match program.evaluate(&Value::map([("data", data)]), &self.limits, &mut drawing) {
             Ok(value) => Ok(value),
             Err(Stop::Failed(failure)) => Err(refusal(&failure, false)),
             Err(Stop::Ask(_)) => Err(Refusal {

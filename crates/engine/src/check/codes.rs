@@ -3,8 +3,8 @@
 
 // Dialects find some of these themselves.
 pub use dialects::codes::{
-    CYCLE, EACH_NOT_STATIC, MISSING_SPEC_FIELD, SELF_REFERENCE, UNKNOWN_RESOURCE, UNKNOWN_RESOURCE_TYPE,
-    UNKNOWN_SPEC_FIELD, UNKNOWN_VARIABLE, VALUE_CONSTRAINT,
+    CYCLE, EACH_NOT_STATIC, MISSING_SPEC_FIELD, SECRET_EXPOSED, SELF_REFERENCE, UNKNOWN_RESOURCE,
+    UNKNOWN_RESOURCE_TYPE, UNKNOWN_SPEC_FIELD, UNKNOWN_VARIABLE, VALUE_CONSTRAINT,
 };
 
 diag::codes! {
@@ -46,6 +46,5 @@ diag::codes! {
     SOURCE_METADATA = Error "source-metadata": "keys of a remote source are missing or wrong";
     UNKNOWN_TRANSFORM = Error "unknown-transform": "no such transform";
     ABSTRACT_RESOURCE_LEFT = Error "abstract-resource-left": "nothing turns an abstract resource into real ones";
-    SECRET_EXPOSED = Error "secret-exposed": "a secret stands where it would show";
     EXTERNAL_DEPENDENCY = Error "external-dependency": "a thing that exists elsewhere reads others";
 }

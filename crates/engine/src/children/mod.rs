@@ -237,7 +237,9 @@ impl Reader<'_> {
     fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
         let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
         let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
-        let most = dialects::conventions(blueprint.dialect).map_or(MOST_LEVELS, |it| it.most_levels().min(MOST_LEVELS));
+        let set = self.reading.around.limits.levels;
+        let most = dialects::conventions(blueprint.dialect).map_or(MOST_LEVELS, |it| set.unwrap_or(it.most_levels()));
+        let most = most.min(MOST_LEVELS);
         if self.places[place as usize].level >= most {
             self.report((place, include), refused::too_deep(child, most));
             return Wanted::Nothing;
@@ -684,6 +686,7 @@ impl Reader<'_> {
             Some(_) if !planned && self.places.len() > 1 => self.with_values(&of_place, &judged),
             _ => PlacedMistakes::default(),
         };
+        found.extend(self.size());
         self.tell(&order, &of_place, &mut judged, valued, shown, found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
@@ -702,6 +705,18 @@ impl Reader<'_> {
         });
         let placed: Vec<Placed> = placed.collect();
         Documents::assemble(placed, std::mem::take(&mut self.frozen), self.open || !self.fixed, found)
+    }
+
+    /// What is to be said of how many resources there are in all. What includes another document counts like a resource.
+    fn size(&self) -> Option<Diagnostic> {
+        let root = &self.texts[self.places[0].text as usize].blueprint;
+        let conventions = dialects::conventions(root.dialect)?;
+        let of = |place: &Place| {
+            let blueprint = &self.texts[place.text as usize].blueprint;
+            blueprint.resources.len() + blueprint.children.len() - place.left_out.len()
+        };
+        let place = root.span.unwrap_or_else(|| Span::new(self.texts[self.places[0].text as usize].file, 0, 0));
+        conventions.size(self.places.iter().map(of).sum(), &self.reading.around.limits, place)
     }
 
     /// All places, each before its children, in the order of the text.

@@ -571,14 +571,21 @@ fn accepts(ty: &Type, value: &Value) -> bool {
 fn refused(site: &Site<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
     let mut steps = refusal.path.iter();
     let mut place = site.call;
+    // Names in parentheses are no function that somebody has written.
+    let named = !site.function.starts_with('(');
+    let mut why =
+        if named { format!("`{}` gives no value here", site.function) } else { "no value comes of it".into() };
     if let (Some(crate::Step::Index(at)), Some(call)) = (steps.next(), site.written)
         && let Some(argument) = call.arguments.get(*at)
     {
         place = within(&argument.value, steps.as_slice());
+        if named && place != site.call {
+            why = format!("`{}` does not take this", site.function);
+        }
     }
     // The words may show what is secret.
     let message = if secret { format!("`{}` refuses a secret value", site.function) } else { refusal.message };
-    let mut diagnostic = Diagnostic::new(refusal.code, message).label(place, "");
+    let mut diagnostic = Diagnostic::new(refusal.code, message).label(place, why);
     diagnostic.words = refusal.words.filter(|_| !secret);
     diagnostic.help.extend(refusal.help);
     diagnostic

@@ -1,7 +1,6 @@
 //! The reference page of the functions of Heat's templates.
 
-use dialects::hot::functions::{self, references};
-use dialects::hot::version::Version;
+use dialects::hot::functions::{self, references, versions};
 
 use crate::generated::NOTE;
 
@@ -39,14 +38,4 @@ pub(crate) fn functions() -> String {
 
 fn anchor(name: &str) -> String {
     name.chars().filter(|letter| *letter != ':').collect::<String>().to_lowercase()
-}
-
-/// Where a function can be called, in a sentence.
-fn versions(since: Version, until: Option<Version>, in_conditions: Option<Version>, in_values: bool) -> String {
-    let until = until.map(|until| format!(", gone in {}", until.date())).unwrap_or_default();
-    match (in_values, in_conditions) {
-        (true, None) => format!("Since {}{until}.", since.date()),
-        (true, Some(version)) => format!("Since {}{until}; in conditions since {}.", since.date(), version.date()),
-        (false, _) => format!("In conditions only, since {}{until}.", since.date()),
-    }
 }

@@ -11,6 +11,7 @@ mod booleans;
 mod cloudformation;
 pub mod codes;
 mod digest;
+mod explained;
 mod lists;
 mod maps;
 pub mod paths;
@@ -19,6 +20,9 @@ mod repeat;
 mod replace;
 mod text;
 mod url;
+
+pub(super) use explained::explained;
+pub use explained::versions;
 
 use ::blueprint::{Unknown, Value};
 use expr::codes::ARGUMENT_TYPE;

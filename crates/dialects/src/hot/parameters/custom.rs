@@ -6,6 +6,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use ::blueprint::Value;
 
+use super::moments;
+
 /// A custom constraint that Heat knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Custom {
@@ -27,12 +29,18 @@ pub enum Custom {
     Json,
     /// A time table, `0 * * * *`.
     Cron,
-    /// What only the cloud, or a clock, can tell.
+    /// A time zone, by name.
+    TimeZone,
+    /// A date, perhaps with a time.
+    Date,
+    /// A date that lies ahead: only a clock can tell the latter.
+    Expiration,
+    /// What only the cloud can tell.
     Elsewhere,
 }
 
-/// Names of things of the cloud, and what needs a clock or a table of time zones.
-const ELSEWHERE: [&str; 61] = [
+/// Names of things of the cloud.
+const ELSEWHERE: [&str; 58] = [
     "barbican.container",
     "barbican.secret",
     "blazar.reservation",
@@ -42,11 +50,9 @@ const ELSEWHERE: [&str; 61] = [
     "cinder.volume",
     "cinder.vtype",
     "designate.zone",
-    "expiration",
     "glance.image",
     "ironic.node",
     "ironic.portgroup",
-    "iso_8601",
     "keystone.domain",
     "keystone.group",
     "keystone.project",
@@ -91,7 +97,6 @@ const ELSEWHERE: [&str; 61] = [
     "octavia.loadbalancer",
     "octavia.pool",
     "test_constr",
-    "timezone",
     "trove.flavor",
     "zaqar.queue",
 ];
@@ -109,12 +114,15 @@ impl Custom {
             "rel_dns_name" => Custom::RelativeDnsName,
             "json_string" => Custom::Json,
             "cron_expression" => Custom::Cron,
+            "timezone" => Custom::TimeZone,
+            "iso_8601" => Custom::Date,
+            "expiration" => Custom::Expiration,
             _ if ELSEWHERE.contains(&name) => Custom::Elsewhere,
             _ => return None,
         })
     }
 
-    /// Holds a value to it. Else Heat's words; nothing at all where only the cloud can tell.
+    /// Holds a value to it. Else Heat's words; nothing at all where only the cloud, or a clock, can tell.
     pub fn check(self, value: &Value) -> Option<Result<(), String>> {
         if self == Custom::Elsewhere {
             return None;
@@ -140,9 +148,17 @@ impl Custom {
                 python::parse_json(text).map(|_| ()).map_err(|error| format!("JSON string {text} is invalid: {error}"))
             }
             Custom::Cron => cron(text).map_err(|error| format!("Invalid CRON expression: {error}")),
-            Custom::Elsewhere => Ok(()),
+            Custom::TimeZone => moments::timezone(text),
+            Custom::Date => moments::date(text).map_err(|_| String::new()),
+            Custom::Expiration if text.is_empty() => Ok(()),
+            Custom::Expiration => match moments::date(python::trim(text)) {
+                Ok(()) => return None,
+                Err(error) => Err(format!("Expiration {text} is invalid: {error}")),
+            },
+            Custom::Elsewhere => return None,
         };
-        Some(result.map_err(|words| format!("Error validating value '{shown}': {words}")))
+        let reason = |words: String| if words.is_empty() { words } else { format!(": {words}") };
+        Some(result.map_err(|words| format!("Error validating value '{shown}'{}", reason(words))))
     }
 }
 

@@ -9,6 +9,7 @@ pub mod codes;
 mod constraint;
 mod convert;
 mod custom;
+mod moments;
 mod property;
 mod schema;
 
