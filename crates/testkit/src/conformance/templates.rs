@@ -126,7 +126,7 @@ impl Template {
             }
         }
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
-        if let Some(refused) = dialects::conventions("hot").and_then(|conventions| conventions.instance(name)) {
+        if let Some(refused) = dialects::conventions("hot").and_then(|conventions| conventions.instance(name, None)) {
             let refused = Answer { phase: "validate", diagnostics: vec![refused], ..Answer::default() };
             return self.judge("", &refused, &self.expected, &mut Pairs::default());
         }
