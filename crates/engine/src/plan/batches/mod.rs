@@ -137,14 +137,15 @@ pub(super) fn arrange(
             standing_in.extend(declared.map(|decision| decision.address.clone()));
         }
         // What the document has only to stand in for others is made if it is needed.
-        let needed: Vec<usize> = all.iter().flat_map(|turn| &turn.comes).filter_map(extra_of).collect();
-        for (at, name) in batches.beyond.iter().enumerate().filter(|(at, _)| !needed.contains(at)) {
+        let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> =
+            all.iter().flat_map(|turn| &turn.comes).filter_map(extra_of).collect();
+        for (_, name) in batches.beyond.iter().enumerate().filter(|(at, _)| !needed.contains(at)) {
             for decision in of_name(name).into_iter().flat_map(|member| &member.decisions) {
                 let decided = &mut draft.decisions[*decision];
                 if decided.element.is_none() {
                     continue;
                 }
-                match snapshot.records.get(&decided.address).filter(|_| extras[at] == Extra::There) {
+                match snapshot.records.get(&decided.address) {
                     Some(record) => {
                         let address = decided.address.clone();
                         *decided = removal(&address, record, Reason::Removed, &evaluation.answers, catalogs, None);
