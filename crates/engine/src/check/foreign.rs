@@ -259,10 +259,14 @@ impl Checker<'_> {
             theirs.stands_for(below, written, &ty.schema, &attributes, found);
         }
         let inputs = &below.inputs;
+        // Not by its name where it has another one: members of a group all make the same mistake, which is said once.
+        let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
+        let written = written.or_else(|| child.path.as_literal()?.as_text());
+        let document = written.map_or_else(|| format!("the document of `{name}`"), |written| format!("`{written}`"));
         for (given, _) in &child.inputs {
             if !inputs.contains_key(&given.item) && !conventions.is_handed_unasked(&given.item) {
                 let mut unknown = codes::UNKNOWN_SPEC_FIELD
-                    .new(format!("the document of `{name}` has no parameter `{}`", given.item))
+                    .new(format!("{document} has no parameter `{}`", given.item))
                     .label(given.span, "not declared there")
                     .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()));
                 let mistake = Mistake::NoInput { child: name, input: &given.item };
@@ -275,7 +279,7 @@ impl Checker<'_> {
         for (input, declared) in inputs {
             if !given.contains(input) && declared.default.is_none() {
                 let mut missing = codes::MISSING_SPEC_FIELD
-                    .new(format!("the document of `{name}` needs its parameter `{input}`"))
+                    .new(format!("{document} needs its parameter `{input}`"))
                     .label(child.span, format!("`{input}` is not given and has no default"));
                 let mistake = Mistake::InputMissing { child: name, input };
                 missing.words = conventions.words(&mistake).map(Box::new);
