@@ -16,8 +16,8 @@ use crate::convert::to_text;
 use crate::{FunctionTable, Mismatch, codes};
 
 pub use access::access;
-pub use call::within;
 pub(crate) use call::{Arguments, Site, bind};
+pub use call::{part_of, within};
 pub(crate) use limits::{LIMIT, within_limits};
 
 /// Why there is no value.

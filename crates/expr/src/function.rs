@@ -57,6 +57,8 @@ pub struct Refusal {
     pub message: String,
     /// Where in the arguments: which one, and then into it.
     pub path: Vec<Step>,
+    /// Which bytes of the source of what the path leads to, counted from where that begins.
+    pub inside: Option<std::ops::Range<u32>>,
     /// What to do.
     pub help: Option<String>,
     /// What the tool whose documents these are says.

@@ -13,6 +13,7 @@ use super::lowering::{FACADE, INSTANCE, Lowering, Made, UNIT, call, reference};
 use super::read::{Pair, Reader, place};
 use super::version::Version::{self, *};
 use super::words::{INVALID, Step, Way, When, Within};
+use super::yaql::Runs;
 use crate::codes::{NEWER_THAN_VERSION, UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
 /// When each function came, and the first version without it.
@@ -177,8 +178,17 @@ impl Lowering {
 
     /// A call of a function that looks at nothing but its argument; whether that has the right form is seen now.
     pub(super) fn form(&mut self, pair: &Pair<'_>, argument: Expr, span: Span) -> Expr {
-        if let Err(refusal) = super::native::form(&pair.key.item, &argument, self.version) {
-            let at = expr::within(&argument, refusal.path.get(1..).unwrap_or_default());
+        let is_yaql = pair.key.item.as_ref() == "yaql";
+        let runs = if is_yaql {
+            pair.value.get("expression").and_then(|node| Runs::of_node(node, &self.source))
+        } else {
+            None
+        };
+        if let Err(refusal) = super::native::form(&pair.key.item, &argument, self.version, runs.as_ref()) {
+            let mut at = expr::within(&argument, refusal.path.get(1..).unwrap_or_default());
+            if let Some(inside) = refusal.inside {
+                at = expr::part_of(at, inside);
+            }
             let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message)
                 .label(at, format!("`{}` does not take this", pair.key.item));
             let when = super::native::when(&pair.key.item, &argument);
@@ -186,7 +196,16 @@ impl Lowering {
             diagnostic.help.extend(refusal.help);
             return self.fail(diagnostic, span);
         }
-        if pair.key.item.as_ref() == "yaql" && super::yaql::draws(&argument) {
+        if is_yaql
+            && !super::yaql::draws(&argument)
+            && let Some(runs) = runs
+        {
+            let nothing = || Expr::literal(Value::Null, span);
+            let version = Expr::literal(Value::Int(self.version.number()), span);
+            let runs = Expr::literal(runs.written(), span);
+            return call("yaql", pair.key.span, vec![argument, version, nothing(), nothing(), runs], span);
+        }
+        if is_yaql && super::yaql::draws(&argument) {
             let seed = call("uuid", span, Vec::new(), span);
             let now = call("datetime", span, vec![Expr::literal(Value::text("unix"), span)], span);
             let version = Expr::literal(Value::Int(self.version.number()), span);

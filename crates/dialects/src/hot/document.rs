@@ -68,6 +68,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     };
     blueprint.version = text;
     let mut lowering = Lowering::new(version, around::of(document.around), document.around.is_child, reader);
+    lowering.keep_source(document.text);
     lowering.template(pairs, &mut blueprint);
     let mut diagnostics = lowering.reader.found;
     diagnostics.sort();
@@ -83,6 +84,7 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     let version = Version::of(&of.version).unwrap_or(V2021_04_16);
     let reader = Reader { found: Diagnostics::new() };
     let mut lowering = Lowering::new(version, around::of(typed.around), false, reader);
+    lowering.keep_source(typed.text);
     lowering.parameters = of.inputs.keys().map(names(whole)).collect();
     lowering.conditions = of.locals.keys().map(names(whole)).collect();
     lowering.resources = resources.chain(of.children.iter().map(|(name, child)| (name.clone(), made(child)))).collect();
@@ -169,6 +171,13 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
 }
 
 impl Lowering {
+    /// Keeps the text of the document, if it can hold what is another language inside of a scalar.
+    fn keep_source(&mut self, text: &str) {
+        if text.contains("yaql") {
+            self.source = text.to_owned();
+        }
+    }
+
     fn template(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
         let mut sections: Vec<Option<Vec<Pair<'_>>>> = vec![None, None, None, None];
         let mut groups = None;

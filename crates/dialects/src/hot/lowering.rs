@@ -28,6 +28,8 @@ pub(super) struct Lowering {
     /// Another document includes it.
     pub(super) is_child: bool,
     pub(super) reader: Reader,
+    /// The text, where places inside of scalars may be asked for.
+    pub(super) source: String,
     /// Names of parameters.
     pub(super) parameters: IndexMap<Name, Span>,
     /// Names of conditions.
@@ -77,6 +79,7 @@ impl Lowering {
             around,
             is_child,
             reader,
+            source: String::new(),
             parameters: IndexMap::default(),
             conditions: IndexMap::default(),
             resources: IndexMap::default(),

@@ -12,7 +12,7 @@ use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Retur
 use super::functions::{Function, Parts, function, functions, paths};
 use super::version::Version;
 use super::words::When;
-use super::yaql::Yaql;
+use super::yaql::{Runs, Yaql};
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
 /// Adds the functions of the dialect to a table of all.
@@ -57,9 +57,9 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
 }
 
 /// Whether the argument of a function has the right form, as far as that is written out.
-pub(super) fn form(name: &str, argument: &Expr, version: Version) -> Result<(), Refusal> {
+pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&Runs>) -> Result<(), Refusal> {
     if name == "yaql" {
-        return super::yaql::form(&sketch(argument));
+        return super::yaql::form(&sketch(argument), runs);
     }
     let Some(function) = function(name) else { return Ok(()) };
     (function.form)(&sketch(argument), version).map_err(Refusal::from)
@@ -157,7 +157,14 @@ const INTERNAL: &[(&str, Run)] = &[
 ];
 
 fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<diag::Words>) -> Refusal {
-    Refusal { code, message: message.into(), path: Vec::new(), help: None, words: Some(Box::new(words.into())) }
+    Refusal {
+        code,
+        message: message.into(),
+        path: Vec::new(),
+        inside: None,
+        help: None,
+        words: Some(Box::new(words.into())),
+    }
 }
 
 /// Walks a path into a parameter: what is not there is "".
@@ -239,7 +246,7 @@ fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
         Box::new(words.at(text(5)))
     });
     let path = vec![Step::Index(0)];
-    Err(Refusal { code, message: text(1).to_owned(), path, help: None, words })
+    Err(Refusal { code, message: text(1).to_owned(), path, inside: None, help: None, words })
 }
 
 /// A condition's value, which must be a boolean.

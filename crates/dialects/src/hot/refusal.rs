@@ -120,6 +120,6 @@ impl From<Refusal> for expr::Refusal {
     fn from(refusal: Refusal) -> expr::Refusal {
         let words = refusal.words();
         let Refusal { code, message, path, help, .. } = refusal.within(0);
-        expr::Refusal { code, message, path, help: help.map(String::from), words: words.map(Box::new) }
+        expr::Refusal { code, message, path, inside: None, help: help.map(String::from), words: words.map(Box::new) }
     }
 }

@@ -8,6 +8,7 @@ use ::blueprint::{Expr, IndexMap, Name, Value};
 use diag::Code;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{Native, Refusal, Step};
+use syntax::Node;
 use yaql::{Draw, Drawing, Failure, FailureKind, Limits, Program, Site, Stop};
 
 use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
@@ -44,12 +45,13 @@ impl Yaql {
 impl Native for Yaql {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
         let argument = arguments.first().unwrap_or(&Value::Null);
-        form(argument)?;
+        let runs = arguments.get(4).and_then(Runs::read);
+        form(argument, runs.as_ref())?;
         let expression = match argument.get("expression") {
             Some(Value::Text(text)) => text.clone(),
             _ => return Err(no_expression()),
         };
-        let program = self.program(&expression).map_err(|failure| refusal(&failure, true))?;
+        let program = self.program(&expression).map_err(|failure| refusal(&failure, true, runs.as_ref()))?;
         let data = argument.get("data").cloned().unwrap_or_else(super::native::empty_map);
         let mut drawing = Drawn {
             seed: arguments.get(2).and_then(Value::as_text).unwrap_or_default().to_owned(),
@@ -57,11 +59,12 @@ impl Native for Yaql {
         };
         match program.evaluate(&Value::map([("data", data)]), &self.limits, &mut drawing) {
             Ok(value) => Ok(value),
-            Err(Stop::Failed(failure)) => Err(refusal(&failure, false)),
+            Err(Stop::Failed(failure)) => Err(refusal(&failure, false, runs.as_ref())),
             Err(Stop::Ask(_)) => Err(Refusal {
                 code: &YAQL_FAILED,
                 message: "the expression draws something that is not drawn in this place".into(),
                 path: vec![Step::Index(0), Step::Key("expression".into())],
+                inside: None,
                 help: Some("write the expression out, so that it can be seen that it draws".into()),
                 words: None,
             }),
@@ -70,6 +73,54 @@ impl Native for Yaql {
 
     fn opens(&self, _arguments: &[Value]) -> bool {
         false
+    }
+}
+
+/// How the text of an expression lies in its source: from which of its bytes on it lies how far behind the beginning of its
+/// scalar. So a mistake can be shown inside of the scalar, whatever is escaped or folded in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Runs(Vec<(u32, u32)>);
+
+impl Runs {
+    /// Of the scalar that a node is.
+    pub(super) fn of_node(node: &Node, source: &str) -> Option<Runs> {
+        // What an alias stands for is written elsewhere.
+        if node.alias.is_some() || node.as_scalar().is_none() || node.span.end as usize > source.len() {
+            return None;
+        }
+        let map = node.text_map(source);
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for at in 0..=map.len() {
+            let behind = map.offset(at).checked_sub(node.span.start)?;
+            if runs.last().is_none_or(|(from, start)| start + (at - from) != behind) {
+                runs.push((at, behind));
+            }
+        }
+        Some(Runs(runs))
+    }
+
+    /// As a call carries it.
+    pub(super) fn written(&self) -> Value {
+        Value::list(self.0.iter().flat_map(|(at, behind)| [Value::Int(i64::from(*at)), Value::Int(i64::from(*behind))]))
+    }
+
+    fn read(value: &Value) -> Option<Runs> {
+        let number = |value: &Value| value.as_int().and_then(|number| u32::try_from(number).ok());
+        let pairs = value.as_list()?.chunks_exact(2);
+        Some(Runs(pairs.map(|pair| Some((number(&pair[0])?, number(&pair[1])?))).collect::<Option<_>>()?))
+    }
+
+    fn offset(&self, at: u32) -> Option<u32> {
+        let run = self.0.partition_point(|(from, _)| *from <= at).checked_sub(1)?;
+        let (from, behind) = self.0.get(run)?;
+        Some(behind + (at - from))
+    }
+
+    /// The bytes of the source that some bytes of the text come from.
+    fn of(&self, span: &std::ops::Range<usize>) -> Option<std::ops::Range<u32>> {
+        let start = u32::try_from(span.start).ok()?;
+        let end = u32::try_from(span.end).ok()?.max(start + 1);
+        Some(self.offset(start)?..self.offset(end - 1)? + 1)
     }
 }
 
@@ -95,7 +146,7 @@ impl Drawing for Drawn {
 }
 
 /// Whether the argument is one, as far as it is written out; an expression that is written out is compiled.
-pub(super) fn form(argument: &Value) -> Result<(), Refusal> {
+pub(super) fn form(argument: &Value, runs: Option<&Runs>) -> Result<(), Refusal> {
     if argument.is_unknown() {
         return Ok(());
     }
@@ -115,7 +166,7 @@ pub(super) fn form(argument: &Value) -> Result<(), Refusal> {
         None => Err(wrong(Vec::new(), "`yaql` needs an expression", &usage())),
         Some(Value::Unknown(_)) => Ok(()),
         Some(value) => match value.as_text() {
-            Some(text) => Program::compile(text).map(|_| ()).map_err(|failure| refusal(&failure, true)),
+            Some(text) => Program::compile(text).map(|_| ()).map_err(|failure| refusal(&failure, true, runs)),
             None => Err(no_expression()),
         },
     }
@@ -146,10 +197,17 @@ fn no_expression() -> Refusal {
 
 fn wrong(mut path: Vec<Step>, message: &str, words: &str) -> Refusal {
     path.insert(0, Step::Index(0));
-    Refusal { code: &ARGUMENT_TYPE, message: message.to_owned(), path, help: None, words: Some(Box::new(words.into())) }
+    Refusal {
+        code: &ARGUMENT_TYPE,
+        message: message.to_owned(),
+        path,
+        inside: None,
+        help: None,
+        words: Some(Box::new(words.into())),
+    }
 }
 
-fn refusal(failure: &Failure, bad_expression: bool) -> Refusal {
+fn refusal(failure: &Failure, bad_expression: bool, runs: Option<&Runs>) -> Refusal {
     let code: &'static Code = match failure.kind {
         FailureKind::Lexical => &YAQL_LEXICAL,
         FailureKind::Syntax => &YAQL_SYNTAX,
@@ -174,6 +232,7 @@ fn refusal(failure: &Failure, bad_expression: bool) -> Refusal {
         code,
         message: format!("in the yaql expression: {said}"),
         path: vec![Step::Index(0), Step::Key("expression".into())],
+        inside: runs.and_then(|runs| runs.of(&failure.span)),
         help: failure.help.clone(),
         words: Some(Box::new(words.into())),
     }

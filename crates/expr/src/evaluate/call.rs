@@ -583,12 +583,21 @@ fn refused(site: &Site<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic
             why = format!("`{}` does not take this", site.function);
         }
     }
+    if let Some(inside) = refusal.inside {
+        place = part_of(place, inside);
+    }
     // The words may show what is secret.
     let message = if secret { format!("`{}` refuses a secret value", site.function) } else { refusal.message };
     let mut diagnostic = Diagnostic::new(refusal.code, message).label(place, why);
     diagnostic.words = refusal.words.filter(|_| !secret);
     diagnostic.help.extend(refusal.help);
     diagnostic
+}
+
+/// Some bytes of a place, counted from its beginning; at least one of them, where it has any.
+pub fn part_of(place: Span, inside: std::ops::Range<u32>) -> Span {
+    let start = (place.start + inside.start).min(place.end.saturating_sub(1)).max(place.start);
+    Span::new(place.file, start, (place.start + inside.end).clamp(start, place.end).max((start + 1).min(place.end)))
 }
 
 /// The place of what a path leads to in an expression: that of the innermost part that is written out.

@@ -1,0 +1,41 @@
+//! What is wrong with a yaql expression is marked inside of its scalar, however that is written.
+
+use std::sync::Arc;
+
+/// The text that the first error about yaql marks.
+async fn marked(template: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let heat = Arc::new(providers::heat::provider());
+    let lab = testkit::lab::Lab::with(folder.path().to_owned(), Vec::new(), vec![heat]);
+    let stage = lab.stage("t.yaml", template, Default::default(), Default::default()).await;
+    let one = stage.diagnostics.iter().find(|one| one.code.name.starts_with("yaql-")).expect("a mistake in yaql");
+    let span = one.span();
+    template[span.start as usize..span.end as usize].to_owned()
+}
+
+fn template(expression: &str) -> String {
+    format!(
+        "heat_template_version: 2018-08-31\nparameters: {{p: {{type: string, default: a}}}}\nresources:\n  r:\n    type: \
+         OS::Heat::Value\n    properties:\n      value:\n        yaql:\n          expression: {expression}\n          \
+         data: {{list: [1, 2], text: {{get_param: p}}}}\n"
+    )
+}
+
+#[tokio::test]
+async fn mistakes_in_yaql_are_marked_inside_of_the_scalar() {
+    for (expression, wanted) in [
+        // While it is read.
+        ("$.data.list + ~", "~"),
+        ("'$.data.list # 1'", "#"),
+        ("\"$.data.\\\"list\\\" + ~\"", "~"),
+        ("|\n            $.data.list.select($)\n              + ~\n", "~"),
+        (">-\n            $.data.list\n            + ~", "~"),
+        // While it is evaluated.
+        ("$.data.list.nope()", "nope()"),
+        ("\"$.data.list.len() + nope(1)\"", "nope(1)"),
+        ("|\n            $.data.list.len()\n              + nope(1)\n", "nope(1)"),
+        ("$.data.text + 1", "$.data.text + 1"),
+    ] {
+        assert_eq!(marked(&template(expression)).await, wanted, "{expression}");
+    }
+}
