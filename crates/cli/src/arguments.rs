@@ -573,9 +573,12 @@ pub(crate) enum StateCommand {
         file: Option<PathBuf>,
         #[command(flatten)]
         which: Which,
-        /// A foreign form.
-        #[arg(long = "as", value_name = "FORM", hide = true)]
+        /// A form of another tool: `heat` is what `openstack stack abandon` prints, with secrets left out.
+        #[arg(long = "as", value_name = "FORM")]
         form: Option<String>,
+        /// Write secrets in clear, where the form is another tool's.
+        #[arg(long, requires = "form")]
+        reveal: bool,
     },
     /// Read back what `export` wrote, into a new instance or beside what is there.
     ///

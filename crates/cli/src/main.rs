@@ -13,6 +13,7 @@ mod commands;
 mod config;
 mod exit;
 mod fetch;
+mod foreign;
 mod inputs;
 mod json;
 mod key;

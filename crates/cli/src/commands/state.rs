@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diag::Files;
-use engine::shell::{Clock, Shell};
+use engine::generation::Goal;
+use engine::shell::{Clock, Shell, last_goal};
 use engine::{Given, Options, Staged, Surgery};
 use provider::Catalogs;
 use serde_json::json;
@@ -14,6 +15,7 @@ use state::{Exported, ExportedError, InstanceName, LogEntry, Revision, Snapshot,
 use crate::arguments::{Consent, Global, Running, State, StateCommand, Which};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
+use crate::foreign::{self, Form, Whole};
 use crate::key;
 use crate::operation::{self, Wanted};
 use crate::setup::{Setup, Source, chosen, folder_of, read_text, text_of_standard_input};
@@ -30,15 +32,18 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
             let options = alone(Surgery::Remove(addresses));
             change(Place::of(which), options, &consent.into(), global, report).await
         }
-        StateCommand::Export { form: Some(form), .. } => {
-            Err(CommandError::NotYet { flag: format!("state export --as {form}") })
+        StateCommand::Export { file, which, form: Some(form), reveal } => {
+            export_as(foreign::form(&form)?, file.as_deref(), &which, reveal, global, report).await
         }
-        StateCommand::Export { file, which, form: None } => export(file.as_deref(), &which, global, report).await,
+        StateCommand::Export { file, which, form: None, .. } => export(file.as_deref(), &which, global, report).await,
         StateCommand::Import { file, which, consent } => {
             let text = match file == Path::new("-") {
                 true => text_of_standard_input()?,
                 false => read_text(&file)?,
             };
+            if let Some(form) = foreign::recognised(&text) {
+                return Err(CommandError::NotYet { flag: format!("state import of the form {}", form.name()) });
+            }
             let sealer = crate::key::sealer()?;
             let exported =
                 Exported::read(&text, &sealer).map_err(|error| unusable(&file.display().to_string(), error))?;
@@ -258,6 +263,48 @@ async fn export(
         None if report.is_json() => {
             report.set_result(exported.to_json(&setup.sealer).map_err(|error| unusable(&shown, error))?);
         }
+        None => report.terminal.data(&text),
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes an instance in the form of another tool.
+async fn export_as(
+    form: &dyn Form,
+    file: Option<&Path>,
+    which: &Which,
+    reveal: bool,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (setup, instance) = chosen(None, which, global, report).await?;
+    let store = setup.store(false);
+    let snapshot = store.load(&instance).await?;
+    let kept = match last_goal(store.as_ref(), &instance, None).await? {
+        Ok(Goal::Kept(kept)) => Some(kept),
+        _ => None,
+    };
+    let whole = |kept| Whole { instance: &instance, snapshot: &snapshot, kept, reveal };
+    let Some(written) = kept.as_deref().and_then(|kept| form.write(&whole(kept))) else {
+        return Err(CommandError::usage(format!(
+            "`{instance}` cannot be written as `{}`: it was not deployed from a document of that language",
+            form.name()
+        )));
+    };
+    if !written.left_out.is_empty() {
+        report
+            .terminal
+            .say(format!("Secrets are left out: {}. `--reveal` writes them in clear.", written.left_out.join(", ")));
+    }
+    let text = format!("{:#}\n", written.tree);
+    match file {
+        Some(file) => {
+            crate::commands::stage::write_private(file, &text)?;
+            let shown = file.display().to_string();
+            report.set_result(json!({"instance": instance, "file": shown, "left_out": written.left_out}));
+            report.terminal.say(format!("`{instance}` is in `{shown}`, as `{}` writes it.", form.name()));
+        }
+        None if report.is_json() => report.set_result(written.tree),
         None => report.terminal.data(&text),
     }
     Ok(Exit::Done)

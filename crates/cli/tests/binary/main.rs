@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod abandon;
 mod aws;
 mod checks;
 mod children;

@@ -43,11 +43,21 @@ use expr::FunctionTable;
 
 pub use around::Around;
 pub use codes::CODES;
-pub use native::insert_functions;
+pub use native::{insert_functions, stack_identifier, stack_name};
 
 use crate::{
     Beside, Conventions, Dialect, Document, Expanded, Expanding, Explained, Lowered, Setting, Shape, Surrounded,
 };
+
+/// A text as data, read as Heat reads templates and environments; none where it is no map.
+pub fn data(text: &str) -> Option<::blueprint::Value> {
+    let mut files = diag::Files::new();
+    let file = files.add("text", text);
+    let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);
+    let mut reader = read::Reader { found: diag::Diagnostics::new() };
+    let value = reader.value(tree.root.as_ref()?);
+    (!found.has_errors() && value.as_map().is_some()).then_some(value)
+}
 
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;

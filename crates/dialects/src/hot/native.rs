@@ -152,7 +152,7 @@ const INTERNAL: &[(&str, Run)] = &[
     ("(facade)", facade),
     ("(refuse)", refuse),
     ("(condition)", condition),
-    ("(stack name)", stack_name),
+    ("(stack name)", name_of_stack),
     ("(stack id)", stack_id),
 ];
 
@@ -265,16 +265,17 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
 }
 
 /// The name of the stack that a document stands for: of the instance, or after each child its name and 12 characters.
-fn stack_name(arguments: &[Value]) -> Result<Value, Refusal> {
+fn name_of_stack(arguments: &[Value]) -> Result<Value, Refusal> {
     let [instance, unit] = arguments else { return Ok(Value::Null) };
-    Ok(Value::text(stack_name_of(instance.as_text().unwrap_or_default(), &names(unit))))
+    Ok(Value::text(stack_name(instance.as_text().unwrap_or_default(), &names(unit))))
 }
 
 fn names(unit: &Value) -> Vec<Name> {
     unit.as_list().unwrap_or_default().iter().filter_map(Value::as_text).map(Name::from).collect()
 }
 
-fn stack_name_of(instance: &str, unit: &[Name]) -> String {
+/// The name of the stack that a document is, from the instance and the children that lead to it.
+pub fn stack_name(instance: &str, unit: &[Name]) -> String {
     let mut name = instance.to_owned();
     for child in unit {
         let mark = mark(&name, child);
@@ -305,8 +306,13 @@ fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
     if unit.is_empty() {
         return Ok(Value::text(id.to_string()));
     }
-    let name = stack_name_of(instance, &unit);
+    let name = stack_name(instance, &unit);
     Ok(Value::text(format!("arn:openstack:heat::test_tenant_id:stacks/{name}/{id}")))
+}
+
+/// The identifier of that stack.
+pub fn stack_identifier(instance: &str, unit: &[Name]) -> String {
+    identifier(instance, unit).to_string()
 }
 
 fn identifier(instance: &str, unit: &[Name]) -> uuid::Uuid {
