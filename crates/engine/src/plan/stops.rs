@@ -99,7 +99,8 @@ pub(super) struct Subjects {
 struct InChild {
     /// The plan looks at something in it.
     seen: bool,
-    does: bool,
+    /// It makes or changes something.
+    makes: bool,
     deletes: bool,
     /// Something of it is there already.
     there: bool,
@@ -179,7 +180,10 @@ impl Subjects {
                 true => declared.get(&path).copied().unwrap_or_default(),
                 false => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
             };
-            let now = match (is_declared, child.does) {
+            // What goes only once others have turned away may be left of an update that has been passed.
+            let is_rest = before.and_then(|stop| stop.waiting) == Some(Breakpoint::PostUpdate);
+            let does = child.makes || child.deletes && !is_rest;
+            let now = match (is_declared, does) {
                 (false, _) => child.deletes.then_some(StatusOp::Delete),
                 (true, false) => None,
                 (true, true) if child.there => Some(StatusOp::Update),
@@ -335,7 +339,7 @@ impl InChild {
     fn take_in(&mut self, decision: &Decision, path: &[Name]) {
         self.seen = true;
         let action = action_of(decision.action);
-        self.does |= action.is_some();
+        self.makes |= matches!(action, Some(StatusOp::Create | StatusOp::Update));
         self.deletes |= action == Some(StatusOp::Delete);
         self.there |= decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
         if action == Some(StatusOp::Delete) {
