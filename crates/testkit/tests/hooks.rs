@@ -189,9 +189,8 @@ fn a_change_that_is_taken_back_gives_up_what_waits() {
 
 #[test]
 fn a_replacement_stops_before_the_update_that_it_is_and_nowhere_else() {
-    let of = |length: u8| {
-        format!("resources: {{s: {{type: OS::Heat::RandomString, properties: {{length: {length}}}}}}}\n")
-    };
+    let of =
+        |length: u8| format!("resources: {{s: {{type: OS::Heat::RandomString, properties: {{length: {length}}}}}}}\n");
     let (four, five) = (of(4), of(5));
     let all = "{s: {hooks: [pre-create, pre-update, pre-delete, post-create, post-update, post-delete]}}";
     check(
@@ -389,7 +388,14 @@ fn going_back_stops_nowhere() {
     let fails = format!("{one}  f: {{type: OS::Heat::TestResource, properties: {{fail: true}}, depends_on: b}}\n");
     check(
         &[],
-        &[Deploy(&one, "{}"), Deploy(&two, "{}"), Deploy(&one, hooks), Rollback, Undo(&fails, hooks), Undo(&fails, hooks)],
+        &[
+            Deploy(&one, "{}"),
+            Deploy(&two, "{}"),
+            Deploy(&one, hooks),
+            Rollback,
+            Undo(&fails, hooks),
+            Undo(&fails, hooks),
+        ],
         &[
             ("create a, create b, create c", "", "", "ready"),
             ("update a, update b", "", "", "ready"),
@@ -404,10 +410,7 @@ fn going_back_stops_nowhere() {
     check(
         &[],
         &[Undo(&fails, "{a: {hooks: pre-delete}}"), Destroy],
-        &[
-            ("create a, create b, create c, delete a, delete b, delete c", "", "", "failed"),
-            ("", "", "", "nothing"),
-        ],
+        &[("create a, create b, create c, delete a, delete b, delete c", "", "", "failed"), ("", "", "", "nothing")],
     );
 }
 
