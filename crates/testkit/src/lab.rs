@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, Value};
+use blueprint::{Breakpoints, IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::generation::Goal;
 use engine::shell::{Back, Chance, Clock, Interrupt, Operated, Shell, operate};
-use engine::{Answers, Checked, Documents, Event, Frozen, FrozenDocument, Given, Options, Reading, Request, Staged};
+use engine::{
+    Answers, Checked, Documents, Event, Frozen, FrozenDocument, Given, Loaded, Options, Reading, Request, Staged,
+};
 use expr::FunctionTable;
 use futures::future::LocalBoxFuture;
 use provider::{Catalog, Catalogs, Provider};
@@ -55,6 +57,8 @@ pub struct Lab {
     pub clock: Clock,
     /// Whether each call and what is there after each run are judged (see [`Run::broken`]).
     pub judged: bool,
+    /// Where operations stop, by the names of resources and includes of the root document.
+    pub stops: IndexMap<Name, Breakpoints>,
     /// An engine with this fault is simulated.
     pub sabotage: Option<Sabotage>,
     /// What lies at addresses of the web, where any is reached.
@@ -140,6 +144,7 @@ impl Lab {
             key: true,
             clock: Clock::at(BEGINNING),
             judged: false,
+            stops: IndexMap::default(),
             sabotage: None,
             late: Late::default(),
             chance: Chance::seeded(1),
@@ -273,6 +278,7 @@ impl Lab {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
         let loaded = engine::load(&files, file, &self.functions, &self.around, &mut diagnostics);
+        let loaded = self.stopping(loaded);
         let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         let folder = self.whole_folder();
         let before = self.snapshot().await;
@@ -293,6 +299,21 @@ impl Lab {
         let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
         let document = FrozenDocument { path: name.into(), text: text.into(), beside: Vec::new() };
         Read { files, diagnostics, checked, documents, document }
+    }
+
+    /// The same document with breakpoints, as a dialect that can write them would give it.
+    fn stopping(&self, mut loaded: Loaded) -> Loaded {
+        let Some(blueprint) = loaded.blueprint.as_mut().filter(|_| !self.stops.is_empty()) else { return loaded };
+        let blueprint = Arc::make_mut(blueprint);
+        for (name, breakpoints) in &self.stops {
+            if let Some(resource) = blueprint.resources.get_mut(name) {
+                resource.lifecycle.breakpoints = *breakpoints;
+            }
+            if let Some(child) = blueprint.children.get_mut(name) {
+                child.breakpoints = *breakpoints;
+            }
+        }
+        loaded
     }
 
     /// Reads and checks a document by itself: nothing is known of its children.

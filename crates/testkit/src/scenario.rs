@@ -14,6 +14,7 @@
 //! destroy as lab                   takes everything away
 //! drift-world disk[0] input 5 as lab       somebody else changes a field in the cloud
 //! vanish disk[0] as lab            somebody else takes a thing away
+//! hook disk pre-create post-update         from now on operations stop at these resources or includes, as a dialect may say
 //! hold as lab / release            another operation takes the instance, and gives it back
 //! rollback as lab                  back to the last generation that ended well; `rollback 2 as lab`: to that one
 //! world                            what is in the cloud
@@ -47,9 +48,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, Breakpoints, IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
-use engine::apply::OnFailure;
+use engine::apply::{OnFailure, Settings};
 use engine::plan_file::hidden;
 use engine::shell::{Operated, last_goal};
 use engine::{
@@ -62,7 +63,7 @@ use state::{Exported, Generation, InstanceName, Lease, OperationOutcome, StatusW
 use crate::conformance::{in_runtime, values};
 use crate::lab::{Lab, Run, Stage, settings};
 use crate::shelf::Shelf;
-use crate::simulation::{CommitFault, SECRET, Sabotage, Weather};
+use crate::simulation::{CommitFault, SECRET, Sabotage, Watch, Weather};
 
 /// Runs a script and gives what to record: each command with what it did beneath it. `Err` if the script itself cannot
 /// be understood.
@@ -77,6 +78,7 @@ pub fn run(script: &str) -> Result<String, String> {
             kept: HashMap::new(),
             held: Vec::new(),
             saved: String::new(),
+            watch: Watch::default(),
             text: String::new(),
         };
         let mut lines = script.lines().enumerate().peekable();
@@ -105,6 +107,7 @@ struct Told {
     kept: HashMap<String, (Staged, InstanceName)>,
     held: Vec<Lease>,
     saved: String,
+    watch: Watch,
     text: String,
 }
 
@@ -411,6 +414,12 @@ impl Told {
                 words.end()?;
                 self.lab.judged = true;
             }
+            "hook" => {
+                let name = words.next("the name of a resource or of a child")?.into();
+                let breakpoint = |word: &str| word.parse().map_err(|()| format!("there is no breakpoint `{word}`"));
+                let breakpoints = words.0.by_ref().map(breakpoint).collect::<Result<Breakpoints, String>>()?;
+                self.lab.stops.insert(name, breakpoints);
+            }
             "sabotage" => {
                 let word = words.next("the fault")?;
                 self.lab.sabotage = Some(Sabotage::of(word).ok_or_else(|| format!("there is no fault `{word}`"))?);
@@ -453,14 +462,20 @@ impl Told {
     async fn settle(&mut self, document: Option<&str>) -> Result<(), String> {
         // Reads are true again, and nobody holds the instance any more.
         tokio::time::sleep(engine::shell::LEASE * 2).await;
-        for _ in 0..4 {
+        let mut left = 4;
+        // Each stop takes a run, and lets something go on.
+        let mut stops = 60;
+        while left > 0 && stops > 0 {
             let stage = match document {
                 Some(document) => self.stage(document, &Tail::default()).await?,
                 None => self.lab.stage_destroy(Options::default()).await,
             };
             let Some(staged) = stage.staged else { break };
-            let run = self.lab.run_in(staged, false, Weather::default(), settings(Some(2), false)).await;
-            self.outcome(&run);
+            let run = self.run(staged, false, Weather::default(), settings(Some(2), false), false).await;
+            match run.outcome() {
+                Some(outcome) if !outcome.stops.is_empty() => stops -= 1,
+                _ => left -= 1,
+            }
             let rests = match &run.operated {
                 Some(Operated::Done(outcome)) => {
                     matches!(outcome.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone))
@@ -619,6 +634,10 @@ impl Told {
         for step in staged.plan.steps.iter().filter(|step| step.action != Action::None) {
             self.step(step);
         }
+        for stop in &staged.plan.stops {
+            let how = if stop.passed { "goes on from" } else { "stops at" };
+            self.line(format!("{how} {}: {}", stop.address, stop.at));
+        }
         for step in staged.plan.steps.iter().filter(|step| step.action == Action::None) {
             let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
             let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
@@ -716,8 +735,19 @@ impl Told {
         if tail.roll_back {
             settings.on_failure = OnFailure::Rollback;
         }
-        let run = self.lab.run_in(staged, kept, tail.weather, settings).await;
+        let lost = tail.weather.loses_from.is_some();
+        self.run(staged, kept, tail.weather, settings, lost).await;
+    }
+
+    async fn run(&mut self, staged: Staged, kept: bool, weather: Weather, settings: Settings, lost: bool) -> Run {
+        let promise = self.watch.plan(&staged, &self.lab.stops);
+        let mut run = self.lab.run_in(staged, kept, weather, settings).await;
+        let broken = self.watch.run(promise, &run, &self.lab.snapshot().await.stops, lost);
+        if self.lab.judged {
+            run.broken.extend(broken);
+        }
         self.outcome(&run);
+        run
     }
 
     fn outcome(&mut self, run: &Run) {
@@ -767,6 +797,9 @@ impl Told {
             Some(Operated::Nothing) => self.line("nothing to do"),
             Some(Operated::Done(outcome)) => {
                 self.diagnostics(&outcome.diagnostics, &Files::new());
+                for (address, at) in &outcome.stops {
+                    self.line(format!("stands at {address}: {at}"));
+                }
                 if !outcome.waiting.is_empty() {
                     let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
                     self.line(format!("waiting: {}", names.join(", ")));

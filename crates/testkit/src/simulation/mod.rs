@@ -9,7 +9,8 @@
 //! * nothing is deleted while something else uses it;
 //! * nothing that was made is ever without somebody who knows of it, and nothing is made twice under one token;
 //! * no event tells a secret;
-//! * in fair weather it comes to rest, as an undisturbed run would have it, with nothing left to do;
+//! * nothing goes on behind a breakpoint before an operation has ended that told of it;
+//! * in fair weather it comes to rest, as an undisturbed run would have it, with nothing left to do, and as one without breakpoints would;
 //! * a destroy leaves nothing.
 //!
 //! What goes wrong is made smaller as long as it goes wrong, and is then a script that shows it again.
@@ -20,6 +21,7 @@ mod linked;
 mod sabotage;
 mod sketch;
 mod story;
+mod watch;
 mod weather;
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
@@ -29,6 +31,7 @@ pub use linked::{Linked, linked};
 pub use sabotage::Sabotage;
 pub use sketch::{Condition, Element, Kind, Sketch, edit, sketch};
 pub use story::{Story, story};
+pub(crate) use watch::Watch;
 pub use weather::{CommitFault, Weather};
 pub(crate) use weather::{Kept, Late, Process, Reached};
 

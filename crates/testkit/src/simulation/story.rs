@@ -1,7 +1,9 @@
 //! Stories, made up and written down as scripts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use blueprint::Breakpoint;
 use proptest::prelude::*;
 use provider::Operation;
 
@@ -60,6 +62,8 @@ enum Act {
 #[derive(Clone, Debug)]
 pub struct Story {
     documents: Vec<Document>,
+    /// Where operations stop: addresses, counted around, and breakpoints.
+    hooks: Vec<(usize, usize)>,
     acts: Vec<Act>,
     /// The last document, and how it is taken away.
     end: (usize, Sky),
@@ -120,11 +124,10 @@ pub fn story() -> impl Strategy<Value = Story> {
     let sketched = sketched.prop_map(|all| all.into_iter().map(Document::Sketch).collect::<Vec<_>>());
     let with_links = prop::collection::vec(linked().prop_map(Document::Linked), 3);
     let documents = prop_oneof![3 => sketched, 1 => with_links];
-    (documents, prop::collection::vec(act(), 1..5), (0..3_usize, sky())).prop_map(|(documents, acts, end)| Story {
-        documents,
-        acts,
-        end,
-    })
+    let some = prop::collection::vec((0..9_usize, 0..6_usize), 1..5);
+    let hooks = prop::option::weighted(0.3, some).prop_map(Option::unwrap_or_default);
+    (documents, hooks, prop::collection::vec(act(), 1..5), (0..3_usize, sky()))
+        .prop_map(|(documents, hooks, acts, end)| Story { documents, hooks, acts, end })
 }
 
 impl Document {
@@ -218,6 +221,9 @@ impl Story {
                 let _ = writeln!(text, "    {line}");
             }
         }
+        for (name, words) in self.stops() {
+            let _ = writeln!(text, "hook {name} {}", words.join(" "));
+        }
         let mut last = self.end.0;
         for act in &self.acts {
             let document = &self.documents[last];
@@ -242,6 +248,19 @@ impl Story {
         let _ = writeln!(text, "destroy as lab{}", sky.words(&self.documents[*number], false));
         let _ = writeln!(text, "settle nothing as lab");
         text
+    }
+
+    /// Where operations stop, by the names of resources.
+    fn stops(&self) -> BTreeMap<String, Vec<&'static str>> {
+        let addresses = self.documents[self.end.0].addresses();
+        let mut stops: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
+        for (at, which) in &self.hooks {
+            let Some(address) = addresses.get(at % addresses.len().max(1)) else { continue };
+            let name = address.split('[').next().unwrap_or(address);
+            let words = stops.entry(name.to_owned()).or_default();
+            words.extend(Breakpoint::ALL.get(*which).map(|one| one.word()));
+        }
+        stops
     }
 
     fn deploy(&self, text: &mut String, number: usize, sky: &Sky) {
