@@ -365,6 +365,8 @@ impl Subject {
         let (action, begun) = match (under_way, now) {
             // What is made stays being made, also where it is changed on the way.
             (Some(StatusOp::Create), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Create), true),
+            // So does what is changed and is gone meanwhile.
+            (Some(StatusOp::Update), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Update), true),
             (Some(action), Some(now)) if action == now => (Some(action), true),
             (_, Some(now)) => (Some(now), false),
             (Some(action), None) if waited.is_none() && is_done(action) => (Some(action), true),

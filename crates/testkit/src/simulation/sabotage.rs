@@ -35,11 +35,13 @@ pub enum Sabotage {
     ForgetInterrupted,
     /// What exists although its call failed is not recorded.
     ForgetPartial,
+    /// Which actions are under way is not recorded where operations stop at breakpoints.
+    ForgetStops,
 }
 
 impl Sabotage {
     /// All of them.
-    pub const ALL: [Sabotage; 11] = [
+    pub const ALL: [Sabotage; 12] = [
         Sabotage::SkipIntent,
         Sabotage::SwapCommits,
         Sabotage::AcknowledgeEarly,
@@ -51,6 +53,7 @@ impl Sabotage {
         Sabotage::TokenPerTry,
         Sabotage::ForgetInterrupted,
         Sabotage::ForgetPartial,
+        Sabotage::ForgetStops,
     ];
 
     /// Its word in scripts.
@@ -67,6 +70,7 @@ impl Sabotage {
             Sabotage::TokenPerTry => "token-per-try",
             Sabotage::ForgetInterrupted => "forget-interrupted",
             Sabotage::ForgetPartial => "forget-partial",
+            Sabotage::ForgetStops => "forget-stops",
         }
     }
 
@@ -103,6 +107,13 @@ impl Sabotage {
             }
             Sabotage::ForgetDependencies => {
                 entries.iter_mut().for_each(|entry| change(entry, |record| record.dependencies.clear()));
+            }
+            Sabotage::ForgetStops => {
+                for entry in &mut entries {
+                    if let EntryKind::Began(operation) = &mut entry.kind {
+                        Arc::make_mut(operation).stops = None;
+                    }
+                }
             }
             Sabotage::ForgetInputs => entries.iter_mut().for_each(|entry| {
                 change(entry, |record| {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
 use engine::shell::Operated;
-use engine::{Action, Event, Reason, Staged, Step};
+use engine::{Action, Event, PlannedStop, Reason, Staged, Step};
 use provider::Operation;
 use state::{OperationKind, StatusOp, Stop, Stops};
 
@@ -71,7 +71,13 @@ impl Watch {
         let after = |id: u32| {
             let (mut all, mut stack) = (HashSet::new(), vec![id]);
             while let Some(id) = stack.pop() {
-                let more = waiters.get(&id).into_iter().flatten().filter(|next| all.insert(**next)).copied();
+                // What goes waits for the old half of a replacement alone, and that may come before anything else.
+                let goes = |next: &&u32| {
+                    let of = |id: u32| plan.steps.get(id as usize).map(|step| step.action);
+                    of(id) == Some(Action::Replace) && of(**next) == Some(Action::Delete)
+                };
+                let next = waiters.get(&id).into_iter().flatten().filter(|next| !goes(next));
+                let more = next.filter(|next| all.insert(**next)).copied();
                 stack.extend(more.collect::<Vec<_>>());
             }
             let named = plan.steps.iter().filter(|step| all.contains(&step.id));
@@ -87,8 +93,11 @@ impl Watch {
                 promise.closed.insert(name.clone());
             } else if breakpoints.contains(action.before()) {
                 // Something that is being made may be changed or made anew on the way.
-                let passed = [action.before(), Breakpoint::PreCreate].map(|at| (name.clone(), at));
-                if !passed.iter().any(|passed| self.told.contains(passed)) {
+                let passed =
+                    [action.before(), Breakpoint::PreCreate, Breakpoint::PreUpdate].map(|at| (name.clone(), at));
+                let is_made = |stop: &PlannedStop| *stop.address == *name && stop.at == Breakpoint::PostCreate;
+                let told = passed.iter().any(|passed| self.told.contains(passed));
+                if !told && !(action == StatusOp::Update && plan.stops.iter().any(is_made)) {
                     promise.broken.push(format!("{name} passes {} of which nobody has told", action.before()));
                 }
             }
@@ -102,7 +111,7 @@ impl Watch {
                 && !plan.left_alone.out_of_target.iter().any(|address| address.to_string() == name)
         };
         for (name, at) in self.owed.iter().filter(|(name, _)| still_there(name)) {
-            let stands = |stop: &engine::PlannedStop| *stop.address == **name && stop.at == *at && !stop.passed;
+            let stands = |stop: &PlannedStop| *stop.address == **name && stop.at == *at && !stop.passed;
             let counts = name.parse::<Address>().is_ok_and(|address| of(stops, &address).contains(*at));
             if counts && !plan.stops.iter().any(stands) {
                 promise.broken.push(format!("{name} is past {at}, of which nobody has told"));
