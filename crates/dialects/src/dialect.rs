@@ -82,6 +82,11 @@ pub trait Dialect: Send + Sync {
     /// Its sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
+    /// Whether a text that is JSON is read as JSON, whatever its file is called.
+    fn reads_json_first(&self) -> bool {
+        false
+    }
+
     /// What can be set for it.
     fn settings(&self) -> &'static [Setting] {
         &[]

@@ -6,7 +6,7 @@ use blueprint::{Blueprint, Name};
 use diag::{Diagnostics, FileId, Files};
 use dialects::{Document, Surroundings};
 use expr::FunctionTable;
-use syntax::Format;
+use syntax::{Format, Tree};
 
 use crate::codes;
 
@@ -37,7 +37,11 @@ pub fn load(
     let name = source.name().rsplit('/').next().unwrap_or(source.name());
     let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
     let is_broken = broken.has_errors();
-    let document = Document { file, name, text: source.text(), tree: &tree, around };
+    let mut document = Document { file, name, text: source.text(), tree: &tree, around };
+    let json = json_first(&document);
+    if let Some(json) = &json {
+        document.tree = json;
+    }
     let blueprint = match dialects::dialect_of(&document) {
         Some(dialect) => {
             let lowered = dialect.lower(&document, functions);
@@ -61,4 +65,14 @@ pub fn load(
     broken.sort();
     found.append(broken);
     Loaded { file, path: source.name().into(), blueprint }
+}
+
+/// The tree of a text that is JSON whatever its file is called, where its dialect takes it for that.
+fn json_first(document: &Document<'_>) -> Option<Tree> {
+    if Format::of_name(document.name) != Format::Yaml || !document.text.trim_start().starts_with('{') {
+        return None;
+    }
+    dialects::dialect_of(document).filter(|dialect| dialect.reads_json_first())?;
+    let (tree, broken) = syntax::parse(document.file, document.text, Format::Json);
+    broken.is_empty().then_some(tree)
 }

@@ -166,6 +166,27 @@ fn limits_of_yaql_are_settings() {
 }
 
 #[test]
+fn a_template_in_json_is_json_in_whatever_file() {
+    let text = |quoted: &str| {
+        format!(
+            "{{{quoted}heat_template_version{quoted}: \"2018-08-31\", \"outputs\": {{\"o\": {{\"value\": [1e3, {{\"a\": 1E-3}}]}}}}}}"
+        )
+    };
+    let place = Place::with("t.yaml", &text("\""));
+    place.write("t.json", text("\""));
+    place.write("flow.yaml", text(""));
+    let value = |file: &str| {
+        let staged = place.ends(0, &["stage", "--json", "-i", "web", file]);
+        let json: serde_json::Value = serde_json::from_str(&staged.out).unwrap();
+        json["result"]["exports"][0]["after"].to_string()
+    };
+    assert_eq!(value("t.json"), r#"[1000.0,{"a":0.001}]"#);
+    assert_eq!(value("t.yaml"), value("t.json"));
+    // In YAML 1.1 these are texts.
+    assert_eq!(value("flow.yaml"), r#"["1e3",{"a":"1E-3"}]"#);
+}
+
+#[test]
 fn an_entry_that_leads_nowhere_is_passed_over() {
     let place = Place::with("t.yaml", "heat_template_version: 2018-08-31\nresources: {a: {type: \"C::D\"}}\n");
     place.write("env.yaml", "resource_registry: {\"C::*\": \"OS::Nope\", \"C::D\": \"OS::Heat::None\"}\n");

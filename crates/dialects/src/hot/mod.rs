@@ -92,6 +92,10 @@ impl Dialect for HotDialect {
         &shape::SHAPE
     }
 
+    fn reads_json_first(&self) -> bool {
+        true
+    }
+
     fn settings(&self) -> &'static [Setting] {
         &settings::SETTINGS
     }
