@@ -4,6 +4,7 @@
 
 mod abandon;
 mod aws;
+mod batches;
 mod checks;
 mod children;
 mod configuration;
