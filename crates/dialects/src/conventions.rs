@@ -87,6 +87,12 @@ pub trait Conventions: Send + Sync {
     /// Whether an input is handed to children without being one of those that their documents declare.
     fn is_handed_unasked(&self, input: &str) -> bool;
 
+    /// A text as data, read as documents of this dialect are; none where it is no map.
+    fn data(&self, text: &str) -> Option<Value>;
+
+    /// What the tool whose documents these are calls the document to which these children lead: its name and its identifier.
+    fn called(&self, instance: &str, path: &[Name]) -> (String, String);
+
     /// What it is called to refer to something that is declared, but not there.
     fn absent(&self) -> &'static Code;
 }

@@ -32,7 +32,7 @@ impl Form for Abandoned {
     }
 
     fn write(&self, whole: &Whole<'_>) -> Option<Written> {
-        let template = dialects::hot::data(&whole.kept.document.text)?;
+        let template = data(&whole.kept.document.text)?;
         template.get("heat_template_version")?;
         let mut writer = Writer { whole, left_out: Vec::new(), below: BTreeMap::new() };
         for (address, record) in &whole.snapshot.records {
@@ -46,6 +46,14 @@ impl Form for Abandoned {
         tree.insert("files".into(), writer.files());
         Some(Written { tree: Json::Object(tree), left_out: writer.left_out })
     }
+}
+
+/// The dialect of what is written.
+const DIALECT: &str = "hot";
+
+/// A text as the dialect reads it.
+fn data(text: &str) -> Option<Value> {
+    dialects::conventions(DIALECT)?.data(text)
 }
 
 struct Writer<'a> {
@@ -79,13 +87,11 @@ impl Writer<'_> {
             }
         }
         let (action, status) = overall(own.iter().map(|(_, record)| record.as_ref()));
-        let mut name = dialects::hot::stack_name(self.whole.instance.as_str(), path);
-        if path.is_empty() {
-            name = self.whole.instance.to_string();
-        }
+        let instance = self.whole.instance.as_str();
+        let (name, id) = dialects::conventions(DIALECT).map(|it| it.called(instance, path)).unwrap_or_default();
         let mut tree = Map::new();
         tree.insert("name".into(), json!(name));
-        tree.insert("id".into(), json!(dialects::hot::stack_identifier(self.whole.instance.as_str(), path)));
+        tree.insert("id".into(), json!(id));
         tree.insert("action".into(), json!(action));
         tree.insert("status".into(), json!(status));
         // Of a stack that a resource makes up Heat knows all of this from the resource.
@@ -146,7 +152,7 @@ impl Writer<'_> {
         let mut sections: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let mut hidden: Vec<String> = Vec::new();
         for (_, text) in &self.whole.kept.document.beside {
-            let Some(environment) = dialects::hot::data(text) else { continue };
+            let Some(environment) = data(text) else { continue };
             for section in SECTIONS {
                 for (name, value) in
                     environment.get(section).and_then(Value::as_map).into_iter().flat_map(|all| all.iter())
@@ -213,7 +219,7 @@ impl Writer<'_> {
     fn document(&self, path: &str) -> Option<Value> {
         let documents = &self.whole.kept.answers.documents;
         let child = documents.values().find(|child| child.request.path.as_ref() == path)?;
-        dialects::hot::data(&child.text)
+        data(&child.text)
     }
 }
 

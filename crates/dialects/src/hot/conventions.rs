@@ -111,6 +111,14 @@ impl Conventions for HotConventions {
         input.starts_with("OS::")
     }
 
+    fn data(&self, text: &str) -> Option<Value> {
+        super::data(text)
+    }
+
+    fn called(&self, instance: &str, path: &[Name]) -> (String, String) {
+        (super::native::stack_name(instance, path), super::native::stack_identifier(instance, path))
+    }
+
     fn absent(&self) -> &'static Code {
         &UNKNOWN_RESOURCE
     }

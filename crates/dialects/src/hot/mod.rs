@@ -43,14 +43,14 @@ use expr::FunctionTable;
 
 pub use around::Around;
 pub use codes::CODES;
-pub use native::{insert_functions, stack_identifier, stack_name};
+pub use native::insert_functions;
 
 use crate::{
     Beside, Conventions, Dialect, Document, Expanded, Expanding, Explained, Lowered, Setting, Shape, Surrounded,
 };
 
 /// A text as data, read as Heat reads templates and environments; none where it is no map.
-pub fn data(text: &str) -> Option<::blueprint::Value> {
+fn data(text: &str) -> Option<::blueprint::Value> {
     let mut files = diag::Files::new();
     let file = files.add("text", text);
     let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);

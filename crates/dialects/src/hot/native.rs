@@ -275,7 +275,7 @@ fn names(unit: &Value) -> Vec<Name> {
 }
 
 /// The name of the stack that a document is, from the instance and the children that lead to it.
-pub fn stack_name(instance: &str, unit: &[Name]) -> String {
+pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
     let mut name = instance.to_owned();
     for child in unit {
         let mark = mark(&name, child);
@@ -311,7 +311,7 @@ fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
 }
 
 /// The identifier of that stack.
-pub fn stack_identifier(instance: &str, unit: &[Name]) -> String {
+pub(super) fn stack_identifier(instance: &str, unit: &[Name]) -> String {
     identifier(instance, unit).to_string()
 }
 
