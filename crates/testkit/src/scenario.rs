@@ -54,7 +54,8 @@ use engine::apply::{OnFailure, Settings};
 use engine::plan_file::hidden;
 use engine::shell::{Operated, last_goal};
 use engine::{
-    Action, Adoption, Drift, DriftPolicy, Event, ExportAction, ExportChange, Given, Options, Staged, Step, Surgery,
+    Action, Adoption, Drift, DriftPolicy, Event, ExportAction, ExportChange, Given, Options, PlannedStop, Staged, Step,
+    Surgery,
 };
 use provider::{Operation, TypeRef};
 use providers::fake::{Fault, FaultKind, Refusal, When};
@@ -462,9 +463,8 @@ impl Told {
     async fn settle(&mut self, document: Option<&str>) -> Result<(), String> {
         // Reads are true again, and nobody holds the instance any more.
         tokio::time::sleep(engine::shell::LEASE * 2).await;
-        let mut left = 4;
         // Each stop takes a run, and lets something go on.
-        let mut stops = 60;
+        let (mut left, mut stops) = (4, 60);
         while left > 0 && stops > 0 {
             let stage = match document {
                 Some(document) => self.stage(document, &Tail::default()).await?,
@@ -634,9 +634,8 @@ impl Told {
         for step in staged.plan.steps.iter().filter(|step| step.action != Action::None) {
             self.step(step);
         }
-        for stop in &staged.plan.stops {
-            let how = if stop.passed { "goes on from" } else { "stops at" };
-            self.line(format!("{how} {}: {}", stop.address, stop.at));
+        for PlannedStop { address, at, passed, .. } in &staged.plan.stops {
+            self.line(format!("{} {address}: {at}", if *passed { "goes on from" } else { "stops at" }));
         }
         for step in staged.plan.steps.iter().filter(|step| step.action == Action::None) {
             let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();

@@ -31,7 +31,7 @@ impl<'p> Stops<'p> {
             return Vec::new();
         }
         let stops = self.by_address.remove(step.address.to_string().as_str()).unwrap_or_default();
-        stops.into_iter().map(|stop| of_thing(stop)).collect()
+        stops.into_iter().map(of_thing).collect()
     }
 
     /// What stands at no step: children, and things of which nothing is left to do but to be passed.

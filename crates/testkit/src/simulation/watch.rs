@@ -5,7 +5,6 @@
 use std::collections::{HashMap, HashSet};
 
 use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
-use engine::shell::Operated;
 use engine::{Action, Event, PlannedStop, Reason, Staged, Step};
 use provider::Operation;
 use state::{OperationKind, StatusOp, Stop, Stops};
@@ -97,7 +96,8 @@ impl Watch {
                     [action.before(), Breakpoint::PreCreate, Breakpoint::PreUpdate].map(|at| (name.clone(), at));
                 let is_made = |stop: &PlannedStop| *stop.address == *name && stop.at == Breakpoint::PostCreate;
                 let told = passed.iter().any(|passed| self.told.contains(passed));
-                if !told && !(action == StatusOp::Update && plan.stops.iter().any(is_made)) {
+                let goes_on = told || action == StatusOp::Update && plan.stops.iter().any(is_made);
+                if !goes_on {
                     promise.broken.push(format!("{name} passes {} of which nobody has told", action.before()));
                 }
             }
@@ -161,12 +161,8 @@ impl Watch {
             self.told.insert((address.to_string(), at));
             self.owed.remove(&(address.to_string(), at));
         }
-        if let Some(Operated::Done(outcome)) = &run.operated {
-            if outcome.rolled_back.is_some() {
-                self.owed.clear();
-            }
-        }
-        if lost || promise.is_quiet {
+        let went_back = run.outcome().is_some_and(|outcome| outcome.rolled_back.is_some());
+        if lost || went_back || promise.is_quiet {
             self.owed.clear();
         }
         if lost { Vec::new() } else { broken }
