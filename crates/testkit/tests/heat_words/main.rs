@@ -15,12 +15,14 @@ const SAME: usize = 566;
 /// Lays the entries out as a pack; how many there are.
 fn lay_out(entries: &[Json], folder: &Path) -> usize {
     let cases = folder.join("cases");
-    std::fs::create_dir_all(&cases).unwrap();
-    std::fs::write(cases.join("MATCH.json"), "{}").unwrap();
+    std::fs::create_dir_all(&cases).expect("a folder can be made");
+    std::fs::write(cases.join("MATCH.json"), "{}").expect("it can be written");
     for entry in entries {
-        let name = entry["name"].as_str().unwrap();
-        let file = |end: &str, text: &str| std::fs::write(cases.join(format!("{name}.{end}")), text).unwrap();
-        file("yaml", entry["template"].as_str().unwrap());
+        let name = entry["name"].as_str().expect("an entry has a name and a template");
+        let file = |end: &str, text: &str| {
+            std::fs::write(cases.join(format!("{name}.{end}")), text).expect("it can be written")
+        };
+        file("yaml", entry["template"].as_str().expect("an entry has a name and a template"));
         let mut params = Map::new();
         for key in ["parameters", "files", "resource_registry", "mode"] {
             params.extend(entry.get(key).map(|value| (key.to_owned(), value.clone())));
