@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// The text that the first error about yaql marks.
 async fn marked(template: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder can be made");
     let heat = Arc::new(providers::heat::provider());
     let lab = testkit::lab::Lab::with(folder.path().to_owned(), Vec::new(), vec![heat]);
     let stage = lab.stage("t.yaml", template, Default::default(), Default::default()).await;
