@@ -582,7 +582,8 @@ pub(crate) enum StateCommand {
     },
     /// Read back what `export` wrote, into a new instance or beside what is there.
     ///
-    /// A new instance is as it was exported, history included. Beside something, only what is there now is taken in.
+    /// A new instance is as it was exported, history included. Beside something, only what is there now is taken in. Of a form of another tool
+    /// (what `openstack stack abandon` prints) the documents are written here, and what they describe is taken over, not made.
     Import {
         /// The file; `-` is standard input.
         #[arg(value_name = "FILE")]

@@ -51,12 +51,6 @@ pub(crate) enum CommandError {
         /// What to do.
         help: Option<String>,
     },
-    /// A flag of the full command line that this version lacks.
-    #[error("this version of cyan does not have `{flag}` yet")]
-    NotYet {
-        /// The flag.
-        flag: String,
-    },
     /// No document was named and none is here.
     #[error("there is no document in `{}`", .folder.display())]
     NoDocument {
@@ -192,7 +186,6 @@ impl CommandError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             CommandError::Usage { .. }
-            | CommandError::NotYet { .. }
             | CommandError::NobodyToAsk { .. }
             | CommandError::SeveralDocuments { .. }
             | CommandError::SeveralInstances { .. } => Exit::Usage,

@@ -1,5 +1,6 @@
 //! The commands, one file each: arguments in, a few calls, a view out.
 
+mod adopt;
 mod completions;
 mod console;
 mod deploy;

@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
                 false => read_text(&file)?,
             };
             if let Some(form) = foreign::recognised(&text) {
-                return Err(CommandError::NotYet { flag: format!("state import of the form {}", form.name()) });
+                return super::adopt::run(form, &text, which, consent, global, report).await;
             }
             let sealer = crate::key::sealer()?;
             let exported =

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use blueprint::{Address, Name, Value};
+use engine::Taken;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
-use super::{Form, Whole, Written};
+use super::{Form, Told, Whole, Written};
 use crate::json;
 
 /// The form.
@@ -31,6 +32,40 @@ impl Form for Abandoned {
             && tree.get("status").is_some_and(Json::is_string)
     }
 
+    fn read(&self, tree: &Json) -> Result<Told, String> {
+        let instance = tree.get("name").and_then(Json::as_str).ok_or("has no name")?.to_owned();
+        let given = tree.get("files").and_then(Json::as_object).cloned().unwrap_or_default();
+        let local: Vec<(String, String)> = given.keys().map(|name| (name.clone(), local(name))).collect();
+        // Heat's client names files by where they were on the machine that created the stack.
+        let renamed = |text: String| {
+            local.iter().filter(|(from, to)| from != to).fold(text, |text, (from, to)| text.replace(from.as_str(), to))
+        };
+        let pretty = |tree: &Json| serde_json::to_string_pretty(tree).map(&renamed).unwrap_or_default() + "\n";
+        let document = format!("{instance}.json");
+        let mut files = vec![(document.clone(), pretty(tree.get("template").unwrap_or(&Json::Null)))];
+        let environment = tree.get("environment").and_then(Json::as_object).cloned().unwrap_or_default();
+        let environment: Map<String, Json> = environment
+            .into_iter()
+            .filter(|(section, said)| KEPT.contains(&section.as_str()) && !is_empty(said))
+            .collect();
+        let environment = (!environment.is_empty()).then(|| {
+            let name = format!("{instance}.environment.json");
+            files.push((name.clone(), pretty(&Json::Object(environment))));
+            name
+        });
+        for (name, text) in &given {
+            files.push((self::local(name), renamed(text.as_str().unwrap_or_default().to_owned())));
+        }
+        let mut names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("has two files that would be `{}` here", twice[0]));
+        }
+        let mut things = Vec::new();
+        resources(tree, &[], &mut things);
+        Ok(Told { instance, document, environment, files, things })
+    }
+
     fn write(&self, whole: &Whole<'_>) -> Option<Written> {
         let template = data(&whole.kept.document.text)?;
         template.get("heat_template_version")?;
@@ -45,6 +80,42 @@ impl Form for Abandoned {
         let mut tree = writer.stack(&[], &template, Some(environment));
         tree.insert("files".into(), writer.files());
         Some(Written { tree: Json::Object(tree), left_out: writer.left_out })
+    }
+}
+
+/// Sections of an environment that mean something to whoever reads it.
+const KEPT: [&str; 4] = ["parameters", "parameter_defaults", "resource_registry", "encrypted_param_names"];
+
+/// Whether a section says nothing. Heat writes the section of single resources into every registry.
+fn is_empty(section: &Json) -> bool {
+    match section {
+        Json::Object(entries) => entries.iter().all(|(name, said)| name == "resources" && is_empty(said)),
+        Json::Array(items) => items.is_empty(),
+        other => other.is_null(),
+    }
+}
+
+/// What a file is called here: where it was on another machine means nothing.
+fn local(name: &str) -> String {
+    match name.contains("://") {
+        true => name.rsplit('/').next().unwrap_or(name).to_owned(),
+        false => name.to_owned(),
+    }
+}
+
+/// The resources of a stack, those of nested stacks included.
+fn resources(stack: &Json, path: &[Name], things: &mut Vec<Taken>) {
+    for (name, told) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
+        if told.get("resources").is_some_and(Json::is_object) {
+            let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
+            resources(told, &inner, things);
+            continue;
+        }
+        let id = told.get("resource_id").and_then(Json::as_str).map(Name::from);
+        let data = told.get("resource_data").and_then(Json::as_object).into_iter().flatten();
+        let fields = data.filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
+        let address = Address::inside(path, name.as_str());
+        things.push(Taken { address, id, fields: fields.collect() });
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod heat;
 
+use engine::Taken;
 use engine::generation::Kept;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
@@ -35,6 +36,20 @@ pub(crate) struct Written {
     pub(crate) left_out: Vec<String>,
 }
 
+/// What another tool has told of what it managed.
+pub(crate) struct Told {
+    /// What it is called.
+    pub(crate) instance: String,
+    /// The name of its document among the files.
+    pub(crate) document: String,
+    /// The name of the environment that is given along, among the files.
+    pub(crate) environment: Option<String>,
+    /// Everything that is read, by name.
+    pub(crate) files: Vec<(String, String)>,
+    /// What is there.
+    pub(crate) things: Vec<Taken>,
+}
+
 /// A form of another tool.
 pub(crate) trait Form: Sync {
     /// What `--as` calls it.
@@ -42,6 +57,9 @@ pub(crate) trait Form: Sync {
 
     /// Whether a text is of this form.
     fn recognises(&self, tree: &Json) -> bool;
+
+    /// Reads what the other tool has told. Why it cannot be used, as a phrase.
+    fn read(&self, tree: &Json) -> Result<Told, String>;
 
     /// Writes an instance. None if it is not of a language that the other tool reads.
     fn write(&self, whole: &Whole<'_>) -> Option<Written>;

@@ -89,3 +89,66 @@ fn what_is_no_template_of_heat_is_not_written_as_one() {
     let ran = place.ends(2, &["state", "export", "--as", "nothing"]);
     assert!(ran.err.contains("there is no form `nothing`; there is `heat`"), "{}", ran.err);
 }
+
+/// Runs in a place that has the key of [`deployed`] beside it.
+fn with_key(place: &Place, arguments: &[&str]) -> crate::place::Ran {
+    place.write("key", [b'A'; 43].iter().chain(b"=\n").copied().collect::<Vec<u8>>());
+    crate::place::ran(place.cyan(arguments).env("CYAN_KEY_FILE", place.path().join("key")).output().unwrap())
+}
+
+#[test]
+fn a_stack_that_was_abandoned_is_taken_over_and_nothing_is_made() {
+    let (text, _) = exported(&deployed(), &["--reveal"]);
+    let stack: Json = serde_json::from_str(&text).unwrap();
+    let place = Place::new();
+    place.write("stack.json", &text);
+    let ran = with_key(&place, &["state", "import", "stack.json", "-y"]);
+    assert_eq!((ran.code, ran.last_line()), (0, "0 created, 0 updated, 0 deleted"), "{}{}", ran.out, ran.err);
+    assert_eq!(ran.out.matches("taken under management").count(), 6, "{}", ran.out);
+    assert_eq!((place.read("n.yaml").as_str(), place.read("note.txt").as_str()), (NESTED, "a note"));
+    // It is the same stack, and goes on as one.
+    let again = with_key(&place, &["stage", "site.json", "-e", "site.environment.json", "-i", "site"]);
+    assert_eq!(again.out, "0 to create, 0 to update, 0 to delete\n", "{}", again.err);
+    let shown = with_key(&place, &["show", "-i", "site", "n/inner", "--json"]);
+    let shown: Json = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(shown["result"]["id"], stack["resources"]["n"]["resources"]["inner"]["resource_id"], "{shown}");
+    let gone = with_key(&place, &["destroy", "-i", "site", "-y"]);
+    assert_eq!(gone.last_line(), "0 created, 0 updated, 6 deleted", "{}", gone.err);
+}
+
+#[test]
+fn what_has_no_id_is_not_taken_over_and_not_made() {
+    let (text, _) = exported(&deployed(), &["--reveal"]);
+    let mut stack: Json = serde_json::from_str(&text).unwrap();
+    stack["resources"]["a"]["resource_id"] = Json::Null;
+    stack["resources"]["g"]["resources"].as_object_mut().unwrap().remove("1");
+    let place = Place::with("stack.json", &stack.to_string());
+    let ran = with_key(&place, &["state", "import", "stack.json", "-y"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    for address in ["a", "g/1"] {
+        assert!(ran.err.contains(&format!("error[import-failed]: `{address}` cannot be imported")), "{}", ran.err);
+    }
+    assert!(ran.err.contains("its id was not provided") && !place.has(".cyan"), "{}", ran.err);
+}
+
+#[test]
+fn files_of_another_machine_are_laid_out_here() {
+    let stack = json!({
+        "name": "far", "action": "CREATE", "status": "COMPLETE",
+        "template": {
+            "heat_template_version": "2018-08-31",
+            "resources": {"n": {"type": "file:///home/somebody/n.yaml", "properties": {"p": {"get_file": "file:///home/somebody/parts/note.txt"}}}},
+        },
+        "environment": {"parameters": {}, "resource_registry": {"resources": {}}},
+        "files": {"file:///home/somebody/n.yaml": NESTED, "file:///home/somebody/parts/note.txt": "a note"},
+        "resources": {"n": {"name": "far-n-x", "resources": {"inner": {"resource_id": "far-n-x-inner", "type": "OS::Heat::Value", "resource_data": {}}}}},
+    });
+    let place = Place::with("stack.json", &stack.to_string());
+    let ran = place.ends(0, &["state", "import", "stack.json", "-y"]);
+    assert!(ran.err.contains("wrote `n.yaml`") && !ran.err.contains("environment"), "{}", ran.err);
+    assert_eq!(place.ends(0, &["stage", "far.json", "-i", "far"]).out, "0 to create, 0 to update, 0 to delete\n");
+    let away = stack.to_string().replace("file:///home/somebody/parts/note.txt", "../note.txt");
+    place.write("stack.json", away);
+    let ran = place.ends(1, &["state", "import", "stack.json", "-y", "-i", "other"]);
+    assert!(ran.err.contains("`../note.txt`, which is not below this folder"), "{}", ran.err);
+}

@@ -35,6 +35,7 @@ use super::keyed::Keyed;
 use super::ledger::Ledger;
 use super::links::{Linked, decide_links, undo_link};
 use super::moves::Moves;
+use super::options::Taken;
 use super::policies::request_replacements;
 use super::targets::Reach;
 use super::{Action, Reason, questions};
@@ -145,6 +146,7 @@ pub(super) struct Drafting<'a> {
     pub(super) reach: &'a Reach<'a>,
     pub(super) moves: &'a mut Moves,
     pub(super) replace: &'a Named,
+    pub(super) taken: &'a [Taken],
     pub(super) catalogs: &'a Catalogs,
     pub(super) world: &'a dyn World,
 }
@@ -162,7 +164,7 @@ struct DecidedSoFar {
 
 /// Decides about everything the document declares, then about what it no longer does.
 pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
-    let Drafting { snapshot, ledger, reach, moves, replace, catalogs, world } = with;
+    let Drafting { snapshot, ledger, reach, moves, replace, taken, catalogs, world } = with;
     let mut keyed = Keyed::default();
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
@@ -171,7 +173,7 @@ pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     let mut decided = DecidedSoFar::default();
     let [.., resources] = documents.counts();
     decided.of.resize_with(resources, Vec::new);
-    let mut draft = Draft::default();
+    let mut draft = Draft { imports: Imports::of(taken), ..Draft::default() };
     for level in levels(documents.graph()) {
         let (resources, links) = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
         for index in &resources {
@@ -191,6 +193,7 @@ pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
     draft.decisions.extend(decided.of.into_iter().flatten());
     draft.decisions.extend(decided.parts);
+    draft.imports.refuse_what_was_not_told(&draft.decisions, found);
     decide_links(&mut draft, evaluation, snapshot, catalogs, world, found).await;
     ignored_dependencies(evaluation, found);
     remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs);

@@ -4,14 +4,16 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Map, Name, Value};
+use blueprint::{Address, IndexMap, Kind, Map, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::{ResourceType, Seen};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 
+use super::Action;
 use super::diff::mark_fields;
-use super::draft::AddressSet;
+use super::draft::{AddressSet, Decision};
 use super::ledger::Ledger;
+use super::options::Taken;
 use super::targets::Reach;
 use crate::answers::FrozenSeen;
 use crate::codes;
@@ -25,6 +27,8 @@ pub(super) struct Imports {
     pub(super) done: AddressSet,
     /// Where each thing is managed, by type and id; looked up only if something is imported.
     managed: Option<IndexMap<(Name, Name), Address>>,
+    /// What is taken over from another tool.
+    taken: IndexMap<Address, Taken>,
 }
 
 /// What is to be imported.
@@ -34,9 +38,27 @@ struct Wanted {
     id: Name,
     desired: Value,
     span: Span,
+    /// What another tool has kept of it.
+    told: Option<IndexMap<Name, Value>>,
 }
 
 impl Imports {
+    /// Nothing yet, and these things of another tool.
+    pub(super) fn of(taken: &[Taken]) -> Imports {
+        let taken = taken.iter().map(|taken| (taken.address.clone(), taken.clone())).collect();
+        Imports { taken, ..Imports::default() }
+    }
+
+    /// `import-failed` for everything that would have to be made although it should only be taken over.
+    pub(super) fn refuse_what_was_not_told(&self, decisions: &[Decision], found: &mut Diagnostics) {
+        if self.taken.is_empty() {
+            return;
+        }
+        for decision in decisions.iter().filter(|decision| decision.action == Action::Create) {
+            found.push(failed(&decision.address, decision.span).note("its id was not provided"));
+        }
+    }
+
     /// Takes in whatever the members of these resources want to be imported. The hint is spent where there is a record.
     #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
     pub(super) async fn take_in(
@@ -53,7 +75,10 @@ impl Imports {
         let mut wanted = Vec::new();
         for index in resources {
             let Some((_, _, resource)) = documents.resource(*index) else { continue };
-            let (Some(id), Some(ty)) = (&resource.lifecycle.import, documents.resource_type(*index)) else { continue };
+            let Some(ty) = documents.resource_type(*index) else { continue };
+            if resource.lifecycle.import.is_none() && self.taken.is_empty() {
+                continue;
+            }
             let members: Vec<&Member> = match &evaluation.resources[*index as usize] {
                 Members::Single(member) => vec![member.as_ref()],
                 Members::Many(members) => members.iter().flatten().map(|member| member.as_ref()).collect(),
@@ -63,6 +88,10 @@ impl Imports {
                 if snapshot.records.contains_key(&member.address) || !reach.covers(&member.address) {
                     continue;
                 }
+                let taken = self.taken.get(&member.address);
+                let told = taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
+                let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| taken.id.as_ref());
+                let Some(id) = id.filter(|id| !id.is_empty()) else { continue };
                 if member.condition_open {
                     found.push(failed(&member.address, resource.span).note("its condition is known only on deploy"));
                     continue;
@@ -73,6 +102,7 @@ impl Imports {
                     id: id.clone(),
                     desired: member.spec.clone(),
                     span: resource.span,
+                    told: told.map(|taken| taken.fields.clone()),
                 });
             }
         }
@@ -92,9 +122,10 @@ impl Imports {
         let reads = wanted.iter().map(|wanted| {
             let kept = evaluation.answers.imports.get(&wanted.address).cloned();
             async move {
-                match kept {
-                    Some(kept) => Ok(kept),
-                    None => read(&wanted.address, &wanted.ty, &wanted.id, world).await,
+                match (kept, &wanted.told) {
+                    (Some(kept), _) => Ok(kept),
+                    (None, Some(told)) => Ok(as_told(wanted, told)),
+                    (None, None) => read(&wanted.address, &wanted.ty, &wanted.id, world).await,
                 }
             }
         });
@@ -122,6 +153,20 @@ impl Imports {
         }
         self.done.retain(|address| !stays(address));
     }
+}
+
+/// A thing that nobody can look at, from its definition and what another tool has kept of it: texts, which are JSON where the
+/// field holds no text.
+fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> FrozenSeen {
+    let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
+    for (name, value) in told {
+        let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };
+        let text = value.as_text().filter(|_| !matches!(field.kind, Kind::String));
+        let read = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone());
+        fields.insert(name.clone(), read);
+    }
+    let fields = Value::Map(fields.into());
+    FrozenSeen::There { id: wanted.id.clone(), fields, private: Value::Null, expired: None }
 }
 
 /// Where each thing is managed.

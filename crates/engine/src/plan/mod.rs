@@ -54,7 +54,7 @@ pub use exports::{ExportAction, ExportChange};
 pub(crate) use exports::{metadata as metadata_value, needs as export_needs, values as export_values};
 pub use links::{LinkChange, LinkEffectChange, StepLinks};
 pub(crate) use links::{Linked, Phase};
-pub use options::{Adoption, DriftPolicy, Options};
+pub use options::{Adoption, DriftPolicy, Options, Taken};
 pub use questions::{Question, Reply, Search};
 pub(crate) use questions::{put_value, read_alone};
 pub use resolved::{Resolved, ResolvedElement};
@@ -595,6 +595,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 reach: &reach,
                 moves: &mut moves,
                 replace: &replace,
+                taken: &options.taken,
                 catalogs: &catalogs,
                 world,
             };

@@ -2,7 +2,7 @@
 //!
 //! Not here: what follows from it (`targets`, `policies`, `surgery`).
 
-use blueprint::{Address, Name};
+use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
 use super::surgery::Surgery;
@@ -37,6 +37,19 @@ pub struct Adoption {
     pub id: Option<Name>,
 }
 
+/// A thing that another tool has managed until now: it becomes managed here, and is not made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Taken {
+    /// Where the document has it.
+    pub address: Address,
+    /// The provider's id of it; none if the other tool did not tell, which is an error.
+    pub id: Option<Name>,
+    /// What the other tool has kept of it beside its definition, as texts. Where the provider can read the thing by its id, that
+    /// counts and this does not.
+    #[serde(default)]
+    pub fields: IndexMap<Name, Value>,
+}
+
 /// How a plan is made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
@@ -51,6 +64,9 @@ pub struct Options {
     /// Calls that were cut off: a person says they were done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adopted: Vec<Adoption>,
+    /// Things that are there already and are taken over from another tool, which has to tell of every one in the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Taken>,
     /// Settle what was cut off and what has drifted, without a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reconcile: bool,
@@ -91,6 +107,7 @@ impl Default for Options {
             undone: Vec::new(),
             forgotten: Vec::new(),
             adopted: Vec::new(),
+            taken: Vec::new(),
             reconcile: false,
             targets: Vec::new(),
             replace: Vec::new(),

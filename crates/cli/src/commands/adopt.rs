@@ -1,0 +1,73 @@
+//! `cyan state import` of another tool's form: its documents are written beside each other, and what they describe is taken
+//! over, not made.
+//!
+//! Not here: what the forms are (`foreign`); how things become managed (`engine`).
+
+use std::path::{Component, Path};
+
+use engine::Options;
+use state::InstanceName;
+
+use crate::arguments::{Consent, Global, Inputs, Which};
+use crate::commands::stage::{Ready, ready};
+use crate::exit::{CommandError, Exit};
+use crate::foreign::{Form, Told};
+use crate::operation;
+use crate::setup::{Setup, Source};
+use crate::view::report::Report;
+
+pub(crate) async fn run(
+    form: &'static dyn Form,
+    text: &str,
+    which: Which,
+    consent: Consent,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let tree: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let Told { instance, document, environment, files, things } =
+        form.read(&tree).map_err(|what| unusable(form, what, None))?;
+    for (name, text) in &files {
+        lay_out(form, name, text, report)?;
+    }
+    let instance = match which.instance {
+        Some(instance) => instance,
+        None => instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?,
+    };
+    let which = Which { instance: Some::<InstanceName>(instance) };
+    let source = Source::find(Some(Path::new(&document)))?;
+    let setup = Setup::beside(global, &source.folder, report)?;
+    let inputs = Inputs { written: Vec::new(), environments: environment.into_iter().map(Into::into).collect() };
+    let options = Options { taken: things, ..Options::default() };
+    let ready = ready(setup, source, &which, &inputs, options, false, report).await?;
+    let Ready { mut setup, document, instance, shell, staged } = match ready {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
+    };
+    let running = consent.into();
+    operation::carry_out(staged, false, &mut setup, &shell, &instance, &running, &document.files, report).await
+}
+
+/// Writes a file below the current folder. One that is there stays as it is: a person may have put something right in it.
+fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Result<(), CommandError> {
+    let path = Path::new(name);
+    if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        let help = "give it another name there, and where it is named";
+        return Err(unusable(form, format!("has a file `{name}`, which is not below this folder"), Some(help)));
+    }
+    if path.exists() {
+        report.terminal.say(format!("`{name}` is there already and stays as it is"));
+        return Ok(());
+    }
+    let unwritable = |source| CommandError::Unreadable { name: name.to_owned(), source };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(unwritable)?;
+    }
+    std::fs::write(path, text).map_err(unwritable)?;
+    report.terminal.say(format!("wrote `{name}`"));
+    Ok(())
+}
+
+fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> CommandError {
+    CommandError::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
+}
