@@ -28,6 +28,8 @@ pub(crate) struct Promise {
     behind: HashMap<String, Vec<String>>,
     /// Breakpoints that count, by address.
     counts: HashMap<String, Breakpoints>,
+    /// What is to go: with it goes what was left to tell of it, also where it comes back before it has gone.
+    given_up: HashSet<String>,
     is_quiet: bool,
     broken: Vec<String>,
 }
@@ -57,12 +59,15 @@ impl Watch {
             closed: HashSet::new(),
             behind: HashMap::new(),
             counts: HashMap::new(),
+            given_up: HashSet::new(),
             is_quiet,
             broken: Vec::new(),
         };
         if is_quiet || stops.is_empty() {
             return promise;
         }
+        let goes = plan.steps.iter().filter(|step| step.action == Action::Delete);
+        promise.given_up.extend(goes.map(|step| step.address.to_string()));
         let mut waiters: HashMap<u32, Vec<u32>> = HashMap::new();
         for step in &plan.steps {
             step.waits_on.iter().for_each(|on| waiters.entry(*on).or_default().push(step.id));
@@ -108,6 +113,7 @@ impl Watch {
         let still_there = |name: &str| {
             plan.steps.iter().all(|step| step.action == Action::None || step.address.to_string() != name)
                 && staged.snapshot.records.keys().any(|address| address.to_string() == name)
+                && !plan.answers.seen.keys().any(|address| address.to_string() == name)
                 && !plan.left_alone.out_of_target.iter().any(|address| address.to_string() == name)
         };
         for (name, at) in self.owed.iter().filter(|(name, _)| still_there(name)) {
@@ -126,6 +132,7 @@ impl Watch {
     pub(crate) fn run(&mut self, promise: Promise, run: &Run, stops: &Stops, lost: bool) -> Vec<String> {
         let mut broken = promise.broken;
         let mut closed = promise.closed;
+        self.owed.retain(|(name, _)| !promise.given_up.contains(name));
         for event in &run.events {
             match event {
                 // The old half of what is replaced delete-first may go while the new one has to wait.
