@@ -30,6 +30,8 @@ pub(crate) struct Promise {
     counts: HashMap<String, Breakpoints>,
     /// What is to go: with it goes what was left to tell of it, also where it comes back before it has gone.
     given_up: HashSet<String>,
+    /// What an operation that stops nowhere sets out to do: where it is cut off, whoever goes on does not stop before that either.
+    begun: Vec<(String, Breakpoint)>,
     is_quiet: bool,
     broken: Vec<String>,
 }
@@ -60,9 +62,14 @@ impl Watch {
             behind: HashMap::new(),
             counts: HashMap::new(),
             given_up: HashSet::new(),
+            begun: Vec::new(),
             is_quiet,
             broken: Vec::new(),
         };
+        if is_quiet {
+            let begun = plan.steps.iter().filter_map(|step| Some((step.address.to_string(), action(step)?.before())));
+            promise.begun.extend(begun);
+        }
         if is_quiet || stops.is_empty() {
             return promise;
         }
@@ -133,6 +140,7 @@ impl Watch {
         let mut broken = promise.broken;
         let mut closed = promise.closed;
         self.owed.retain(|(name, _)| !promise.given_up.contains(name));
+        self.told.extend(promise.begun);
         for event in &run.events {
             match event {
                 // The old half of what is replaced delete-first may go while the new one has to wait.
