@@ -251,13 +251,7 @@ impl Story {
     }
 
     /// Where operations stop, by the names of resources.
-    ///
-    /// Nowhere in a story in which commits are lost: what was lost is found again by the same plan, which would stop before it.
     fn stops(&self) -> BTreeMap<String, Vec<&'static str>> {
-        let loses = |act: &Act| matches!(act, Act::Deploy(_, sky) if sky.loses_from.is_some());
-        if self.acts.iter().any(loses) {
-            return BTreeMap::new();
-        }
         let addresses = self.documents[self.end.0].addresses();
         let mut stops: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
         for (at, which) in &self.hooks {
@@ -271,8 +265,9 @@ impl Story {
 
     fn deploy(&self, text: &mut String, number: usize, sky: &Sky) {
         let document = &self.documents[number];
-        match sky.loses_from {
-            // What was lost is found again by the same plan alone: nothing else knows what to look for.
+        match sky.loses_from.filter(|_| self.hooks.is_empty()) {
+            // What was lost is found again by the same plan alone: nothing else knows what to look for. So no commits are
+            // lost where that plan would stop before it.
             Some(from) => {
                 let words = sky.words(document, false);
                 let _ = writeln!(text, "deploy d{number}.yaml as lab{words} loses-from {from}");
