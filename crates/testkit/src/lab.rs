@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Breakpoints, IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
+use dialects::{Beside, Document, Surroundings};
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::generation::Goal;
 use engine::shell::{Back, Chance, Clock, Interrupt, Operated, Shell, operate};
@@ -459,7 +460,7 @@ impl Lab {
         let mut ids: BTreeSet<&str> = snapshot.open.values().map(|open| open.intent.id.as_ref()).collect();
         for record in snapshot.records.values() {
             ids.insert(&record.id);
-            ids.extend(record.deposed.iter().map(|old| old.id.as_ref()));
+            ids.extend(record.old_halves().map(|old| old.id.as_ref()));
         }
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let own = format!("{}/", self.name.as_str());
@@ -505,7 +506,7 @@ impl Lab {
         // A link is no thing of its own in the cloud.
         for (_, record) in snapshot.records.iter().filter(|(_, record)| !record.id.contains("::")) {
             known.insert(record.id.to_string());
-            known.extend(record.deposed.iter().map(|old| old.id.to_string()));
+            known.extend(record.old_halves().map(|old| old.id.to_string()));
         }
         known.remove("");
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -525,6 +526,17 @@ impl Lab {
         let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         staged.evaluate(expr, &shell, found).await
     }
+}
+
+/// What an environment beside a root makes of what that stands in; what is wrong with it shows elsewhere.
+pub fn surroundings(root: &str, text: &str, name: &str, environment: &str) -> Surroundings {
+    let mut files = Files::new();
+    let (file, beside) = (files.add(root, text), files.add(name, environment));
+    let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
+    let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
+    let alone = Surroundings::NONE;
+    let document = Document { file, name: root, text, tree: &tree, around: &alone };
+    dialects::surround(&document, &[Beside { file: beside, name, folder: "", tree: &given }]).surroundings
 }
 
 impl Back for Lab {

@@ -22,11 +22,10 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use diag::{Diagnostic, FileId, Files};
-use dialects::{Beside, Document, Surroundings};
 use engine::{Given, Options};
 
 use crate::conformance::in_runtime;
-use crate::lab::Lab;
+use crate::lab::{Lab, surroundings};
 use crate::shelf::Shelf;
 
 /// A document in a page.
@@ -159,20 +158,6 @@ impl Block {
         Given { text, ..Given::default() }
     }
 
-    /// What an environment beside it makes of what it stands in; what is wrong with that shows elsewhere.
-    fn around(&self, environment: &str) -> Surroundings {
-        let mut files = Files::new();
-        let text = self.beside.iter().find(|(name, _)| name == environment).map_or("", |(_, text)| text.as_str());
-        let (root, file) = (files.add(self.name, self.text.as_str()), files.add(environment, text));
-        let (tree, _) = syntax::parse(root, &self.text, syntax::Format::of_name(self.name));
-        let (beside, _) = syntax::parse(file, text, syntax::Format::Yaml);
-        let alone = Surroundings::NONE;
-        let document = Document { file: root, name: self.name, text: &self.text, tree: &tree, around: &alone };
-        let beside = [Beside { file, name: environment, folder: "", tree: &beside }];
-        let surrounded = dialects::dialect_of(&document).and_then(|dialect| dialect.surround(&document, &beside));
-        surrounded.map(|surrounded| surrounded.surroundings).unwrap_or_default()
-    }
-
     fn opener(&self) -> &'static str {
         if self.name == "page.yaml" { "# " } else { "// " }
     }
@@ -189,7 +174,9 @@ impl Block {
             let mut lab = Lab::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
             let texts = self.beside.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
             if let Some(environment) = self.text.lines().find_map(|line| self.directive(line, "environment")) {
-                lab.around = self.around(environment.trim());
+                let name = environment.trim();
+                let text = self.beside.iter().find(|(file, _)| file == name).map_or("", |(_, text)| text.as_str());
+                lab.around = surroundings(self.name, &self.text, name, text);
             }
             lab.shelf = Some(Shelf::new(texts.map(|(name, text)| (format!("/nowhere/{name}"), text))));
             if self.stage {

@@ -4,12 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::Name;
-use diag::Files;
-use dialects::{Beside, Document, Surroundings};
 use engine::apply::OnFailure;
 use engine::shell::last_goal;
 use engine::{Action, Event, Given, Options, PlannedStop};
-use testkit::lab::{Lab, Run, Stage, settings};
+use testkit::lab::{Lab, Run, Stage, settings, surroundings};
 
 /// What is done.
 #[derive(Clone, Copy)]
@@ -70,7 +68,7 @@ async fn told(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
 
 async fn stage(lab: &mut Lab, text: &str, hooks: &str, options: Options) -> Stage {
     let text = format!("heat_template_version: wallaby\n{text}");
-    lab.around = around(&text, &format!("resource_registry: {{resources: {hooks}}}\n"));
+    lab.around = surroundings("main.yaml", &text, "env.yaml", &format!("resource_registry: {{resources: {hooks}}}\n"));
     lab.stage("main.yaml", &text, Given::default(), options).await
 }
 
@@ -90,18 +88,6 @@ fn came(run: &Run) -> Came {
     waiting.sort();
     let word = outcome.outcome.map_or("lost", |outcome| outcome.word());
     (calls.join(", "), stops.join(", "), waiting.join(", "), word.to_owned())
-}
-
-fn around(text: &str, environment: &str) -> Surroundings {
-    let mut files = Files::new();
-    let (root, file) = (files.add("main.yaml", text), files.add("env.yaml", environment));
-    let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-    let (beside, _) = syntax::parse(file, environment, syntax::Format::Yaml);
-    let alone = Surroundings::NONE;
-    let document = Document { file: root, name: "main.yaml", text, tree: &tree, around: &alone };
-    let beside = [Beside { file, name: "env.yaml", folder: "", tree: &beside }];
-    let hot = dialects::dialect_of(&document).expect("it is a template");
-    hot.surround(&document, &beside).expect("it takes environments").surroundings
 }
 
 #[track_caller]

@@ -4,10 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Value};
-use diag::Files;
-use dialects::{Beside, Document, Surroundings};
 use engine::{Given, Options};
-use testkit::lab::{Lab, settings};
+use testkit::lab::{Lab, settings, surroundings};
 
 /// What came of a stage: codes of errors, or the exports after the deploy that followed.
 type Came = Result<IndexMap<Name, Value>, Vec<String>>;
@@ -30,7 +28,7 @@ async fn told(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
     let mut all = Vec::new();
     for (text, given, environment) in steps {
         let text = format!("heat_template_version: wallaby\n{text}");
-        lab.around = around(&text, environment);
+        lab.around = surroundings("main.yaml", &text, "env.yaml", environment);
         let given = given.iter().map(|(name, value)| (Name::from(*name), Name::from(*value))).collect();
         let given = Given { text: given, ..Given::default() };
         let stage = lab.stage("main.yaml", &text, given, Options::default()).await;
@@ -46,18 +44,6 @@ async fn told(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
         });
     }
     all
-}
-
-fn around(text: &str, environment: &str) -> Surroundings {
-    let mut files = Files::new();
-    let (root, file) = (files.add("main.yaml", text), files.add("env.yaml", environment));
-    let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-    let (beside, _) = syntax::parse(file, environment, syntax::Format::Yaml);
-    let alone = Surroundings::NONE;
-    let document = Document { file: root, name: "main.yaml", text, tree: &tree, around: &alone };
-    let beside = [Beside { file, name: "env.yaml", folder: "", tree: &beside }];
-    let hot = dialects::dialect_of(&document).expect("it is a template");
-    hot.surround(&document, &beside).expect("it takes environments").surroundings
 }
 
 fn codes(came: &Came) -> Vec<&str> {

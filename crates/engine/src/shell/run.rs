@@ -24,6 +24,12 @@ pub const LEASE: Duration = Duration::from_secs(60);
 /// How long a commit is watched before the loop sleeps.
 const AWAKE: Duration = Duration::from_millis(1);
 
+/// How long of that without giving way to other threads.
+const STILL: Duration = Duration::from_micros(250);
+
+/// After so many steps without waiting for anything, others get a turn. (In tokio that is five calls of the system.)
+const TURN: usize = 8;
+
 /// Answers that come sooner than this keep up with the journal: a commit takes about as long.
 const SWIFT: Duration = Duration::from_millis(1);
 
@@ -73,31 +79,30 @@ pub async fn run(
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     mut tell: impl FnMut(Event),
 ) -> Result<Outcome, Lost> {
-    let mut revision = apply.plan().revision;
+    let mut course = Course::of(apply.plan().revision);
     let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
     let (progress, mut told) = mpsc::unbounded_channel::<Event>();
     let mut alive = tokio::time::interval(LEASE / 3);
     alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut cancels: HashMap<u32, CancellationToken> = HashMap::new();
     let mut effects = Vec::new();
-    let mut refused: Option<StoreError> = None;
     let mut may_interrupt = true;
-    let mut happened = vec![Happened::Began(shell.clock.now())];
+    course.happened.push(Happened::Began(shell.clock.now()));
     let begun = tokio::time::Instant::now();
+    let mut steps: usize = 0;
     loop {
         let at = Happened::At(begun.elapsed());
-        apply.step(std::iter::once(at).chain(happened.drain(..)), &mut effects);
+        apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
         for effect in effects.drain(..) {
             match effect {
                 Effect::Commit(entries) => {
-                    let expected = revision;
+                    let expected = course.revision;
                     under_way
                         .push(Box::pin(async move { Answer::Committed(store.commit(lease, expected, entries).await) }));
                 }
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
                     let cancel = shell.cancel.child_token();
-                    cancels.insert(task, cancel.clone());
+                    course.cancels.insert(task, cancel.clone());
                     under_way.push(Box::pin(async move {
                         Answer::Applied(task, call(shell, request, cancel, progress).await)
                     }));
@@ -112,7 +117,7 @@ pub async fn run(
                 })),
                 Effect::Cancel => shell.cancel.cancel(),
                 Effect::CancelOne(task) => {
-                    if let Some(cancel) = cancels.get(&task) {
+                    if let Some(cancel) = course.cancels.get(&task) {
                         cancel.cancel();
                     }
                 }
@@ -122,7 +127,7 @@ pub async fn run(
                         return Ok(outcome);
                     }
                     return Err(Lost {
-                        store: refused,
+                        store: course.refused,
                         counts: outcome.counts,
                         left_in_flight: outcome.left_in_flight,
                     });
@@ -130,72 +135,109 @@ pub async fn run(
             }
         }
         // Everybody else gets a turn too, however fast the answers come: signals, what draws progress, the lease.
-        tokio::task::yield_now().await;
+        steps += 1;
+        if steps.is_multiple_of(TURN) {
+            tokio::task::yield_now().await;
+        }
         while let Ok(event) = told.try_recv() {
             tell(event);
         }
         match interrupts.try_recv() {
-            Ok(Interrupt::Gently) => happened.push(Happened::Interrupt),
+            Ok(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
             Ok(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
             Err(_) => {}
         }
         if alive.tick().now_or_never().is_some() {
-            renew(store, lease, shell, &mut refused, &mut happened).await;
+            course.renew(store, lease, shell).await;
         }
         if apply.is_committing() {
             // A commit is often over sooner than a sleeping processor wakes up: look a little before sleeping.
             let since = now();
-            while happened.is_empty() && since.elapsed() < AWAKE {
+            while course.happened.is_empty() && since.elapsed() < AWAKE {
                 match under_way.next().now_or_never() {
                     Some(Some(answer)) => {
-                        take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
+                        course.take_in(answer, shell);
                         while let Some(Some(answer)) = under_way.next().now_or_never() {
-                            take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
+                            course.take_in(answer, shell);
                         }
                     }
+                    // Giving way costs a call of the system; a processor that stays in place finds its caches as they were.
+                    _ if since.elapsed() < STILL => std::hint::spin_loop(),
                     _ => std::thread::yield_now(),
                 }
             }
         }
         let committing = apply.is_committing();
         let since = tokio::time::Instant::now();
-        while happened.is_empty() {
+        while course.happened.is_empty() {
             tokio::select! {
                 biased;
                 Some(event) = told.recv() => tell(event),
                 interrupt = interrupts.recv(), if may_interrupt => match interrupt {
-                    Some(Interrupt::Gently) => happened.push(Happened::Interrupt),
+                    Some(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
                     Some(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
                     None => may_interrupt = false,
                 },
                 Some(answer) = under_way.next() => {
-                    take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
+                    course.take_in(answer, shell);
                     // Whatever else has been answered by now is taken in with it: one commit serves all.
                     while let Some(Some(answer)) = under_way.next().now_or_never() {
-                        take_in(answer, shell, &mut revision, &mut refused, &mut cancels, &mut happened);
+                        course.take_in(answer, shell);
                     }
                 }
-                _ = alive.tick() => renew(store, lease, shell, &mut refused, &mut happened).await,
-                else => return Err(Lost::now(&apply, refused)),
+                _ = alive.tick() => course.renew(store, lease, shell).await,
+                else => return Err(Lost::now(&apply, course.refused)),
             }
         }
         if !committing && since.elapsed() > SWIFT {
-            happened.insert(0, Happened::Waited);
+            course.happened.insert(0, Happened::Waited);
         }
     }
 }
 
-/// A sign of life. Who has lost the lease cannot commit any more; any other trouble may be over at the next one.
-async fn renew(
-    store: &dyn Store,
-    lease: &Lease,
-    shell: &Shell,
-    refused: &mut Option<StoreError>,
-    happened: &mut Vec<Happened>,
-) {
-    if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, shell.clock.now(), LEASE).await {
-        happened.push(Happened::CommitFailed(words(&error)));
-        *refused = Some(error);
+/// Where a run stands between two steps of the machine.
+struct Course {
+    revision: Revision,
+    /// Why the store was not written.
+    refused: Option<StoreError>,
+    cancels: HashMap<u32, CancellationToken>,
+    /// What the machine has not been told yet.
+    happened: Vec<Happened>,
+}
+
+impl Course {
+    fn of(revision: Revision) -> Course {
+        Course { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
+    }
+
+    /// What an answer means to the machine.
+    fn take_in(&mut self, answer: Answer, shell: &Shell) {
+        self.happened.push(match answer {
+            Answer::Committed(Ok(now)) => {
+                self.revision = now;
+                Happened::Committed(shell.clock.now())
+            }
+            Answer::Committed(Err(error)) => {
+                let why = words(&error);
+                self.refused = Some(error);
+                Happened::CommitFailed(why)
+            }
+            Answer::Applied(task, answer) => {
+                self.cancels.remove(&task);
+                Happened::Applied(task, answer)
+            }
+            Answer::Looked(task, answer) => Happened::Looked(task, answer),
+            Answer::Answered(task, replies) => Happened::Answered(task, replies),
+            Answer::Woke(number) => Happened::Woke(number),
+        });
+    }
+
+    /// A sign of life. Who has lost the lease cannot commit any more; any other trouble may be over at the next one.
+    async fn renew(&mut self, store: &dyn Store, lease: &Lease, shell: &Shell) {
+        if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, shell.clock.now(), LEASE).await {
+            self.happened.push(Happened::CommitFailed(words(&error)));
+            self.refused = Some(error);
+        }
     }
 }
 
@@ -203,35 +245,6 @@ async fn renew(
 #[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
 fn now() -> std::time::Instant {
     std::time::Instant::now()
-}
-
-/// What an answer means to the machine.
-fn take_in(
-    answer: Answer,
-    shell: &Shell,
-    revision: &mut Revision,
-    refused: &mut Option<StoreError>,
-    cancels: &mut HashMap<u32, CancellationToken>,
-    happened: &mut Vec<Happened>,
-) {
-    if let Answer::Applied(task, _) = &answer {
-        cancels.remove(task);
-    }
-    happened.push(match answer {
-        Answer::Committed(Ok(now)) => {
-            *revision = now;
-            Happened::Committed(shell.clock.now())
-        }
-        Answer::Committed(Err(error)) => {
-            let why = words(&error);
-            *refused = Some(error);
-            Happened::CommitFailed(why)
-        }
-        Answer::Applied(task, answer) => Happened::Applied(task, answer),
-        Answer::Looked(task, answer) => Happened::Looked(task, answer),
-        Answer::Answered(task, replies) => Happened::Answered(task, replies),
-        Answer::Woke(number) => Happened::Woke(number),
-    });
 }
 
 /// An error with its causes, in a line.

@@ -144,8 +144,9 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     let found = recognise(&mut connection, path)?;
     to_wal(&connection).map_err(at)?;
     set_syncs(&connection, false).map_err(at)?;
-    // 16 MiB of journal between two checkpoints: each costs two more syncs.
-    connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(at)?;
+    // 4 MiB of log between two checkpoints. Each costs two more syncs; but a sync is dearer while the log grows than when it is
+    // written over, and SQLite looks for a page among all its copies in the log.
+    connection.pragma_update(None, "wal_autocheckpoint", 1000).map_err(at)?;
     // What is written is read again only in parts: the pages of the indexes are what a cache is for.
     connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
     let copy = match found {

@@ -24,12 +24,17 @@ const TOGETHER: usize = 256;
 /// whole commit, and during an operation the next request is never far.
 const AWAKE: std::time::Duration = std::time::Duration::from_micros(500);
 
+/// How long of that without giving way to other threads.
+const STILL: std::time::Duration = std::time::Duration::from_micros(250);
+
 /// The next request; `None` once nobody can ask any more.
 fn next(requests: &Receiver<(Request, Reply)>) -> Option<(Request, Reply)> {
     let since = std::time::Instant::now();
     while since.elapsed() < AWAKE {
         match requests.try_recv() {
             Ok(request) => return Some(request),
+            // Giving way costs a call of the system; a processor that stays in place finds its caches as they were.
+            Err(TryRecvError::Empty) if since.elapsed() < STILL => std::hint::spin_loop(),
             Err(TryRecvError::Empty) => std::thread::yield_now(),
             Err(TryRecvError::Disconnected) => return None,
         }
@@ -92,6 +97,9 @@ struct Known {
     head: Head,
     journal: Journal,
     records: Records,
+    /// Under which lease it was last committed to, and what the file's version was then: nobody else has written since if
+    /// both are the same.
+    seen: Option<(u64, i64)>,
 }
 
 /// Where each record lies, and of which entry it is, by address: read when it is first needed.
@@ -133,6 +141,8 @@ pub(super) struct Writer {
     syncs: bool,
     /// An instance was first committed to in the transaction under way.
     first: bool,
+    /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
+    version: Option<i64>,
     /// What people should know of what was done by itself.
     asides: Asides,
 }
@@ -142,7 +152,7 @@ pub(super) type Asides = Arc<Mutex<Vec<String>>>;
 
 impl Writer {
     pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), syncs: false, first: false, asides }
+        Writer { path, sealer, known: HashMap::new(), syncs: false, first: false, version: None, asides }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -230,14 +240,18 @@ impl Writer {
             self.syncs = syncs;
         }
         self.first = false;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        let format = schema::format_of(&transaction).map_err(at)?;
-        if format > schema::FORMAT {
-            return Err(schema::newer(&path, format));
+        let transaction = Writing::begin(connection).map_err(at)?;
+        let version = Some(version_of(connection).map_err(at)?);
+        if version != self.version {
+            let format = schema::format_of(connection).map_err(at)?;
+            if format > schema::FORMAT {
+                return Err(schema::newer(&path, format));
+            }
+            self.version = version;
         }
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {
-            answers.push(match self.one(&transaction, request) {
+            answers.push(match self.one(connection, request) {
                 Ok(answer) => Ok(answer),
                 Err(Trouble::Refused(error)) => Err(error),
                 Err(Trouble::Failed(error)) => return Err(error),
@@ -267,6 +281,7 @@ impl Writer {
                 let epoch = held.map_or(0, |(epoch, _)| epoch) + 1;
                 let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until) VALUES (?1, ?2, ?3, ?4, ?5)";
                 connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
+                self.look_again(instance);
                 Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs() }))
             }
             Request::Renew { lease, until } => {
@@ -327,10 +342,18 @@ impl Writer {
         transaction.commit().map_err(at)
     }
 
+    /// A lease of ours is no change by others.
+    fn look_again(&mut self, instance: &InstanceName) {
+        if let Some(known) = self.known.get_mut(instance) {
+            known.seen = None;
+        }
+    }
+
     /// The row stays, so that epochs go on growing.
-    fn end(&self, connection: &Connection, instance: &InstanceName) -> Result<(), Trouble> {
+    fn end(&mut self, connection: &Connection, instance: &InstanceName) -> Result<(), Trouble> {
         let sql = "UPDATE leases SET who = NULL, since = NULL, until = NULL WHERE name = ?1";
         connection.prepare_cached(sql)?.execute([instance.as_str()])?;
+        self.look_again(instance);
         Ok(())
     }
 
@@ -366,15 +389,25 @@ impl Writer {
         entries: &[Entry],
     ) -> Result<Answer, Trouble> {
         let name = &lease.instance;
-        self.check_held(connection, lease)?;
-        let Known { mut head, mut journal, mut records } = match self.find(connection, name)? {
+        let seen = self.version.map(|version| (lease.epoch, version));
+        let known = match self.known.remove(name) {
+            Some(known) if seen.is_some() && known.seen == seen => Some(known),
+            known => {
+                self.check_held(connection, lease)?;
+                self.find(connection, name, known)?
+            }
+        };
+        let Known { mut head, mut journal, mut records, .. } = match known {
             Some(known) => known,
-            None => Known { head: Head::before_the_first(), journal: Journal::default(), records: Records::none() },
+            None => {
+                let (journal, records) = (Journal::default(), Records::none());
+                Known { head: Head::before_the_first(), journal, records, seen: None }
+            }
         };
         self.first |= head.revision == 0;
         let found = Revision(head.revision.unsigned_abs());
         if found != expected {
-            self.known.insert(name.clone(), Known { head, journal, records });
+            self.known.insert(name.clone(), Known { head, journal, records, seen });
             return Err(Trouble::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
         }
         // From here on the cache has no entry for it until everything is written.
@@ -435,13 +468,18 @@ impl Writer {
             head.digest.map(|_| head.revision),
         ])?;
         let revision = Revision(head.revision.unsigned_abs());
-        self.known.insert(name.clone(), Known { head, journal, records });
+        self.known.insert(name.clone(), Known { head, journal, records, seen });
         Ok(Answer::Committed(revision))
     }
 
-    /// Takes what is known of an instance out of the cache, or reads it anew if the file has moved on.
-    fn find(&mut self, connection: &Connection, name: &InstanceName) -> Result<Option<Known>, Trouble> {
-        if let Some(known) = self.known.remove(name) {
+    /// What is known of an instance, or what the file says if it has moved on.
+    fn find(
+        &self,
+        connection: &Connection,
+        name: &InstanceName,
+        known: Option<Known>,
+    ) -> Result<Option<Known>, Trouble> {
+        if let Some(known) = known {
             let mut statement = connection.prepare_cached("SELECT revision FROM instances WHERE id = ?1")?;
             let revision: Option<i64> = statement.query_row([known.head.id], |row| row.get(0)).optional()?;
             if revision == Some(known.head.revision) {
@@ -452,8 +490,36 @@ impl Writer {
         let reading = Reading { connection, format: schema::FORMAT, has_digests: true, path, sealer };
         let Some(head) = reading.head(name).map_err(Trouble::Failed)? else { return Ok(None) };
         let journal = reading.journal(&head).map_err(Trouble::Failed)?;
-        Ok(Some(Known { head, journal, records: Records::default() }))
+        Ok(Some(Known { head, journal, records: Records::default(), seen: None }))
     }
+}
+
+/// A transaction that writes, given up unless it is committed. (`rusqlite` would compile its statements each time.)
+struct Writing<'c>(&'c Connection);
+
+impl Writing<'_> {
+    fn begin(connection: &Connection) -> Result<Writing<'_>, rusqlite::Error> {
+        connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(Writing(connection))
+    }
+
+    fn commit(self) -> Result<(), rusqlite::Error> {
+        self.0.prepare_cached("COMMIT")?.execute([]).map(|_| ())
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit() {
+            // What cannot be given up in order goes with the connection.
+            let _ = self.0.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+/// A number that changes when another connection has committed something since it was last asked for.
+fn version_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
 /// Why a request was not done.

@@ -228,9 +228,8 @@ impl Reached {
             }
             let address = &thing.place[prefix.len()..];
             let known = address.parse::<Address>().ok().and_then(|address| snapshot.records.get(&address).cloned());
-            let known = known.is_some_and(|record| {
-                record.id == thing.id || record.deposed.as_ref().is_some_and(|old| old.id == thing.id)
-            });
+            let known =
+                known.is_some_and(|record| record.id == thing.id || record.old_halves().any(|old| old.id == thing.id));
             if !known && !self.process.loses() {
                 self.process.says(format!("{} reads {address} before that is in the state", call.address));
             }

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use diag::Files;
-use dialects::{Beside, Document, Surroundings};
 use engine::apply::Outcome;
 use engine::shell::{Operated, last_goal};
 use engine::{Given, Options};
 use state::{Generation, OperationOutcome};
-use testkit::lab::{Lab, settings};
+use testkit::lab::{Lab, settings, surroundings};
 use testkit::simulation::Weather;
 use tokio::time::Instant;
 
@@ -363,19 +361,6 @@ fn a_target_leaves_the_other_members_as_they_are() {
     });
 }
 
-/// What a template stands in beside this environment.
-fn around(text: &str, environment: &str) -> Surroundings {
-    let mut files = Files::new();
-    let (root, file) = (files.add("main.yaml", text), files.add("env.yaml", environment));
-    let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-    let (beside, _) = syntax::parse(file, environment, syntax::Format::Yaml);
-    let alone = Surroundings::NONE;
-    let document = Document { file: root, name: "main.yaml", text, tree: &tree, around: &alone };
-    let beside = [Beside { file, name: "env.yaml", folder: "", tree: &beside }];
-    let hot = dialects::dialect_of(&document).expect("it is a template");
-    hot.surround(&document, &beside).expect("it takes environments").surroundings
-}
-
 #[test]
 fn a_hook_behind_a_member_holds_the_next_batch_back() {
     lately(async {
@@ -384,7 +369,7 @@ fn a_hook_behind_a_member_holds_the_next_batch_back() {
         deploy(&lab, &group(3, "a", policy)).await;
         let text = group(3, "b", policy);
         let hook = "resource_registry: {resources: {g: {\"2\": {hooks: post-update}}}}\n";
-        lab.around = around(&format!("heat_template_version: wallaby\n{text}"), hook);
+        lab.around = surroundings("main.yaml", &format!("heat_template_version: wallaby\n{text}"), "env.yaml", hook);
         let outcome = deploy(&lab, &text).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Interrupted), [0, 1, 0, 0]));
         let outcome = deploy(&lab, &text).await;
