@@ -140,6 +140,7 @@ pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
             Err(_) => return Some(Err(Mismatch::NotUtf8)),
         },
         Value::Secret(inner) => return to_text(inner).map(|text| text.map(Value::secret)),
+        Value::Unknown(unknown) if unknown.ty == Some(Type::Text) => return Some(Ok(value.clone())),
         Value::Unknown(unknown) => {
             let scalar = unknown.ty.as_ref().is_none_or(|ty| {
                 ty.alternatives()

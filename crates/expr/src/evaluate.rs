@@ -9,7 +9,7 @@ mod remember;
 
 use std::sync::Arc;
 
-use blueprint::{Expr, ExprKind, Function, Map, Name, Part, Ref, Type, Unknown, Value};
+use blueprint::{Address, Expr, ExprKind, Function, Map, Name, Part, Ref, Type, Unknown, Value};
 use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Spanned};
 
 use crate::convert::to_text;
@@ -311,7 +311,8 @@ impl<'a> Machine<'a> {
     fn text(&mut self, parts: &'a [Part]) -> Result<Value, Stop> {
         let mut members = Members::default();
         let mut text = String::new();
-        let mut unknown = Vec::new();
+        // What is waited for, once something is unknown.
+        let mut unknown: Option<Vec<Address>> = None;
         let mut secret = false;
         for part in parts {
             let (expr, place) = match part {
@@ -326,7 +327,7 @@ impl<'a> Machine<'a> {
             secret |= value.has_secret();
             match value.bare() {
                 Value::Text(part) => text.push_str(part),
-                _ => unknown.push(value),
+                _ => value.waits_for(unknown.get_or_insert_default()),
             }
             if text.len() > LIMIT {
                 return Err(codes::ARGUMENT_RANGE
@@ -338,7 +339,10 @@ impl<'a> Machine<'a> {
         if let Some(stop) = members.stop {
             return Err(stop);
         }
-        let value = if unknown.is_empty() { text.into() } else { unknown_of(Some(Type::Text), &unknown) };
+        let value = match unknown {
+            None => text.into(),
+            Some(waits_for) => Value::Unknown(Arc::new(Unknown { ty: Some(Type::Text), waits_for })),
+        };
         Ok(value.tainted(secret))
     }
 

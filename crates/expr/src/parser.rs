@@ -39,7 +39,8 @@ pub fn parse_text_scoped(
 ) -> Expr {
     let Some(first) = opening(text) else { return Expr::literal(Value::text(text), span) };
     let mut parser = Parser { text, map, functions: Some(functions), scoped, names, found, at: 0, depth: 0 };
-    let mut parts = Vec::new();
+    // Between substitutions there may be text, and around them.
+    let mut parts = Vec::with_capacity(2 * text.bytes().filter(|byte| *byte == b'$').count() + 1);
     let (mut from, mut next) = (0, Some(first));
     while let Some(open) = next {
         if open > from {
@@ -355,6 +356,10 @@ impl Parser<'_, '_> {
                     return Ok(path);
                 }
             };
+            if path.is_empty() {
+                // Nearly all have one.
+                path.reserve_exact(1);
+            }
             path.push(Accessor { kind, span: self.span(token.start, self.at) });
         }
     }

@@ -179,12 +179,20 @@ fn forces_within(field: Option<&Field>) -> bool {
     })
 }
 
+/// Room for the path of a field, in bytes; most need less.
+const PATH: usize = 64;
+
 /// The differences between two specs, in the order of the wanted one, then what goes away.
 pub(crate) fn differences(schema: &Schema, before: &Value, after: &Value, changes: &mut Vec<Change>) {
     let empty = Map::default();
     let before = before.as_map().unwrap_or(&empty);
     let after = after.as_map().unwrap_or(&empty);
-    let mut path = String::from("spec");
+    if changes.is_empty() && before.is_empty() {
+        // Of what is new there is one for each field, nearly always.
+        changes.reserve_exact(after.len());
+    }
+    let mut path = String::with_capacity(PATH);
+    path.push_str("spec");
     map(before, after, |key| schema.fields.get(key), &mut path, false, changes);
 }
 
