@@ -15,7 +15,9 @@ pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Erro
     if is_too_deep(text) {
         return Err(serde_json::Error::custom(format!("brackets are nested more than {MOST} deep")));
     }
-    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    // Looked at once as a whole, not again for each text in it.
+    let text = std::str::from_utf8(text).map_err(serde_json::Error::custom)?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     let thing = T::deserialize(&mut deserializer)?;
     deserializer.end()?;

@@ -13,7 +13,7 @@ use state::{InstanceName, Snapshot};
 use crate::arguments::{Global, Inputs, Stage, Which};
 use crate::exit::{CommandError, Exit, leave};
 use crate::operation::{self, Wanted};
-use crate::registry::Offer;
+use crate::registry::{Offer, read_ahead};
 use crate::setup::{Document, Known, Setup, Source, raise_warnings};
 use crate::view::report::Report;
 use crate::{inputs, json, key};
@@ -88,8 +88,7 @@ pub(crate) async fn ready_with(
     let known = Known::NOTHING;
     // The state is read by a thread of its own: it is asked first, and read while the document is checked.
     let checking = Document::check(source, &setup.global.offer, &known, |_| false);
-    let (loaded, mut document) = futures::join!(store.load(&instance), checking);
-    drop(store);
+    let ((loaded, world), mut document) = futures::join!(read_ahead(&setup.place, store, &instance), checking);
     raise_warnings(setup.global.strict, &mut document.found);
     if document.found.has_errors() {
         refused(document, None, given, &setup, report).await?;
@@ -142,7 +141,7 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     let Some(documents) = document.documents.clone() else { return Ok(Err(Exit::Unusable)) };
-    document.registry.open_world(&setup.place)?;
+    document.registry.take_world(&setup.place, world)?;
     let folder = document.source.folder.clone();
     let shell = setup.shell(&document.registry, &instance, folder)?;
     let refresh = options.refresh && !setup.config.no_refresh;

@@ -72,7 +72,8 @@ impl Keeper {
                     return Err(foreign());
                 }
             } else {
-                take(serde_json::from_slice(&text).map_err(|_| foreign())?);
+                let text = std::str::from_utf8(&text).map_err(|_| foreign())?;
+                take(serde_json::from_str(text).map_err(|_| foreign())?);
             }
         }
     }
