@@ -318,6 +318,23 @@ async fn leases(place: &Place) -> Result<(), Failed> {
     let third = ours.lease(&shop, "ann@host (1)", NOW + 54, MINUTE).await?;
     check!(third.epoch > second.epoch, "the epoch did not grow after a lease was given back");
     check_eq!(ours.head(&shop).await?, Revision(1), "the revision after refusals");
+    // The same where one store does both, and has just committed.
+    let mut third = Hand { store: &*ours, revision: Revision(1), lease: third };
+    third.commit(vec![began("op-2"), outcome(1, "b", record(Value::Int(2)))]).await?;
+    ours.unlock(&shop).await?;
+    let late = vec![outcome(2, "c", record(Value::Int(3)))];
+    check_err!(
+        third.refused(late.clone()).await,
+        StoreError::Busy { holder: None, .. },
+        "a commit after its own store unlocked"
+    );
+    ours.lease(&shop, "bob@host (2)", NOW + 55, MINUTE).await?;
+    check_err!(
+        third.refused(late).await,
+        StoreError::Busy { holder: Some(_), .. },
+        "a commit beside a newer lease of its store"
+    );
+    check_eq!(ours.head(&shop).await?, Revision(2), "the revision after more refusals");
     Ok(())
 }
 
