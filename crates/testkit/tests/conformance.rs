@@ -6,7 +6,7 @@ use testkit::conformance::{KINDS, run};
 
 /// How many cases of each kind pass in the project's own copy of the pack. Only ever raised.
 const THRESHOLDS: [(&str, usize); 6] =
-    [("functions", 287), ("syntax", 75), ("validation", 233), ("stage", 66), ("deploy", 45), ("modules", 21)];
+    [("functions", 287), ("syntax", 75), ("validation", 234), ("stage", 66), ("deploy", 45), ("modules", 21)];
 
 #[test]
 fn conformance() {
