@@ -146,6 +146,11 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
 
+    /// Whether the connection that writes is there.
+    fn is_writing(&self) -> bool {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// The answer was of another kind than what was asked: a bug of this module's.
     fn mixed_up<T>(&self) -> Result<T, StoreError> {
         debug_assert!(false, "the writer answered something else");
@@ -193,10 +198,16 @@ impl Store for SqliteStore {
 
     fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(Revision(0)), move |reading| {
-            let head = reading.head(&instance)?;
-            Ok(Revision(head.map_or(0, |head| head.revision.unsigned_abs())))
-        }))
+        Box::pin(async move {
+            // Who writes has the file open: another connection would take longer than the answer.
+            if self.is_writing() {
+                return match self.write(Request::Head { instance }).await? {
+                    Answer::Committed(revision) => Ok(revision),
+                    _ => self.mixed_up(),
+                };
+            }
+            self.read(Ok(Revision(0)), move |reading| reading.revision(&instance)).await
+        })
     }
 
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
@@ -287,8 +298,6 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(request).await? {
                 Answer::Rekeyed(count) => Ok(count),
-                // There is no file, so there is nothing to seal.
-                Answer::Unlocked(_) => Ok(0),
                 _ => self.mixed_up(),
             }
         })

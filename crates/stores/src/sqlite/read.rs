@@ -140,6 +140,11 @@ impl Reading<'_> {
         found.map_err(|error| self.at(error))
     }
 
+    /// How often an instance was committed to; zero where there is none.
+    pub(super) fn revision(&self, name: &InstanceName) -> Result<Revision, StoreError> {
+        Ok(Revision(self.head(name)?.map_or(0, |head| head.revision.unsigned_abs())))
+    }
+
     fn known(&self, name: &InstanceName) -> Result<Head, StoreError> {
         self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
     }

@@ -39,6 +39,9 @@ pub(super) const SHIFT: u32 = 40;
 /// How long one process waits for another one's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many bytes of a new log are written at once, before there is anything in it: what ten commits of ten things need.
+const LOG: u64 = 300 * 1024;
+
 const TABLES: &str = "
 CREATE TABLE instances (
   id INTEGER PRIMARY KEY,
@@ -141,14 +144,20 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
-    let found = recognise(&mut connection, path)?;
-    to_wal(&connection).map_err(at)?;
     set_syncs(&connection, false).map_err(at)?;
+    let found = recognise(&mut connection, path)?;
+    if found.is_none() && !is_wal(&connection).map_err(at)? {
+        // Its first page is all that is written before there is a log, in one call: a file to go back with would only cost.
+        connection.pragma_update(None, "journal_mode", "MEMORY").map_err(at)?;
+    }
+    to_wal(&connection).map_err(at)?;
     // 4 MiB of log between two checkpoints. Each costs two more syncs; but a sync is dearer while the log grows than when it is
     // written over, and SQLite looks for a page among all its copies in the log.
     connection.pragma_update(None, "wal_autocheckpoint", 1000).map_err(at)?;
-    // What is written is read again only in parts: the pages of the indexes are what a cache is for.
-    connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
+    if found.is_none() {
+        // Nothing in it is worth a sync before the first commit, which syncs all of it.
+        connection.pragma_update(None, "synchronous", "OFF").map_err(at)?;
+    }
     let copy = match found {
         Some(older) if older != FORMAT => Some(keep_copy(&connection, path, older)?),
         _ => None,
@@ -174,6 +183,15 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
             .and_then(|()| transaction.commit())
             .map_err(at)?;
     }
+    if fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() < LOG) {
+        // Best effort: without it the log grows bit by bit.
+        let _ = lay_out_log(&connection);
+    }
+    if found.is_none() {
+        set_syncs(&connection, false).map_err(at)?;
+    }
+    // What is written is read again only in parts: the pages of the indexes are what a cache is for.
+    connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
     Ok((connection, copy))
 }
 
@@ -317,6 +335,11 @@ pub(super) fn newer(path: &Path, format: i64) -> StoreError {
     StoreError::Foreign { what }
 }
 
+/// Whether another process has switched to WAL, as far as this connection has seen.
+fn is_wal(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    connection.query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0)).map(|mode| mode == "wal")
+}
+
 /// Switches to WAL. Two processes that do so at once on a new file are told so without any waiting.
 fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     let pause = Duration::from_millis(5);
@@ -332,13 +355,25 @@ fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
-/// Takes everything from the log beside the file into it, and leaves nothing there: what the file has taken in and the log
+/// Gives a new log its blocks in one piece, by a transaction that does not fit into memory and is given up: a sync of a file
+/// that grows takes twice as long as one of a file that is written over, and a file of many pieces takes long to remove.
+fn lay_out_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update(None, "cache_size", 8)?;
+    let given_up = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    given_up.execute("INSERT INTO entries VALUES (0, 0, '', 0, zeroblob(?1))", [LOG.cast_signed()])?;
+    given_up.rollback()
+}
+
+/// Takes everything from the log beside the file into it, and begins the log anew: what the file has taken in and the log
 /// still holds would be taken back where that is cut short. That readers are in the way for longer is no error.
-pub(super) fn empty_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+pub(super) fn begin_log_anew(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.busy_timeout(PATIENCE / 50)?;
-    let emptied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    let taken = connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
     connection.busy_timeout(PATIENCE)?;
-    emptied
+    taken?;
+    // What comes next in the log comes first, and with it what was there no longer counts.
+    set_syncs(connection, false)?;
+    connection.pragma_update(None, "application_id", APPLICATION)
 }
 
 /// Makes a new folder last. Best effort: not every system can.

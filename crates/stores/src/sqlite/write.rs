@@ -55,6 +55,10 @@ pub(super) enum Request {
         now: i64,
         until: i64,
     },
+    /// Writes nothing.
+    Head {
+        instance: InstanceName,
+    },
     Renew {
         lease: Lease,
         until: i64,
@@ -161,8 +165,8 @@ impl Writer {
         while let Some((first, reply)) = next(requests) {
             let open = match connection.as_mut() {
                 Some(open) => open,
-                None if first.needs_no_file() && !self.path.exists() => {
-                    let _ = reply.send(Ok(Answer::Unlocked(None)));
+                None if let Some(answer) = first.without_file().filter(|_| !self.path.exists()) => {
+                    let _ = reply.send(Ok(answer));
                     continue;
                 }
                 None => match schema::open_to_write(&self.path) {
@@ -205,6 +209,9 @@ impl Writer {
             let restored = self.restore(connection, instance, *revision, operations, *now);
             self.known.clear();
             return vec![restored.map(|()| Answer::Done)];
+        }
+        if let [Request::Head { instance }] = requests {
+            return vec![self.reading(connection).revision(instance).map(Answer::Committed)];
         }
         if requests.iter().any(|request| matches!(request, Request::Rekey { .. } | Request::Restore { .. })) {
             let each = requests.iter().map(std::slice::from_ref);
@@ -263,7 +270,8 @@ impl Writer {
         if self.first {
             // From an instance's name for itself come the tokens of its calls: it must not go with a log that is cut short.
             // What is committed is committed: a disk that has no room for more changes nothing about that.
-            let _ = schema::empty_log(connection);
+            let _ = schema::begin_log_anew(connection);
+            self.syncs = false;
         }
         Ok(answers)
     }
@@ -283,6 +291,9 @@ impl Writer {
                 connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
                 self.look_again(instance);
                 Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs() }))
+            }
+            Request::Head { instance } => {
+                self.reading(connection).revision(instance).map(Answer::Committed).map_err(Trouble::Failed)
             }
             Request::Renew { lease, until } => {
                 self.check_held(connection, lease)?;
@@ -472,6 +483,12 @@ impl Writer {
         Ok(Answer::Committed(revision))
     }
 
+    /// The file as this connection sees it.
+    fn reading<'a>(&'a self, connection: &'a Connection) -> Reading<'a> {
+        let (path, sealer) = (self.path.as_path(), &self.sealer);
+        Reading { connection, format: schema::FORMAT, has_digests: true, path, sealer }
+    }
+
     /// What is known of an instance, or what the file says if it has moved on.
     fn find(
         &self,
@@ -486,8 +503,7 @@ impl Writer {
                 return Ok(Some(known));
             }
         }
-        let (path, sealer) = (self.path.as_path(), &self.sealer);
-        let reading = Reading { connection, format: schema::FORMAT, has_digests: true, path, sealer };
+        let reading = self.reading(connection);
         let Some(head) = reading.head(name).map_err(Trouble::Failed)? else { return Ok(None) };
         let journal = reading.journal(&head).map_err(Trouble::Failed)?;
         Ok(Some(Known { head, journal, records: Records::default(), seen: None }))
@@ -545,9 +561,15 @@ fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> Trouble {
 }
 
 impl Request {
-    /// Whether it is answered at once where there is no file.
-    fn needs_no_file(&self) -> bool {
-        matches!(self, Request::Unlock { .. } | Request::Release { .. } | Request::Rekey { .. })
+    /// The answer where there is no file, to what makes none.
+    fn without_file(&self) -> Option<Answer> {
+        match self {
+            Request::Unlock { .. } => Some(Answer::Unlocked(None)),
+            Request::Release { .. } => Some(Answer::Done),
+            Request::Rekey { .. } => Some(Answer::Rekeyed(0)),
+            Request::Head { .. } => Some(Answer::Committed(Revision(0))),
+            _ => None,
+        }
     }
 }
 
