@@ -165,23 +165,12 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     if found != Some(FORMAT) || !has_digests(&connection).map_err(at)? {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have been quicker.
-        let made = match recognise_in(&transaction, path)? {
-            None => transaction
-                .pragma_update(None, "application_id", APPLICATION)
-                .and_then(|()| transaction.execute_batch(TABLES)),
-            Some(FORMAT) => Ok(()),
-            Some(_) => transaction.execute_batch(FROM_FORMAT_1),
-        };
-        let add_digests = || match has_digests(&transaction)? {
-            true => Ok(()),
-            false => transaction.execute_batch(ADD_DIGESTS),
-        };
-        made.and_then(|()| add_digests())
-            .and_then(|()| transaction.execute_batch("DROP VIEW IF EXISTS resources"))
-            .and_then(|()| transaction.execute_batch(RESOURCES))
-            .and_then(|()| transaction.pragma_update(None, "user_version", FORMAT))
-            .and_then(|()| transaction.commit())
-            .map_err(at)?;
+        match recognise_in(&transaction, path)? {
+            None => make(&transaction),
+            Some(older) => renew(&transaction, older),
+        }
+        .and_then(|()| transaction.commit())
+        .map_err(at)?;
     }
     if fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() < LOG) {
         // Best effort: without it the log grows bit by bit.
@@ -193,6 +182,27 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     // What is written is read again only in parts: the pages of the indexes are what a cache is for.
     connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
     Ok((connection, copy))
+}
+
+/// Makes an empty file one of ours.
+fn make(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(RESOURCES)?;
+    transaction.pragma_update(None, "user_version", FORMAT)
+}
+
+/// Gives a file of ours what it has not yet.
+fn renew(transaction: &Transaction<'_>, older: i64) -> Result<(), rusqlite::Error> {
+    if older != FORMAT {
+        transaction.execute_batch(FROM_FORMAT_1)?;
+    }
+    if !has_digests(transaction)? {
+        transaction.execute_batch(ADD_DIGESTS)?;
+    }
+    transaction.execute_batch("DROP VIEW IF EXISTS resources")?;
+    transaction.execute_batch(RESOURCES)?;
+    transaction.pragma_update(None, "user_version", FORMAT)
 }
 
 /// Whether instances have digests.
