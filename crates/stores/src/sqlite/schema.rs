@@ -39,8 +39,8 @@ pub(super) const SHIFT: u32 = 40;
 /// How long one process waits for another one's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many bytes of a new log are written at once, before there is anything in it: what ten commits of ten things need.
-const LOG: u64 = 300 * 1024;
+/// How many bytes a log is given at once: what some forty commits of ten things need.
+const LOG: u64 = 1 << 20;
 
 const TABLES: &str = "
 CREATE TABLE instances (
@@ -151,13 +151,12 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
         connection.pragma_update(None, "journal_mode", "MEMORY").map_err(at)?;
     }
     to_wal(&connection).map_err(at)?;
+    make_room(&beside(path, "-wal"));
     // 4 MiB of log between two checkpoints. Each costs two more syncs; but a sync is dearer while the log grows than when it is
     // written over, and SQLite looks for a page among all its copies in the log.
     connection.pragma_update(None, "wal_autocheckpoint", 1000).map_err(at)?;
-    if found.is_none() {
-        // Nothing in it is worth a sync before the first commit, which syncs all of it.
-        connection.pragma_update(None, "synchronous", "OFF").map_err(at)?;
-    }
+    // What is written is read again only in parts: the pages of the indexes are what a cache is for.
+    connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
     let copy = match found {
         Some(older) if older != FORMAT => Some(keep_copy(&connection, path, older)?),
         _ => None,
@@ -172,15 +171,6 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
         .and_then(|()| transaction.commit())
         .map_err(at)?;
     }
-    if fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() < LOG) {
-        // Best effort: without it the log grows bit by bit.
-        let _ = lay_out_log(&connection);
-    }
-    if found.is_none() {
-        set_syncs(&connection, false).map_err(at)?;
-    }
-    // What is written is read again only in parts: the pages of the indexes are what a cache is for.
-    connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
     Ok((connection, copy))
 }
 
@@ -365,14 +355,23 @@ fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
-/// Gives a new log its blocks in one piece, by a transaction that does not fit into memory and is given up: a sync of a file
-/// that grows takes twice as long as one of a file that is written over, and a file of many pieces takes long to remove.
-fn lay_out_log(connection: &Connection) -> Result<(), rusqlite::Error> {
-    connection.pragma_update(None, "cache_size", 8)?;
-    let given_up = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    given_up.execute("INSERT INTO entries VALUES (0, 0, '', 0, zeroblob(?1))", [LOG.cast_signed()])?;
-    given_up.rollback()
+/// Gives a log its blocks in one piece before it grows into them, where there is room to spare: a file that gets them bit
+/// by bit takes longer to sync, and one of many pieces takes long to remove. Best effort: not every system can.
+#[cfg(target_os = "linux")]
+fn make_room(log: &Path) {
+    use rustix::fs::{FallocateFlags, fallocate, statvfs};
+    let has_room = |at: rustix::fs::StatVfs| at.f_bavail.saturating_mul(at.f_frsize) >= 64 * LOG;
+    if fs::metadata(log).is_ok_and(|log| log.len() < LOG)
+        && statvfs(log).is_ok_and(has_room)
+        && let Ok(log) = fs::OpenOptions::new().write(true).open(log)
+    {
+        // Its length stays: how far it is written is for SQLite to know.
+        let _ = fallocate(log, FallocateFlags::KEEP_SIZE, 0, LOG);
+    }
 }
+
+#[cfg(not(target_os = "linux"))]
+fn make_room(_log: &Path) {}
 
 /// Takes everything from the log beside the file into it, and begins the log anew: what the file has taken in and the log
 /// still holds would be taken back where that is cut short. That readers are in the way for longer is no error.
