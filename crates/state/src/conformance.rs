@@ -123,7 +123,8 @@ struct Hand<'s> {
 impl<'s> Hand<'s> {
     async fn take(store: &'s dyn Store, name: &str) -> Result<Hand<'s>, Failed> {
         let lease = store.lease(&instance(name), "ann@host (1)", NOW, MINUTE).await?;
-        let revision = store.head(&lease.instance).await?;
+        let revision = lease.revision;
+        check_eq!(store.head(&lease.instance).await?, revision, "where the instance stands under a new lease");
         Ok(Hand { store, lease, revision })
     }
 

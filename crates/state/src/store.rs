@@ -20,6 +20,8 @@ pub struct Lease {
     pub instance: InstanceName,
     /// Grows with every new lease: a commit under an older one is refused.
     pub epoch: u64,
+    /// Where the instance stood when it was given. Until it runs out only its holder goes on from there.
+    pub revision: Revision,
 }
 
 /// Who holds a lease.

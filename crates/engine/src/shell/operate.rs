@@ -91,7 +91,7 @@ pub async fn operate(
         Err(error) => return Operated::Store(error),
     };
     // Two operations would stand side by side in what is awaited here.
-    let first = under_lease(staged, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
+    let first = under_lease(staged, lease.revision, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
     let mut operated = Box::pin(first).await;
     if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
@@ -119,6 +119,7 @@ pub async fn operate(
 #[expect(clippy::too_many_arguments, reason = "the inner half of `operate`")]
 async fn under_lease(
     staged: Staged,
+    head: Revision,
     shell: &Shell,
     store: &dyn Store,
     lease: &state::Lease,
@@ -127,10 +128,6 @@ async fn under_lease(
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     tell: impl FnMut(Event),
 ) -> Operated {
-    let head = match store.head(&lease.instance).await {
-        Ok(head) => head,
-        Err(error) => return Operated::Store(error),
-    };
     if head != staged.plan.revision {
         return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
     }
@@ -208,7 +205,11 @@ async fn roll_back(
     };
     outcome.diagnostics.append(found);
     let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
-    match Box::pin(under_lease(staged, shell, store, lease, settings, who, interrupts, tell)).await {
+    let head = match store.head(&lease.instance).await {
+        Ok(head) => head,
+        Err(error) => return Some(Operated::Lost(lost(outcome, error))),
+    };
+    match Box::pin(under_lease(staged, head, shell, store, lease, settings, who, interrupts, tell)).await {
         Operated::Done(mut second) => {
             let said = back.in_words(std::mem::take(&mut second.diagnostics));
             match second.outcome {

@@ -211,13 +211,14 @@ impl MemoryStore {
 
     fn lease_now(&self, name: &InstanceName, who: &str, now: i64, lasts: Duration) -> Result<Lease, StoreError> {
         let world = &mut *self.state.lock();
+        let revision = world.instances.get(name).map_or(Revision(0), |instance| instance.revision);
         let held = world.leases.entry(name.clone()).or_default();
         if let Some(holder) = held.holder.as_ref().filter(|holder| now < holder.until) {
             return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder.clone()) });
         }
         held.epoch += 1;
         held.holder = Some(LeaseHolder { who: who.into(), since: now, until: until(now, lasts) });
-        Ok(Lease { instance: name.clone(), epoch: held.epoch })
+        Ok(Lease { instance: name.clone(), epoch: held.epoch, revision })
     }
 
     fn renew_now(&self, lease: &Lease, now: i64, lasts: Duration) -> Result<(), StoreError> {

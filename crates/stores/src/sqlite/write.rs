@@ -55,10 +55,6 @@ pub(super) enum Request {
         now: i64,
         until: i64,
     },
-    /// Writes nothing.
-    Head {
-        instance: InstanceName,
-    },
     Renew {
         lease: Lease,
         until: i64,
@@ -210,9 +206,6 @@ impl Writer {
             self.known.clear();
             return vec![restored.map(|()| Answer::Done)];
         }
-        if let [Request::Head { instance }] = requests {
-            return vec![self.reading(connection).revision(instance).map(Answer::Committed)];
-        }
         if requests.iter().any(|request| matches!(request, Request::Rekey { .. } | Request::Restore { .. })) {
             let each = requests.iter().map(std::slice::from_ref);
             return each.flat_map(|request| self.answer(connection, request)).collect();
@@ -290,10 +283,8 @@ impl Writer {
                 let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until) VALUES (?1, ?2, ?3, ?4, ?5)";
                 connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
                 self.look_again(instance);
-                Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs() }))
-            }
-            Request::Head { instance } => {
-                self.reading(connection).revision(instance).map(Answer::Committed).map_err(Trouble::Failed)
+                let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
+                Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
             Request::Renew { lease, until } => {
                 self.check_held(connection, lease)?;
@@ -567,7 +558,6 @@ impl Request {
             Request::Unlock { .. } => Some(Answer::Unlocked(None)),
             Request::Release { .. } => Some(Answer::Done),
             Request::Rekey { .. } => Some(Answer::Rekeyed(0)),
-            Request::Head { .. } => Some(Answer::Committed(Revision(0))),
             _ => None,
         }
     }
