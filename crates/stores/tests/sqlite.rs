@@ -273,6 +273,24 @@ fn a_store_that_is_not_let_go_leaves_nothing_torn() {
     assert!(seen.is_sorted() && seen.first() == Some(&1) && seen.len() > 40, "{seen:?}");
 }
 
+/// Where the file system can do it: a log of many pieces takes long to remove, and each new one long to sync.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_has_its_room_before_it_is_written() {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let probe = fs::File::create(folder.path().join("probe")).unwrap();
+    if rustix::fs::fallocate(&probe, rustix::fs::FallocateFlags::KEEP_SIZE, 0, 1 << 20).is_err() {
+        println!("skipped: no room can be asked for below {}", folder.path().display());
+        return;
+    }
+    let store = SqliteStore::open(folder.path().join("state.db"), sealer(), Mode::ReadWrite);
+    lease(&store).unwrap();
+    let log = fs::metadata(folder.path().join("state.db-wal")).unwrap();
+    assert!(log.len() < 100_000, "{} bytes are written", log.len());
+    assert!(log.blocks() * 512 >= 1 << 20, "{} blocks for a log of {} bytes", log.blocks(), log.len());
+}
+
 #[test]
 fn many_make_the_file_at_once() {
     for _ in 0..30 {

@@ -151,7 +151,6 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
         connection.pragma_update(None, "journal_mode", "MEMORY").map_err(at)?;
     }
     to_wal(&connection).map_err(at)?;
-    make_room(&beside(path, "-wal"));
     // 4 MiB of log between two checkpoints. Each costs two more syncs; but a sync is dearer while the log grows than when it is
     // written over, and SQLite looks for a page among all its copies in the log.
     connection.pragma_update(None, "wal_autocheckpoint", 1000).map_err(at)?;
@@ -171,6 +170,8 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
         .and_then(|()| transaction.commit())
         .map_err(at)?;
     }
+    // Only now is there a log in any case, and nothing of a new one is on the disk yet.
+    make_room(&beside(path, "-wal"));
     Ok((connection, copy))
 }
 
