@@ -292,6 +292,42 @@ fn a_log_has_its_room_before_it_is_written() {
 }
 
 #[test]
+fn a_file_is_made_where_it_cannot_be_put() {
+    // An empty file, and a link to where nothing is yet: there SQLite makes the tables itself, and to the same effect.
+    let folder = tempfile::tempdir().unwrap();
+    let (empty, link) = (folder.path().join("empty.db"), folder.path().join("link.db"));
+    fs::write(&empty, "").unwrap();
+    std::os::unix::fs::symlink("elsewhere.db", &link).unwrap();
+    for path in [&empty, &link] {
+        write(path, vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))]);
+        let store = SqliteStore::open(path, sealer(), Mode::ReadOnly);
+        assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
+    }
+    assert_eq!(names(folder.path()), ["elsewhere.db", "empty.db", "link.db"]);
+}
+
+#[test]
+fn a_log_without_its_file_is_not_taken_into_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = lease(&store).unwrap();
+    block_on(store.commit(&held, Revision(0), vec![began("op-1"), intent(1, "a")])).unwrap();
+    block_on(store.commit(&held, Revision(1), vec![outcome(1, "a", record(Value::Int(1))), intent(2, "b")])).unwrap();
+    let log = fs::read(folder.path().join("state.db-wal")).unwrap();
+    drop(store);
+    fs::remove_file(&path).unwrap();
+    fs::write(folder.path().join("state.db-wal"), &log).unwrap();
+
+    write(&path, vec![began("op-2")]);
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
+    assert!(block_on(store.load(&shop())).unwrap().records.is_empty());
+    let whole: String =
+        Connection::open(&path).unwrap().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(whole, "ok");
+}
+
+#[test]
 fn many_make_the_file_at_once() {
     for _ in 0..30 {
         let folder = tempfile::tempdir().unwrap();

@@ -10,6 +10,7 @@
 
 mod body;
 mod digest;
+mod empty;
 mod failure;
 mod read;
 mod rekey;

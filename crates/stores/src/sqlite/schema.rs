@@ -25,6 +25,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use state::StoreError;
 
+use super::empty;
 use super::failure::{Failure, failed, is_full};
 
 /// The version of the format written here. Older ones are readable, newer ones refused.
@@ -141,6 +142,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let at = |error| failed(path, error);
+    empty::place(path);
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -176,7 +178,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
 }
 
 /// Makes an empty file one of ours.
-fn make(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
+pub(super) fn make(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(RESOURCES)?;
@@ -292,7 +294,7 @@ fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
