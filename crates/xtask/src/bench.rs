@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::suite::cargo;
+use crate::dist;
+use crate::suite::{cargo, target};
 
 /// What is measured unless something else is asked for.
 const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each,modules,links", "--n", "1000,10000", "--reps", "3"];
@@ -45,23 +46,24 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     Ok(measured && !failed)
 }
 
-/// Builds the binary, measures all that docs/performance.md states, and writes its table; whether that could be done.
+/// Builds the binary as it is published, measures all that docs/performance.md states, and writes its table; whether that
+/// could be done.
 ///
 /// # Errors
 /// If a program cannot be started.
 pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
-    let Some(target) = build(root)? else { return Ok(false) };
+    let Some(binary) = dist::build(root)? else { return Ok(false) };
+    let target = target(root);
     let mut command = Command::new("python3");
     command.current_dir(root.join("bench")).arg("performance.py");
-    command.arg("--bin").arg(target.join("release/cyan")).arg("--work").arg(&target);
+    command.arg("--bin").arg(binary).arg("--work").arg(&target);
     Ok(command.arg("--page").arg(root.join("docs/performance.md")).args(arguments).status()?.success())
 }
 
 /// Builds the binary for users; the folder it is built in, or nothing if it does not build.
 fn build(root: &Path) -> Result<Option<PathBuf>, std::io::Error> {
     let built = Command::new(cargo()).current_dir(root).args(["build", "--release", "--package", "cli"]).status()?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(built.success().then_some(target))
+    Ok(built.success().then(|| target(root)))
 }
 
 /// Processor, cores, memory, kernel: what a figure means nothing without.

@@ -10,6 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::suite::target;
+
 /// The package on PyPI that carries the schemas, and its version. A newer version is a change of the catalogue: it is pinned here.
 const PACKAGE: (&str, &str) = ("cfn-lint", "1.58.0");
 
@@ -45,7 +47,7 @@ fn check(root: &Path) -> io::Result<bool> {
         println!("skipped: the package is not at hand; `cargo xtask catalog aws` fetches it");
         return Ok(true);
     };
-    let made = target(root).join("made");
+    let made = unpacked(root).join("made");
     std::fs::create_dir_all(&made)?;
     if !make(root, &folder, &made)? {
         return Ok(false);
@@ -62,14 +64,15 @@ fn check(root: &Path) -> io::Result<bool> {
     Ok(same)
 }
 
-fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("catalog")
+/// Where packages are unpacked.
+fn unpacked(root: &Path) -> PathBuf {
+    target(root).join("catalog")
 }
 
 /// The folder with the package, unpacked; fetched if it is not there and that is allowed.
 fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
     let (name, version) = PACKAGE;
-    let folder = target(root).join(format!("{name}-{version}"));
+    let folder = unpacked(root).join(format!("{name}-{version}"));
     if folder.join("cfnlint").is_dir() {
         return Ok(Some(folder));
     }
@@ -77,7 +80,7 @@ fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
         return Ok(None);
     }
     // Unpacked beside, so that a half-unpacked one is never taken for the whole.
-    let beside = target(root).join(format!("{name}-{version}.part"));
+    let beside = unpacked(root).join(format!("{name}-{version}.part"));
     let fetched = Command::new("python3")
         .args(["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--upgrade", "--target"])
         .arg(&beside)
@@ -91,7 +94,7 @@ fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
 }
 
 fn check_openstack(root: &Path) -> io::Result<bool> {
-    let made = target(root).join("made");
+    let made = unpacked(root).join("made");
     for file in OPENSTACK_FILES {
         std::fs::create_dir_all(made.join(file).parent().unwrap_or(&made))?;
     }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::io::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::suite::cargo;
+use crate::suite::{cargo, target};
 
 /// The phases of `examples/phases.rs`, in their order.
 const PHASES: [&str; 6] = ["load", "check", "plan first", "apply first", "plan again", "destroy"];
@@ -38,7 +38,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, Error> {
     if !built.success() {
         return Ok(false);
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = target(root);
     let work = target.join("instructions");
     std::fs::create_dir_all(&work)?;
     let mut counts = Counts::new();

@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::counterparts::present;
+use crate::suite::target;
 
 /// How long a server may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -82,10 +83,7 @@ pub(crate) struct Running {
 /// Installs what is not there yet and starts all of them. What cannot be started is said, and left out.
 pub(crate) fn start(root: &Path) -> Running {
     let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
-    let folder = match std::env::var_os("CARGO_TARGET_DIR") {
-        Some(target) => root.join(target),
-        None => root.join("target"),
-    };
+    let folder = target(root);
     for server in &SERVERS {
         let started = install(&folder.join("counterparts"), &server.package).and_then(|home| launch(server, &home));
         match started {

@@ -1,7 +1,7 @@
 //! Running all tests, and counting them.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::{counterparts, servers};
@@ -144,6 +144,11 @@ fn run(root: &Path, arguments: &[&str], accept: bool) -> Result<bool, std::io::E
         command.env("CYAN_ACCEPT", "1");
     }
     Ok(command.status()?.success())
+}
+
+/// The folder that things are built in.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// The cargo that runs this program.

@@ -73,10 +73,9 @@ impl<'de> Visitor<'de> for JsonVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
         let mut map = Map::default();
         while let Some((key, Json(value))) = entries.next_entry::<Name, Json>()? {
-            if map.contains_key(&key) {
+            if map.insert(Name::clone(&key), value).is_some() {
                 return Err(A::Error::custom(format!("the key `{key}` is written twice")));
             }
-            map.insert(key, value);
         }
         Ok(Json(Value::Map(std::sync::Arc::new(map))))
     }
