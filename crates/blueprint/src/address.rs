@@ -162,9 +162,13 @@ impl fmt::Display for Address {
 
 /// One `name` or `name[key]` and what follows it.
 fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
-    let end = text.find(['/', '[', ']', '"']).unwrap_or(text.len());
-    let end = text[..end].find("::").unwrap_or(end);
-    let (name, mut rest) = text.split_at(end);
+    let bytes = text.as_bytes();
+    let ends_name = |at: &usize| match bytes[*at] {
+        b'/' | b'[' | b']' | b'"' => true,
+        b':' => bytes.get(at + 1) == Some(&b':'),
+        _ => false,
+    };
+    let (name, mut rest) = text.split_at((0..bytes.len()).find(ends_name).unwrap_or(bytes.len()));
     if name.is_empty() {
         return Err(AddressError("a name is missing".into()));
     }
@@ -231,8 +235,21 @@ impl serde::Serialize for Address {
 
 impl<'de> serde::Deserialize<'de> for Address {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(AddressVisitor)
+    }
+}
+
+struct AddressVisitor;
+
+impl serde::de::Visitor<'_> for AddressVisitor {
+    type Value = Address;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an address")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Address, E> {
+        text.parse().map_err(E::custom)
     }
 }
 
@@ -252,6 +269,7 @@ mod tests {
             "fn::b/grant",
             "core/fn::b[\"x\"]/a",
             "my.res",
+            "a:b/c:",
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), text);

@@ -1,11 +1,13 @@
 //! What the world says about the recorded things, and what became of calls that were cut off.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::{Diagnostics, Severity};
 use futures::StreamExt as _;
-use provider::{Catalogs, Seen, TypeRef};
+use futures::stream::FuturesUnordered;
+use provider::{Catalogs, ProviderError, Seen, TypeRef};
 use state::{Intent, Open, Record, Snapshot, Status, StatusOp, StatusWord};
 
 use crate::answers::{Answers, FrozenSeen};
@@ -40,9 +42,15 @@ pub(crate) async fn refresh(
     world: &dyn World,
     answers: &mut Answers,
 ) -> Vec<Unread> {
+    // Of each type: whether things of it can be read, and how many there are.
+    let mut types: IndexMap<&str, (bool, usize)> = IndexMap::default();
+    for record in snapshot.records.values() {
+        types.entry(&record.type_name).or_insert_with(|| (reads(catalogs, record), 0)).1 += 1;
+    }
     let recorded = snapshot.records.iter().filter(|(address, record)| {
         let asked_otherwise = attempt_of(record).is_some() || snapshot.open.contains_key(*address);
-        !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads(catalogs, record)
+        let reads = || types.get(record.type_name.as_ref()).is_some_and(|(reads, _)| *reads);
+        !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
     let questions = recorded.map(|(address, record)| asked(address, record));
     let cut_off = snapshot.open.iter().map(|(address, open)| {
@@ -79,8 +87,8 @@ pub(crate) async fn refresh(
     });
     // Each provider is asked beside the others, so that none waits for a slow one.
     let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
-    for record in snapshot.records.values() {
-        *of_namespace.entry(Catalogs::namespace_of(&record.type_name)).or_default() += 1;
+    for (name, (_, count)) in &types {
+        *of_namespace.entry(Catalogs::namespace_of(name)).or_default() += count;
     }
     let mut lanes: IndexMap<&str, Vec<(usize, ReadQuestion<'_>)>> = IndexMap::default();
     for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
@@ -90,39 +98,12 @@ pub(crate) async fn refresh(
     }
     let lanes = lanes.into_iter().map(|(namespace, questions)| {
         let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
-        let under_way = futures::stream::iter(questions).map(|(number, question)| {
-            let (address, is_vital) = (question.address, question.token.is_some());
-            let made_anew = question.id.is_none();
-            async move {
-                let seen = world.read(question).await;
-                // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
-                let seen =
-                    match recorded_beside(snapshot, address).filter(|_| made_anew && matches!(seen, Ok(Seen::Gone))) {
-                        Some(record) if reads(catalogs, record) => world.read(asked(address, record)).await,
-                        _ => seen,
-                    };
-                (number, address, is_vital, seen)
-            }
-        });
-        under_way.buffer_unordered(most)
+        ask(questions, most, snapshot, catalogs, world)
     });
-    let mut results = futures::stream::select_all(lanes);
-    // What is as recorded is forgotten at once: only differences are kept.
-    let mut seen: Vec<(usize, &Address, FrozenSeen)> = Vec::new();
-    let mut unread: Vec<(usize, Unread)> = Vec::new();
-    while let Some((number, address, is_vital, result)) = results.next().await {
-        let is_open = snapshot.open.contains_key(address);
-        match result {
-            Ok(there) => {
-                let differs = frozen(there, snapshot.records.get(address), is_open);
-                seen.extend(differs.map(|differs| (number, address, differs)));
-            }
-            Err(error) => {
-                let code = code_of(&error);
-                let message = error.message.into();
-                unread.push((number, Unread { address: address.clone(), code, message, is_vital }));
-            }
-        }
+    let (mut seen, mut unread) = (Vec::new(), Vec::new());
+    for told in futures::future::join_all(lanes).await {
+        seen.extend(told.seen);
+        unread.extend(told.unread);
     }
     // Answers come in any order; a plan is the same each time.
     seen.sort_unstable_by_key(|(number, ..)| *number);
@@ -132,6 +113,67 @@ pub(crate) async fn refresh(
     answers.unread.extend(unread.iter().map(|unread| (unread.address.clone(), unread.message.clone())));
     answers.refreshed = true;
     unread
+}
+
+/// What one provider has told, with the numbers of the questions. What is as recorded is forgotten at once: only
+/// differences are kept.
+#[derive(Default)]
+struct Told<'a> {
+    seen: Vec<(usize, &'a Address, FrozenSeen)>,
+    unread: Vec<(usize, Unread)>,
+}
+
+/// Puts questions to one provider, at most so many at once.
+async fn ask<'a>(
+    questions: Vec<(usize, ReadQuestion<'a>)>,
+    most: usize,
+    snapshot: &'a Snapshot,
+    catalogs: &Catalogs,
+    world: &dyn World,
+) -> Told<'a> {
+    let mut told = Told::default();
+    let mut take =
+        |(number, address, is_vital, result): (usize, &'a Address, bool, Result<Seen, ProviderError>)| match result {
+            Ok(there) => {
+                let is_open = snapshot.open.contains_key(address);
+                let differs = frozen(there, snapshot.records.get(address), is_open);
+                told.seen.extend(differs.map(|differs| (number, address, differs)));
+            }
+            Err(error) => {
+                let code = code_of(&error);
+                let message = error.message.into();
+                told.unread.push((number, Unread { address: address.clone(), code, message, is_vital }));
+            }
+        };
+    let mut under_way = FuturesUnordered::new();
+    for (number, question) in questions {
+        let (address, is_vital) = (question.address, question.token.is_some());
+        let made_anew = question.id.is_none();
+        let mut asked = Box::pin(async move {
+            let seen = world.read(question).await;
+            // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
+            let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
+            let seen = match &seen {
+                Ok(Seen::Gone) if made_anew && let Some(record) = beside() => world.read(asked(address, record)).await,
+                _ => seen,
+            };
+            (number, address, is_vital, seen)
+        });
+        // What is answered at once need not queue.
+        match futures::poll!(&mut asked) {
+            Poll::Ready(answer) => take(answer),
+            Poll::Pending => under_way.push(asked),
+        }
+        while under_way.len() >= most
+            && let Some(answer) = under_way.next().await
+        {
+            take(answer);
+        }
+    }
+    while let Some(answer) = under_way.next().await {
+        take(answer);
+    }
+    told
 }
 
 /// The things that a kept plan could not read when it was made.

@@ -310,7 +310,9 @@ impl<'a> Machine<'a> {
 
     fn text(&mut self, parts: &'a [Part]) -> Result<Value, Stop> {
         let mut members = Members::default();
-        let mut text = String::new();
+        // Room for what is written, and for an id or two.
+        let about = parts.iter().map(|part| if let Part::Text(part) = part { part.len() } else { 16 }).sum();
+        let mut text = String::with_capacity(about);
         // What is waited for, once something is unknown.
         let mut unknown: Option<Vec<Address>> = None;
         let mut secret = false;

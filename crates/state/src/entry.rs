@@ -157,10 +157,16 @@ pub struct Outcome {
     /// Of what.
     pub address: Address,
     /// What is known of it now; none where nothing is left to be known.
+    #[serde(default, deserialize_with = "shared")]
     pub record: Option<Arc<Record>>,
     /// Why it failed, if it did; without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Name>,
+}
+
+/// A record that is read to where it stays, without a copy between.
+fn shared<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Record>>, D::Error> {
+    Ok(Option::<Record>::deserialize(deserializer)?.map(Arc::new))
 }
 
 /// The end of an operation.

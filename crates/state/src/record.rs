@@ -177,6 +177,7 @@ impl fmt::Display for Status {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordOrigin {
     /// The document, relative to the state.
+    #[serde(deserialize_with = "blueprint::wire::name")]
     pub path: Name,
     /// First and last byte of the declaration's name.
     pub start: u32,
@@ -196,12 +197,12 @@ fn no_name() -> Name {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Its type.
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "blueprint::wire::name")]
     pub type_name: Name,
     /// How its last operation went.
     pub status: Status,
     /// The provider's own id; empty where nothing was ever made.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
     pub id: Name,
     /// The spec as sent, defaults filled in, secrets marked.
     pub inputs: Value,

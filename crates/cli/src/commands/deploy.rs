@@ -8,7 +8,7 @@ use state::seal::SealError;
 
 use crate::arguments::{Deploy, Global};
 use crate::commands::stage::{Ready, ready, recorded_namespaces, with_recorded};
-use crate::exit::{CommandError, Exit};
+use crate::exit::{CommandError, Exit, leave};
 use crate::operation::{self, Wanted};
 use crate::setup::{Document, Known, Setup, Source, read_text};
 use crate::view::report::Report;
@@ -27,8 +27,10 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
-    operation::carry_out(staged, false, &mut setup, &shell, &instance, &arguments.running, &document.files, report)
-        .await
+    let (running, files) = (&arguments.running, &document.files);
+    let exit = operation::carry_out(staged, false, &mut setup, &shell, &instance, running, files, report).await;
+    leave((document, shell));
+    exit
 }
 
 /// Carries a kept plan out: as it is, or not at all.
@@ -128,7 +130,10 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
             report,
         );
     }
-    operation::carry_out(staged, true, &mut setup, &shell, &instance, &arguments.running, &files, report).await
+    let running = &arguments.running;
+    let exit = operation::carry_out(staged, true, &mut setup, &shell, &instance, running, &files, report).await;
+    leave((registry, shell));
+    exit
 }
 
 fn refuse(diagnostic: Diagnostic, report: &mut Report) -> Result<Exit, CommandError> {

@@ -5,7 +5,7 @@ use engine::{Given, Options};
 
 use crate::arguments::{Destroy, Global, Meant, Running};
 use crate::commands::stage::{described, recorded_namespaces};
-use crate::exit::{CommandError, Exit};
+use crate::exit::{CommandError, Exit, leave};
 use crate::operation::{self, Wanted};
 use crate::setup::chosen;
 use crate::view::report::Report;
@@ -44,5 +44,7 @@ pub(crate) async fn from_state(
     let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
         return Ok(Exit::Unusable);
     };
-    operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await
+    let exit = operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await;
+    leave((registry, shell));
+    exit
 }

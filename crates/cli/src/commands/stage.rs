@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use blueprint::Name;
 use diag::Diagnostics;
 use engine::shell::Shell;
 use engine::{Given, Options, Staged, plan_file};
@@ -23,7 +24,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     let setup = Setup::beside(global, &source.folder, report)?;
     let ready =
         ready(setup, source, &arguments.which, &arguments.inputs, arguments.planning.options(), false, report).await?;
-    let Ready { mut setup, document, staged, .. } = match ready {
+    let Ready { mut setup, document, shell, staged, .. } = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
@@ -40,7 +41,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     }
     let partial = !staged.plan.answers.unread.is_empty();
     let differs = !staged.plan.is_empty();
-    leave((staged, document.documents));
+    leave((staged, document, shell));
     Ok(match arguments.exit_code {
         _ if needed => Exit::Unusable,
         true if differs => Exit::Differences,
@@ -218,7 +219,12 @@ pub(crate) fn recorded_namespaces(offer: &Offer, snapshot: &Snapshot) -> Vec<Str
     let records = snapshot.records.values().map(|record| &record.type_name);
     let open = snapshot.open.values().map(|open| &open.intent.type_name);
     let mut namespaces: Vec<String> = Vec::new();
+    let mut before = None;
     for name in records.chain(open) {
+        // Most are of the type of the one before.
+        if before.replace(name).is_some_and(|before| Name::ptr_eq(before, name)) {
+            continue;
+        }
         let namespace = Catalogs::namespace_of(name);
         if namespaces.iter().all(|known| known != namespace) && offer.knows(namespace) {
             namespaces.push(namespace.to_owned());

@@ -149,6 +149,7 @@ struct Tasks {
 
 struct Builder<'a> {
     tasks: Vec<Task>,
+    /// What has no task is not among them.
     of: IndexMap<Address, Tasks>,
     /// Gathers of intermediate values: what waits for the value, and what waits for all its users.
     gathers: IndexMap<Name, Option<u32>>,
@@ -276,21 +277,26 @@ pub(super) fn order(
     prefer_create_first(&mut draft);
     refuse_create_first(&mut draft, found);
     let mut secret = false;
+    let busy = draft.decisions.iter().filter(|decision| decision.action != Action::None).count();
     let mut builder = Builder {
-        tasks: Vec::with_capacity(draft.decisions.len()),
-        of: IndexMap::with_capacity_and_hasher(draft.decisions.len(), Default::default()),
+        tasks: Vec::with_capacity(busy),
+        of: IndexMap::with_capacity_and_hasher(busy, Default::default()),
         gathers: IndexMap::default(),
         releases: IndexMap::default(),
         deferred: reads::deferred(evaluation),
         draft: &draft,
     };
-    let mut shared: Vec<std::sync::Arc<Decided>> = Vec::with_capacity(draft.decisions.len());
+    let mut open: Vec<std::sync::Arc<Decided>> = Vec::new();
     let mut of_links: std::collections::HashMap<usize, u32, foldhash::fast::FixedState> = Default::default();
     for (number, decision) in draft.decisions.iter().enumerate() {
         secret |= decision.desired.has_secret()
             || decision.metadata.has_secret()
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
-        let decided = std::sync::Arc::new(decided_of(number, decision));
+        // Most things of a plan that changes little have no task.
+        let decided = std::cell::LazyCell::new(|| std::sync::Arc::new(decided_of(number, decision)));
+        if decision.condition_open && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()) {
+            open.push(decided.clone());
+        }
         let mut tasks = Tasks::default();
         let of_link = match (decision.linked.as_deref(), decision.action) {
             (Some(Linked::Phase(_)), _) => Some(TaskKind::Phase),
@@ -299,7 +305,7 @@ pub(super) fn order(
             _ => None,
         };
         if let Some(kind) = of_link {
-            let task = builder.add(kind, Some(&decided));
+            let task = builder.add(kind, Some(&*decided));
             of_links.insert(number, task);
             match kind {
                 TaskKind::Link => tasks.forward = Some(task),
@@ -309,7 +315,6 @@ pub(super) fn order(
             if kind != TaskKind::Phase {
                 builder.of.insert(decision.address.clone(), tasks);
             }
-            shared.push(decided);
             continue;
         }
         let retained = decision.action == Action::Replace && decision.retain;
@@ -323,54 +328,57 @@ pub(super) fn order(
         secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
         match decision.action {
             Action::Create => {
-                tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided)));
-                tasks.backward = decision.temporary.then(|| builder.add(TaskKind::TakeBack, Some(&decided)));
+                tasks.forward = Some(builder.add(TaskKind::Create, Some(&*decided)));
+                tasks.backward = decision.temporary.then(|| builder.add(TaskKind::TakeBack, Some(&*decided)));
             }
             Action::Update if decision.only_recorded => {
-                tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)))
+                tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)))
             }
-            Action::Update => tasks.forward = Some(builder.add(TaskKind::Update, Some(&decided))),
+            Action::Update => tasks.forward = Some(builder.add(TaskKind::Update, Some(&*decided))),
             Action::Replace => {
-                tasks.forward = Some(builder.add(TaskKind::Create, Some(&decided)));
+                tasks.forward = Some(builder.add(TaskKind::Create, Some(&*decided)));
                 if !retained {
-                    tasks.backward = Some(builder.add(TaskKind::DeleteOld(0), Some(&decided)));
+                    tasks.backward = Some(builder.add(TaskKind::DeleteOld(0), Some(&*decided)));
                 }
             }
             Action::Delete if nothing_but_old_halves(decision) => {
-                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided)));
+                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided)));
             }
-            Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&decided))),
-            Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided))),
+            Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&*decided))),
+            Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided))),
             Action::Move | Action::Import if decision.record_differs => {
-                tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)));
+                tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)));
             }
             Action::Move | Action::Import => {
-                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
+                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&*decided)));
             }
             Action::Link | Action::Relink | Action::Unlink | Action::Read => {}
             Action::None if decision.element.is_none() && decision.linked.is_none() && !decision.record_differs => {
-                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&decided)));
+                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&*decided)));
             }
             Action::None if decision.element.is_none() && decision.linked.is_none() => {
-                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&decided)));
+                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided)));
             }
             Action::None => {
                 left_alone.unchanged += 1;
                 if decision.record_differs {
-                    tasks.forward = Some(builder.add(TaskKind::Record, Some(&decided)));
+                    tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)));
                 } else if decision.condition_open {
-                    tasks.forward = Some(builder.add(TaskKind::Condition, Some(&decided)));
+                    tasks.forward = Some(builder.add(TaskKind::Condition, Some(&*decided)));
                 } else if decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured) {
-                    tasks.forward = Some(builder.add(TaskKind::Look, Some(&decided)));
+                    tasks.forward = Some(builder.add(TaskKind::Look, Some(&*decided)));
                 }
             }
         }
-        tasks.left_over = builder.left_over(&decided, tasks);
+        if decision.prior.as_ref().is_some_and(|record| record.deposed.is_some()) {
+            tasks.left_over = builder.left_over(&decided, tasks);
+        }
         if decision.action == Action::Detach {
             left_alone.retained.push(decision.address.clone());
         }
-        builder.of.insert(decision.address.clone(), tasks);
-        shared.push(decided);
+        if tasks.forward.or(tasks.backward).or(tasks.left_over).is_some() {
+            builder.of.insert(decision.address.clone(), tasks);
+        }
     }
     builder.make_gathers();
     wait_for_what_is_used(&mut builder, &draft, evaluation);
@@ -378,7 +386,7 @@ pub(super) fn order(
     wait_for_users(&mut builder, &draft, snapshot, &freed);
     batches::order(&mut builder, &draft);
     links::order(&mut builder, &draft, &of_links);
-    conditions(&mut builder, &shared, snapshot);
+    conditions(&mut builder, &open, snapshot);
     let gates = gates::add(&mut builder, &draft, subjects, snapshot);
     builder.settle_waits();
     let reads = reads::by_task(&mut builder, partial);
@@ -442,12 +450,15 @@ fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
 /// What a create-first replacement uses and is replaced too must come create-first as well, or its old half would lose
 /// what it stands on (reference 5.2).
 fn prefer_create_first(draft: &mut Draft) {
-    let position: IndexMap<Address, usize> =
-        draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
     let is_create_first =
         |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
     let mut stack: Vec<usize> =
         (0..draft.decisions.len()).filter(|at| is_create_first(&draft.decisions[*at])).collect();
+    if stack.is_empty() {
+        return;
+    }
+    let position: IndexMap<Address, usize> =
+        draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
     let mut seen_groups: std::collections::HashSet<Name, foldhash::fast::FixedState> = Default::default();
     while let Some(at) = stack.pop() {
         let mut uses = draft.decisions[at].dependencies.clone();
@@ -626,6 +637,10 @@ fn wait_for_users(
     snapshot: &Snapshot,
     freed: &std::collections::HashSet<Address, foldhash::fast::FixedState>,
 ) {
+    let goes = |tasks: &Tasks| tasks.backward.or(tasks.left_over).is_some();
+    if snapshot.groups.is_empty() && !builder.of.values().any(goes) {
+        return;
+    }
     // Users as the state knows them: by thing and by intermediate value.
     let mut users: IndexMap<&Address, Vec<&Address>> =
         IndexMap::with_capacity_and_hasher(snapshot.records.len(), Default::default());
@@ -736,23 +751,19 @@ fn wait_for_users(
 
 /// Things whose conditions are known only on deploy and that are there already: if a condition comes out false, the
 /// thing goes after everything else (ruling S32), users before what they use. A link is forgotten once its parts are gone.
-fn conditions(builder: &mut Builder<'_>, shared: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
-    let open: Vec<&std::sync::Arc<Decided>> = shared
-        .iter()
-        .filter(|decided| decided.condition_open && decided.prior.as_ref().is_some_and(|record| !record.id.is_empty()))
-        .collect();
+fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
     if open.is_empty() {
         return;
     }
     let everything = builder.add_gather((0..builder.tasks.len() as u32).collect());
     let mut going: IndexMap<&Address, u32> = IndexMap::default();
-    for decided in &open {
+    for decided in open {
         let task = builder.add(TaskKind::DeleteIfAbsent, Some(decided));
         builder.wait(task, everything, Until::Configured);
         going.insert(&decided.address, task);
     }
     let mut users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
-    for decided in &open {
+    for decided in open {
         let (Some(own), Some(prior)) = (going.get(&decided.address).copied(), &decided.prior) else { continue };
         for used in prior.dependencies.iter().filter(|used| **used != decided.address) {
             let part_of_it = crate::links::link_of(used).is_some_and(|link| link == decided.address);

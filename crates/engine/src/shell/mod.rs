@@ -150,6 +150,9 @@ impl Shell {
 
     /// The settings of a type's namespace.
     fn settings_of(&self, type_name: &str) -> Value {
+        if self.settings.is_empty() {
+            return Value::Null;
+        }
         self.settings.get(Catalogs::namespace_of(type_name)).cloned().unwrap_or_default()
     }
 
@@ -164,7 +167,8 @@ impl Shell {
     }
 
     fn quiet(&self, address: &Address, type_name: &str) -> Call {
-        self.call_of(address, type_name, "".into(), Arc::new(|_| {}))
+        static NOBODY: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
+        self.call_of(address, type_name, Name::default(), NOBODY.clone())
     }
 }
 
@@ -270,9 +274,8 @@ impl World for Shell {
                 private: question.private,
                 token: question.token,
             };
-            let secrets = Secrets::of([question.inputs, question.outputs, question.private, &call.settings]);
-            let seen = self.provider_of(question.type_name)?.read(&call, request).await;
-            seen.map(|seen| secrets.seen(seen)).map_err(|error| secrets.refused(error))
+            let read = self.provider_of(question.type_name)?.read(&call, request).await;
+            Secrets::read([question.inputs, question.outputs, question.private, &call.settings], read)
         })
     }
 

@@ -61,8 +61,21 @@ impl Secrets {
         checked
     }
 
-    /// What was seen, in clean words.
-    pub(super) fn seen(&self, seen: Seen) -> Seen {
+    /// What came of reading a thing with these values, in clean words. Nearly always there are neither words nor secrets:
+    /// then nothing is copied.
+    pub(super) fn read<'a>(
+        values: impl IntoIterator<Item = &'a Value> + Clone,
+        read: Result<Seen, ProviderError>,
+    ) -> Result<Seen, ProviderError> {
+        let says_nothing = !matches!(&read, Err(_) | Ok(Seen::There { expired: Some(_), .. }));
+        if says_nothing && !values.clone().into_iter().any(Value::has_secret) {
+            return read;
+        }
+        let secrets = Secrets::of(values);
+        read.map(|seen| secrets.seen(seen)).map_err(|error| secrets.refused(error))
+    }
+
+    fn seen(&self, seen: Seen) -> Seen {
         match seen {
             Seen::There { id, fields, private, expired } => {
                 let expired = expired.map(|why| self.clean(&why));

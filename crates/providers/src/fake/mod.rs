@@ -358,17 +358,13 @@ impl Provider for FakeProvider {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
-            let place = format!("{}/{}", call.instance, call.address);
+            let place = || format!("{}/{}", call.instance, call.address);
             let mut world = lock(&self.world);
-            if world.is_blurred(&place) {
+            if world.is_blurred(place) {
                 return Ok(Seen::CannotTell);
             }
             let thing = match (request.id, request.token) {
-                (Some(id), _) => {
-                    world.adopt(id, &place);
-                    world.unveil(id, request.inputs);
-                    world.thing(id)
-                }
+                (Some(id), _) => world.read(id, request.inputs, place),
                 (None, Some(token)) => {
                     if let Some(id) = world.by_token(token).map(|thing| thing.id.clone()) {
                         world.unveil(&id, request.inputs);

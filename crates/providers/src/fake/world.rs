@@ -46,24 +46,26 @@ struct Place {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Thing {
     /// Its id.
+    #[serde(deserialize_with = "blueprint::wire::name")]
     pub id: Name,
     /// Its type.
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "blueprint::wire::name")]
     pub type_name: Name,
     /// Instance and address of whom it belongs to, as `INSTANCE/ADDRESS`; empty for what was made by others.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
     pub place: Name,
     /// All its fields: a map.
     pub fields: Value,
     /// What its computed values are made from.
+    #[serde(deserialize_with = "blueprint::wire::name")]
     pub(super) hash: Name,
     /// 1 at creation and one more with every update.
     pub(super) updates: i64,
     /// The token of the call that made it.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
     pub(super) token: Name,
     /// The token of the last update.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
     pub(super) update_token: Name,
     /// Where in its fields secrets stand that were sent; they are not written to the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,6 +94,12 @@ impl Thing {
     /// The token of the call that made it; empty for what was made by others.
     pub fn token(&self) -> &str {
         &self.token
+    }
+
+    fn unveil(&mut self, known: &Value) {
+        if !self.secrets.is_empty() {
+            self.fields = veil::lifted(&self.fields, &self.secrets, known);
+        }
     }
 
     /// It, as it may be written to a file.
@@ -151,13 +159,10 @@ impl World {
         let mut shared = |mut thing: Box<Thing>| {
             thing.type_name = names.share(&thing.type_name);
             thing.fields.share_keys(&mut names);
-            *thing
+            thing
         };
         let keeper = Keeper::load(path, |line| match line {
-            Line::Created(thing, count) => {
-                world.places.entry(thing.place.clone()).or_default().made = count;
-                world.insert(shared(thing));
-            }
+            Line::Created(thing, count) => world.insert(shared(thing), Some(count)),
             Line::Changed(thing) => world.put(shared(thing)),
             Line::Gone(id) => {
                 world.forget(&id);
@@ -230,7 +235,7 @@ impl World {
         };
         self.free(&resource_type, &thing.fields, "")?;
         self.keep(|| Line::Changed(thing.veiled()))?;
-        self.insert(thing);
+        self.insert(Box::new(thing), None);
         Ok(())
     }
 
@@ -275,7 +280,7 @@ impl World {
         let thing = Thing {
             id,
             type_name: resource_type.name.clone(),
-            place: place.clone(),
+            place,
             fields,
             hash: hash.into(),
             updates: 1,
@@ -286,8 +291,7 @@ impl World {
             unsettled,
         };
         self.keep(|| Line::Created(thing.veiled(), count))?;
-        self.insert(thing.clone());
-        self.places.entry(place).or_default().made = count;
+        self.insert(Box::new(thing.clone()), Some(count));
         Ok(thing)
     }
 
@@ -317,9 +321,23 @@ impl World {
 
     /// Gives a thing its secrets again, which its file does not have, from what is `known` of it.
     pub(super) fn unveil(&mut self, id: &str, known: &Value) {
-        if let Some(thing) = self.things.get_mut(id).filter(|thing| !thing.secrets.is_empty()) {
-            thing.fields = veil::lifted(&thing.fields, &thing.secrets, known);
+        if let Some(thing) = self.things.get_mut(id) {
+            thing.unveil(known);
         }
+    }
+
+    /// The thing of an id with its secrets, which are `known` to whoever reads it from a place. What is not known to belong
+    /// to anybody belongs to the first that reads it: it is being imported.
+    pub(super) fn read(&mut self, id: &str, known: &Value, place: impl FnOnce() -> String) -> Option<&Thing> {
+        if self.things.get(id)?.place.is_empty()
+            && let Some(mut thing) = self.things.get(id).cloned()
+        {
+            thing.place = place().into();
+            self.put(thing);
+        }
+        let thing = self.things.get_mut(id)?;
+        thing.unveil(known);
+        Some(thing)
     }
 
     /// Takes a thing away; whether there was one.
@@ -361,8 +379,8 @@ impl World {
     }
 
     /// Whether nobody can tell what the last call for an address did.
-    pub(super) fn is_blurred(&self, place: &str) -> bool {
-        self.untraceable.contains_key(place)
+    pub(super) fn is_blurred(&self, place: impl FnOnce() -> String) -> bool {
+        !self.untraceable.is_empty() && self.untraceable.contains_key(place().as_str())
     }
 
     /// Whether every unique value in `fields` is free, or belongs to `own`.
@@ -380,7 +398,7 @@ impl World {
     /// The thing is now like this, in the file too.
     fn replace(&mut self, thing: Thing) -> Result<(), Refusal> {
         self.keep(|| Line::Changed(thing.veiled()))?;
-        self.put(thing);
+        self.put(Box::new(thing));
         Ok(())
     }
 
@@ -393,45 +411,40 @@ impl World {
         Ok(true)
     }
 
-    /// What is not known to belong to anybody belongs to the first that reads it: it is being imported.
-    pub(super) fn adopt(&mut self, id: &str, place: &str) {
-        if self.things.get(id).is_some_and(|thing| thing.place.is_empty())
-            && let Some(thing) = self.things.get(id).cloned()
-        {
-            self.put(Thing { place: place.into(), ..*thing });
-        }
-    }
-
     /// Puts a thing where one of that id may be, into every index.
-    fn put(&mut self, thing: Thing) {
+    fn put(&mut self, thing: Box<Thing>) {
         match self.things.get(&thing.id) {
             // Its turn among those at its address stays as it is.
             Some(before) if before.place == thing.place && before.token == thing.token => {
                 let before = before.clone();
                 self.release(&before);
                 self.claim(&thing);
-                self.things.insert(thing.id.clone(), Box::new(thing));
+                self.things.insert(thing.id.clone(), thing);
             }
             _ => {
                 let id = thing.id.clone();
                 self.forget(&id);
-                self.insert(thing);
+                self.insert(thing, None);
             }
         }
     }
 
-    fn insert(&mut self, thing: Thing) {
+    /// Puts a thing where none of that id is, into every index; as the n-th that was made at its address, if that is said.
+    fn insert(&mut self, thing: Box<Thing>, made: Option<u32>) {
         if !thing.token.is_empty() {
             self.tokens.insert(thing.token.clone(), thing.id.clone());
         }
         if !thing.place.is_empty() {
-            let ids = &mut self.places.entry(thing.place.clone()).or_default().ids;
+            let known = self.places.entry(thing.place.clone()).or_default();
+            if let Some(made) = made {
+                known.made = made;
+            }
             // Nearly always there is one.
-            ids.reserve_exact(1);
-            ids.push(thing.id.clone());
+            known.ids.reserve_exact(1);
+            known.ids.push(thing.id.clone());
         }
         self.claim(&thing);
-        self.things.insert(thing.id.clone(), Box::new(thing));
+        self.things.insert(thing.id.clone(), thing);
     }
 
     fn forget(&mut self, id: &str) {

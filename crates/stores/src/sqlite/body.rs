@@ -8,7 +8,7 @@ use state::seal::{Place, SealError, Sealer};
 use state::{EntryKind, StoreError};
 
 /// About how many bytes an entry has that holds no document.
-const USUAL: usize = 512;
+pub(super) const USUAL: usize = 512;
 
 /// An entry's columns.
 pub(super) struct Body {

@@ -1,13 +1,14 @@
 //! Reading: each call sees one whole revision, and waits for no writer.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 
 use blueprint::{Address, Breakpoint, IndexMap, Name, Names, Value};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde::Deserialize;
 use state::seal::{Place, Sealer};
 use state::{
@@ -326,65 +327,87 @@ impl Reading<'_> {
     }
 
     fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
-        let at = |error| self.at(error);
+        let mut lie = self.where_they_lie(head)?;
         // Read where they lie in the file one after the other, then put in order.
-        let sql = format!(
-            "WITH r AS MATERIALIZED (SELECT id, entry FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY entry) \
-             SELECT r.id, e.id, e.sealed, e.body FROM r CROSS JOIN entries e ON e.id = r.entry",
-            self.records_table()
-        );
-        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
-        let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
+        lie.sort_by_key(|(_, entry)| *entry);
         let (path, sealer) = (self.path, self.sealer);
         // Parsing takes longer than reading: a second thread takes what it can, a handful at a time.
-        let mut found = std::thread::scope(|scope| {
-            let (sender, receiver) = mpsc::sync_channel::<Vec<RecordRow>>(1);
+        let found = std::thread::scope(|scope| {
+            let (sender, receiver) = mpsc::sync_channel::<Handful>(1);
             let mut helper = None;
             let mut receiver = Some(receiver);
-            let mut found = Vec::new();
-            let mut handful = Vec::with_capacity(HANDFUL);
-            let mut digest = Digest::default();
-            while let Some(row) = rows.next().map_err(at)? {
-                let (position, entry) = (row.get(0).map_err(at)?, row.get(1).map_err(at)?);
-                digest.add(position, entry);
-                handful.push(RecordRow {
-                    position,
-                    entry,
-                    sealed: row.get(2).map_err(at)?,
-                    body: text(row, 3).map_err(at)?.into(),
-                });
-                if handful.len() < HANDFUL {
+            let mut here = Parsing::new(path, sealer, head);
+            for wanted in lie.chunks(HANDFUL) {
+                let handful = self.handful(wanted)?;
+                if wanted.len() < HANDFUL {
+                    here.take(&handful)?;
                     continue;
                 }
-                let full = std::mem::replace(&mut handful, Vec::with_capacity(HANDFUL));
                 if let Some(receiver) = receiver.take() {
                     helper = Some(scope.spawn(move || {
-                        let mut found = Vec::new();
-                        for rows in receiver {
-                            parse_records(path, sealer, head, &rows, &mut found)?;
-                        }
-                        Ok::<_, StoreError>(found)
+                        let mut there = Parsing::new(path, sealer, head);
+                        receiver.into_iter().try_for_each(|handful| there.take(&handful))?;
+                        Ok::<_, StoreError>(there.found)
                     }));
                 }
                 // Where it is busy, or has met an error and ended, it is done here.
-                if let Err(TrySendError::Full(rows) | TrySendError::Disconnected(rows)) = sender.try_send(full) {
-                    parse_records(path, sealer, head, &rows, &mut found)?;
+                if let Err(TrySendError::Full(handful) | TrySendError::Disconnected(handful)) = sender.try_send(handful)
+                {
+                    here.take(&handful)?;
                 }
             }
             drop(sender);
-            if head.digest.is_some_and(|of_the_head| of_the_head != digest) {
-                return Err(damaged(path));
-            }
-            parse_records(path, sealer, head, &handful, &mut found)?;
-            if let Some(helper) = helper {
-                found.extend(helper.join().map_err(|_| damaged(path))??);
-            }
-            Ok::<_, StoreError>(found)
+            let helped = helper.map(|helper| helper.join().map_err(|_| damaged(path))?).transpose()?;
+            Ok::<_, StoreError>([here.found, helped.unwrap_or_default()])
         })?;
-        if !found.is_sorted_by_key(|(position, ..)| *position) {
-            found.sort_unstable_by_key(|(position, ..)| *position);
+        let mut in_order: Vec<Option<(Address, Arc<Record>)>> = vec![None; lie.len()];
+        for (rank, address, record) in found.into_iter().flatten() {
+            in_order[rank] = Some((address, record));
         }
-        Ok(together(found))
+        Ok(together(in_order))
+    }
+
+    /// Where each record comes, from 0, and the entry that it lies in: in this order.
+    fn where_they_lie(&self, head: &Head) -> Result<Vec<(usize, i64)>, StoreError> {
+        let at = |error| self.at(error);
+        let sql = format!("SELECT id, entry FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY id", self.records_table());
+        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+        let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
+        let mut found = Vec::new();
+        let mut digest = Digest::default();
+        while let Some(row) = rows.next().map_err(at)? {
+            let (position, entry) = (row.get(0).map_err(at)?, row.get(1).map_err(at)?);
+            digest.add(position, entry);
+            found.push((found.len(), entry));
+        }
+        if head.digest.is_some_and(|of_the_head| of_the_head != digest) {
+            return Err(damaged(self.path));
+        }
+        Ok(found)
+    }
+
+    /// The bodies of records, of which each is said where it comes and the entry that it lies in.
+    fn handful(&self, wanted: &[(usize, i64)]) -> Result<Handful, StoreError> {
+        let at = |error| self.at(error);
+        let mut handful =
+            Handful { rows: Vec::with_capacity(wanted.len()), bodies: Vec::with_capacity(wanted.len() * body::USUAL) };
+        // One statement looks for many, each from where it found the one before.
+        for wanted in wanted.chunks(AT_ONCE) {
+            let list = vec!["(?)"; wanted.len()].join(",");
+            let sql = format!(
+                "SELECT e.id, e.sealed, e.body FROM (VALUES {list}) AS wanted CROSS JOIN entries e ON e.id = wanted.column1"
+            );
+            let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+            let mut rows = statement.query(params_from_iter(wanted.iter().map(|(_, entry)| entry))).map_err(at)?;
+            for (rank, entry) in wanted {
+                let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
+                if row.get::<_, i64>(0).map_err(at)? != *entry {
+                    return Err(damaged(self.path));
+                }
+                handful.add(*rank, *entry, row.get(1).map_err(at)?, text(row, 2).map_err(at)?);
+            }
+        }
+        Ok(handful)
     }
 
     pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
@@ -542,50 +565,92 @@ impl Reading<'_> {
 /// How many records are handed to the other thread at once.
 const HANDFUL: usize = 256;
 
+/// How many are looked for by one statement.
+const AT_ONCE: usize = 64;
+
+/// Records as they were read, their bodies one behind the other.
+struct Handful {
+    rows: Vec<RecordRow>,
+    bodies: Vec<u8>,
+}
+
 struct RecordRow {
-    position: i64,
+    rank: usize,
     entry: i64,
     sealed: bool,
-    body: Box<[u8]>,
+    body: Range<usize>,
 }
 
-fn parse_records(
-    path: &Path,
-    sealer: &Sealer,
-    head: &Head,
-    rows: &[RecordRow],
-    found: &mut Vec<(i64, Address, Arc<Record>)>,
-) -> Result<(), StoreError> {
-    found.reserve(rows.len());
-    for row in rows {
-        let outcome: Outcome = body::read(sealer, head.place(row.entry), row.sealed, &row.body)?;
-        let record = outcome.record.ok_or_else(|| damaged(path))?;
-        found.push((row.position, outcome.address, record));
+impl Handful {
+    fn add(&mut self, rank: usize, entry: i64, sealed: bool, body: &[u8]) {
+        let start = self.bodies.len();
+        self.bodies.extend_from_slice(body);
+        self.rows.push(RecordRow { rank, entry, sealed, body: start..self.bodies.len() });
     }
-    Ok(())
 }
 
-/// The records by address. Dependencies name other records: they share those addresses, and types that repeat one text.
-fn together(found: Vec<(i64, Address, Arc<Record>)>) -> IndexMap<Address, Arc<Record>> {
+/// What one thread makes of the records that it is given.
+struct Parsing<'a> {
+    path: &'a Path,
+    sealer: &'a Sealer,
+    head: &'a Head,
+    /// Types and fields repeat one text, dependencies one address. They are shared by the thread that took the memory for
+    /// them: others free it less cheaply.
+    names: Names,
+    known: IndexMap<Address, ()>,
+    /// By where each comes.
+    found: Vec<(usize, Address, Arc<Record>)>,
+}
+
+impl<'a> Parsing<'a> {
+    fn new(path: &'a Path, sealer: &'a Sealer, head: &'a Head) -> Parsing<'a> {
+        Parsing { path, sealer, head, names: Names::default(), known: IndexMap::default(), found: Vec::new() }
+    }
+
+    fn take(&mut self, handful: &Handful) -> Result<(), StoreError> {
+        self.found.reserve(handful.rows.len());
+        for RecordRow { rank, entry, sealed, body } in &handful.rows {
+            let text = &handful.bodies[body.clone()];
+            let outcome: Outcome = body::read(self.sealer, self.head.place(*entry), *sealed, text)?;
+            let mut record = outcome.record.ok_or_else(|| damaged(self.path))?;
+            if let Some(record) = Arc::get_mut(&mut record) {
+                record.type_name = self.names.share(&record.type_name);
+                record.origin.path = self.names.share(&record.origin.path);
+                for value in [&mut record.inputs, &mut record.outputs, &mut record.private, &mut record.metadata] {
+                    value.share_keys(&mut self.names);
+                }
+                record.dependencies.iter_mut().for_each(|address| self.share(address));
+            }
+            let mut address = outcome.address;
+            self.share(&mut address);
+            self.found.push((*rank, address, record));
+        }
+        Ok(())
+    }
+
+    fn share(&mut self, address: &mut Address) {
+        match self.known.get_key_value(address) {
+            Some((known, ())) => *address = known.clone(),
+            None => drop(self.known.insert(address.clone(), ())),
+        }
+    }
+}
+
+/// The records by address. Dependencies name other records: they share those addresses.
+fn together(found: Vec<Option<(Address, Arc<Record>)>>) -> IndexMap<Address, Arc<Record>> {
     let mut records: IndexMap<Address, Arc<Record>> =
         IndexMap::with_capacity_and_hasher(found.len(), Default::default());
-    records.extend(found.into_iter().map(|(_, address, record)| (address, record)));
-    let mut names = Names::default();
+    records.extend(found.into_iter().flatten());
     for at in 0..records.len() {
         let Some(record) = records.get_index_mut(at).and_then(|(_, record)| Arc::get_mut(record)) else { continue };
-        record.type_name = names.share(&record.type_name);
-        record.origin.path = names.share(&record.origin.path);
-        for value in [&mut record.inputs, &mut record.outputs, &mut record.private, &mut record.metadata] {
-            value.share_keys(&mut names);
+        let mut dependencies = std::mem::take(&mut record.dependencies);
+        for address in &mut dependencies {
+            if let Some((known, _)) = records.get_key_value(address) {
+                *address = known.clone();
+            }
         }
-        let written = std::mem::take(&mut record.dependencies);
-        let shared = written.into_iter().map(|address| match records.get_key_value(&address) {
-            Some((known, _)) => known.clone(),
-            None => address,
-        });
-        let shared = shared.collect();
         if let Some(record) = records.get_index_mut(at).and_then(|(_, record)| Arc::get_mut(record)) {
-            record.dependencies = shared;
+            record.dependencies = dependencies;
         }
     }
     records

@@ -5,10 +5,45 @@
 
 use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name, Resource};
 
-use super::AddressSet;
+use super::HashSet;
 use crate::documents::{Documents, group_key};
 use crate::graph::{EdgeKind, Node};
 use crate::resolve::{Evaluation, LinkSlot, Members};
+
+/// Addresses that something uses, each once, in the order in which they were found. A handful, as nearly all are, is looked
+/// through from its beginning; more have an index.
+#[derive(Default)]
+struct Used {
+    list: Vec<Address>,
+    index: HashSet<Address>,
+}
+
+impl Used {
+    /// Up to so many there is no index.
+    const FEW: usize = 8;
+
+    fn add(&mut self, address: Address) {
+        if self.index.is_empty() {
+            if self.list.contains(&address) {
+                return;
+            }
+            if self.list.len() == Used::FEW {
+                self.index = self.list.iter().cloned().collect();
+            }
+        }
+        if self.list.len() < Used::FEW || self.index.insert(address.clone()) {
+            self.list.push(address);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn into_list(self) -> Vec<Address> {
+        self.list
+    }
+}
 
 /// What an intermediate value uses: resources, and other intermediate values that use some.
 pub(super) fn group(
@@ -18,7 +53,7 @@ pub(super) fn group(
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
     let Some((unit, name, local)) = documents.local(index) else { return };
-    let mut used = AddressSet::default();
+    let mut used = Used::default();
     let readers = [&local.value];
     let reads = Reads::new(documents, unit, &readers);
     for edge in documents.graph().edges(Node::Local(index)) {
@@ -26,7 +61,7 @@ pub(super) fn group(
     }
     if !used.is_empty() {
         let name = if unit == 0 { name.clone() } else { documents.unit(unit).named(name).into() };
-        groups.insert(name, used.into_iter().collect());
+        groups.insert(name, used.into_list());
     }
 }
 
@@ -38,7 +73,7 @@ pub(super) fn searched_group(
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
     let Some((unit, name, source)) = documents.data_source(index) else { return };
-    let mut used = AddressSet::default();
+    let mut used = Used::default();
     let mut readers: Vec<&Expr> = source.filters.iter().map(|filter| &filter.search).collect();
     readers.extend(source.metadata.annotations.iter().map(|(_, value)| value));
     let reads = Reads::new(documents, unit, &readers);
@@ -50,7 +85,7 @@ pub(super) fn searched_group(
     if !used.is_empty()
         && let Some(key) = group_key(&documents.unit(unit).group_address(&source_group(name)))
     {
-        groups.insert(key.as_ref().into(), used.into_iter().collect());
+        groups.insert(key.as_ref().into(), used.into_list());
     }
 }
 
@@ -68,20 +103,21 @@ pub(super) fn handed_group(
 ) {
     let Some(handed) = documents.handed(number) else { return };
     let readers: Vec<&Expr> = handed.given.into_iter().collect();
-    let mut used = AddressSet::default();
+    let mut used = Used::default();
     let reads = Reads::new(documents, handed.above, &readers);
     for edge in documents.graph().edges(Node::Input(number)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
     }
+    let mut used = used.into_list();
     evaluation.handed_uses[number as usize] = match used.len() {
         0 | 1 => used.pop(),
         _ => {
             // No name of an input has a colon.
             let address = documents.unit(handed.unit).group_address(&format!(":{}", handed.name).into());
             if let Some(key) = group_key(&address) {
-                groups.insert(key.as_ref().into(), used.into_iter().collect());
+                groups.insert(key.as_ref().into(), used);
             }
             Some(address)
         }
@@ -147,11 +183,9 @@ fn addresses_of(
     to: Node,
     kind: EdgeKind,
     reads: &Reads<'_>,
-    used: &mut AddressSet,
+    used: &mut Used,
 ) {
-    let mut add = |address: Address| {
-        used.insert(address);
-    };
+    let mut add = |address: Address| used.add(address);
     match to {
         Node::Local(index) => {
             let Some((unit, name, _)) = documents.local(index) else { return };
@@ -209,11 +243,26 @@ pub(super) fn common_dependencies(
     let mut readers: Vec<&Expr> = vec![&resource.spec];
     readers.extend(resource.condition.as_deref());
     let reads = Reads::new(documents, unit, &readers);
-    let mut used = AddressSet::default();
+    let mut used = Used::default();
     for edge in documents.graph().edges(Node::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
     }
-    used.into_iter().collect()
+    used.into_list()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_is_listed_once_and_in_order_however_much_it_is() {
+        for count in [0, 1, Used::FEW, Used::FEW + 1, 100] {
+            let mut used = Used::default();
+            let names = || (0..count).map(|n| Address::root(format!("r{n}")));
+            names().chain(names()).for_each(|address| used.add(address));
+            assert_eq!(used.into_list(), names().collect::<Vec<_>>());
+        }
+    }
 }
