@@ -33,7 +33,7 @@ impl Typed {
 /// The kind of a scalar. A tag of the core schema counts, so that its one diagnostic stays the only one.
 pub(super) fn typed(node: &Node, scalar: &Scalar) -> Typed {
     let text = &*scalar.text;
-    if let Some(tag) = &node.tag {
+    if let Some(tag) = node.tag() {
         match &*tag.item {
             "!!str" | "!" => return Typed::Text,
             "!!int" | "!!float" | "!!bool" | "!!null" => return core(text),

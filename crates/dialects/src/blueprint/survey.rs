@@ -37,16 +37,16 @@ const FEW: usize = 8;
 
 impl Survey {
     fn node(&mut self, node: &Node, found: &mut Diagnostics) {
-        if let Some(alias) = node.alias {
+        if let Some(alias) = node.alias() {
             // What it stands for is walked where it was written.
             self.aliases = true;
             found.push(unsupported(alias, "an alias").help("write the value out, or use `values`"));
             return;
         }
-        if let Some(anchor) = node.anchor {
+        if let Some(anchor) = node.anchor() {
             found.push(unsupported(anchor, "an anchor").help("leave it out"));
         }
-        if let Some(tag) = &node.tag {
+        if let Some(tag) = node.tag() {
             found.push(unsupported(tag.span, "a tag").help("leave it out; quotes make a text"));
         }
         match &node.content {
