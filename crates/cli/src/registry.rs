@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aho_corasick::packed::Searcher;
 use blueprint::{IndexMap, Name};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Limits, Provider};
@@ -254,17 +253,25 @@ pub(crate) fn contradictions(more: &[Arc<Catalog>]) -> Vec<String> {
 }
 
 /// Which of the known namespaces texts may name a type of: those that occur with a `/` or `::` after them. One pass over
-/// each text, however many namespaces there are.
+/// each text, from one such sign to the next.
 pub(crate) fn mentioned<'a>(texts: impl IntoIterator<Item = &'a str>) -> HashSet<&'static str> {
-    let names: Vec<&'static str> = known().collect();
-    // Who cannot search for them takes all of them: that is slower, never wrong.
-    let Some(searcher) = Searcher::new(&names) else { return names.into_iter().collect() };
+    let mut wanted: Vec<&'static str> = known().collect();
     let mut found = HashSet::new();
-    for text in texts {
-        for at in searcher.find_iter(text) {
-            if matches!(text.as_bytes().get(at.end()), Some(b'/' | b':')) {
-                found.extend(names.get(at.pattern().as_usize()));
+    for text in texts.into_iter().map(str::as_bytes) {
+        for at in memchr::memchr2_iter(b'/', b':', text) {
+            if text[at] == b':' && text.get(at + 1) != Some(&b':') {
+                continue;
             }
+            let before = &text[..at];
+            wanted.retain(|namespace| {
+                let namespace_bytes = namespace.as_bytes();
+                // Nearly all differ in their last letter already.
+                let named = before.last() == namespace_bytes.last() && before.ends_with(namespace_bytes);
+                if named {
+                    found.insert(*namespace);
+                }
+                !named
+            });
         }
     }
     found
@@ -309,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_namespace_is_mentioned_where_a_type_of_it_could_be_named() {
-        let texts = ["type: OS::Heat::Value # randomly", "a: xlocal/file, tests/x, http: 1, AWS::EC2::Instance"];
+        let texts = ["type: OS::Heat::Value # randomly", "a: xlocal/file, tests/x, http/x, tls: 1, AWS::EC2::Instance"];
         let mut found: Vec<&str> = mentioned(texts).into_iter().collect();
         found.sort_unstable();
         assert_eq!(found, ["AWS::EC2", "OS::Heat", "http", "local"]);

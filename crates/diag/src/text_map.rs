@@ -2,17 +2,17 @@
 
 use crate::{FileId, Span};
 
+/// So many bytes are looked at one by one: most texts are short, and a search costs more than that to begin.
+const NEAR: usize = 16;
+
 /// Where the first `${` of a text begins, if there is one: what stands before it is text as it is in every dialect that
 /// substitutes. Most texts have no `$` at all, which this finds out faster than a search for two characters.
 pub fn opening(text: &str) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + text.get(from..)?.find('$')?;
-        from = at + 1;
-        if text.as_bytes().get(from) == Some(&b'{') {
-            return Some(at);
-        }
-    }
+    let bytes = text.as_bytes();
+    let opens = |at: &usize| bytes.get(at + 1) == Some(&b'{');
+    let near = bytes.len().min(NEAR);
+    let found = (0..near).find(|at| bytes[*at] == b'$' && opens(at));
+    found.or_else(|| memchr::memchr_iter(b'$', &bytes[near..]).map(|at| near + at).find(opens))
 }
 
 /// A scalar's decoded text and where each byte of it came from.
@@ -22,7 +22,10 @@ pub fn opening(text: &str) -> Option<usize> {
 #[derive(Clone, Debug)]
 pub struct TextMap {
     file: FileId,
-    /// `(decoded start, source start, source length of each decoded byte's unit or 0 for copied runs)`, ascending.
+    /// Where the content begins in the source. What comes before the first piece was copied from there, in one run: of nearly
+    /// all texts that is everything.
+    start: u32,
+    /// Ascending.
     pieces: Vec<Piece>,
     decoded_end: u32,
     source_end: u32,
@@ -39,17 +42,12 @@ struct Piece {
 impl TextMap {
     /// A text that stands in `file` from `start` on exactly as it is.
     pub fn identity(file: FileId, start: u32, len: u32) -> TextMap {
-        TextMap {
-            file,
-            pieces: vec![Piece { decoded: 0, source: start, unit: 0 }],
-            decoded_end: len,
-            source_end: start + len,
-        }
+        TextMap { file, start, pieces: Vec::new(), decoded_end: len, source_end: start + len }
     }
 
     /// An empty map to be filled piece by piece; `start` is where the content begins in the source.
     pub fn builder(file: FileId, start: u32) -> TextMap {
-        TextMap { file, pieces: Vec::new(), decoded_end: 0, source_end: start }
+        TextMap { file, start, pieces: Vec::new(), decoded_end: 0, source_end: start }
     }
 
     /// `len` bytes were copied from `source`.
@@ -57,10 +55,8 @@ impl TextMap {
         if len == 0 {
             return;
         }
-        let joins = self
-            .pieces
-            .last()
-            .is_some_and(|last| last.unit == 0 && last.source + (self.decoded_end - last.decoded) == source);
+        let last = self.pieces.last().copied().unwrap_or(self.first());
+        let joins = last.unit == 0 && last.source + (self.decoded_end - last.decoded) == source;
         if !joins {
             self.pieces.push(Piece { decoded: self.decoded_end, source, unit: 0 });
         }
@@ -75,6 +71,16 @@ impl TextMap {
             self.decoded_end += decoded;
         }
         self.source_end = source + unit;
+    }
+
+    /// The run before the first piece.
+    fn first(&self) -> Piece {
+        Piece { decoded: 0, source: self.start, unit: 0 }
+    }
+
+    /// The last of the first `count` pieces.
+    fn piece(&self, count: usize) -> Piece {
+        count.checked_sub(1).and_then(|at| self.pieces.get(at)).copied().unwrap_or(self.first())
     }
 
     /// Number of decoded bytes.
@@ -92,24 +98,19 @@ impl TextMap {
         if decoded >= self.decoded_end {
             return self.source_end;
         }
-        let at = self.pieces.partition_point(|piece| piece.decoded <= decoded);
-        match self.pieces.get(at.wrapping_sub(1)) {
-            Some(piece) if piece.unit == 0 => piece.source + (decoded - piece.decoded),
-            Some(piece) => piece.source,
-            None => self.source_end,
-        }
+        let piece = self.piece(self.pieces.partition_point(|piece| piece.decoded <= decoded));
+        if piece.unit == 0 { piece.source + (decoded - piece.decoded) } else { piece.source }
     }
 
     /// Where a decoded offset ends in the source: the end of the unit that made the byte before it.
     pub fn end_offset(&self, decoded: u32) -> u32 {
-        if decoded == 0 {
+        if decoded == 0 || self.decoded_end == 0 {
             return self.offset(0);
         }
-        let at = self.pieces.partition_point(|piece| piece.decoded < decoded);
-        match self.pieces.get(at.wrapping_sub(1)) {
-            Some(piece) if piece.unit == 0 => piece.source + (decoded.min(self.decoded_end) - piece.decoded),
-            Some(piece) => piece.source + piece.unit,
-            None => self.source_end,
+        let piece = self.piece(self.pieces.partition_point(|piece| piece.decoded < decoded));
+        match piece.unit {
+            0 => piece.source + (decoded.min(self.decoded_end) - piece.decoded),
+            unit => piece.source + unit,
         }
     }
 
@@ -146,6 +147,31 @@ mod tests {
         assert_eq!(map.span(2, 3).range(), 13..14);
         assert_eq!(map.span(0, 3).range(), 10..14);
         assert_eq!(map.span(3, 3).range(), 14..14);
+    }
+
+    #[test]
+    fn what_is_copied_from_the_start_on_is_the_identity_until_something_is_made() {
+        let mut map = TextMap::builder(FileId::new(0), 10);
+        assert_eq!((map.span(0, 0).range(), map.span(1, 2).range()), (10..10, 10..10), "empty");
+        map.copied(10, 3);
+        map.copied(13, 2);
+        assert_eq!((map.span(1, 4).range(), map.span(4, 9).range()), (11..14, 14..15));
+        map.made(15, 4, 1);
+        map.copied(19, 2);
+        assert_eq!((map.span(4, 6).range(), map.span(5, 6).range(), map.span(6, 8).range()), (14..19, 15..19, 19..21));
+
+        let mut map = TextMap::builder(FileId::new(0), 10);
+        map.made(10, 2, 0);
+        map.copied(12, 2);
+        assert_eq!((map.span(0, 1).range(), map.span(1, 2).range()), (12..13, 13..14), "an escape of nothing");
+    }
+
+    #[test]
+    fn an_opening_is_found_however_far_away() {
+        for before in 0..40 {
+            let text = format!("{}$${{a}}", "x".repeat(before));
+            assert_eq!(opening(&text), Some(before + 1), "{text}");
+        }
     }
 
     #[test]

@@ -60,15 +60,17 @@ impl Token {
 }
 
 /// The first byte at or after `at` that is not white space (ruling S13).
-fn skip_space(text: &str, at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or("");
-    at + (rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len())
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+        at += 1;
+    }
+    at
 }
 
 /// The token at or after `at`.
 pub(crate) fn token(text: &str, at: usize) -> Token {
-    let start = skip_space(text, at);
     let bytes = text.as_bytes();
+    let start = skip_space(bytes, at);
     let Some(&first) = bytes.get(start) else {
         return Token { kind: TokenKind::End, start: text.len(), end: text.len() };
     };
@@ -95,9 +97,22 @@ pub(crate) fn token(text: &str, at: usize) -> Token {
     }
 }
 
-fn name_end(bytes: &[u8], start: usize) -> usize {
-    let more = bytes.iter().skip(start).take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    start + more.count()
+/// Which bytes a name goes on with. Names are most of what is read, so each byte of them is looked up rather than compared.
+const IN_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'_' | b'-');
+        byte += 1;
+    }
+    table
+};
+
+fn name_end(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(|byte| IN_NAME[*byte as usize]) {
+        at += 1;
+    }
+    at
 }
 
 fn number(text: &str, start: usize) -> Token {
@@ -129,7 +144,7 @@ fn text_token(text: &str, start: usize, quote: u8) -> Token {
 
 /// The quoted name at or after `at`, between brackets: no escapes, ends at its quote (ruling S9). `None` if no quote is there.
 pub(crate) fn quoted_name(text: &str, at: usize) -> Option<Token> {
-    let start = skip_space(text, at);
+    let start = skip_space(text.as_bytes(), at);
     let quote = text.as_bytes().get(start).copied().filter(|byte| matches!(byte, b'"' | b'\''))?;
     let rest = text.get(start + 1..)?;
     Some(match rest.find(quote as char) {

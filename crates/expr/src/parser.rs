@@ -14,7 +14,7 @@ use crate::{FunctionTable, codes};
 /// How deep calls may stand in calls (ruling A17).
 const DEPTH: usize = 256;
 
-/// Texts between substitutions of up to so many bytes are shared: separators and the like.
+/// Texts between substitutions of up to so many bytes are shared if they have no digit: separators and the like.
 const OFTEN_SAID: usize = 32;
 
 /// The expression of a scalar's decoded text (section 1.2).
@@ -40,7 +40,8 @@ pub fn parse_text_scoped(
     let Some(first) = opening(text) else { return Expr::literal(Value::text(text), span) };
     let mut parser = Parser { text, map, functions: Some(functions), scoped, names, found, at: 0, depth: 0 };
     // Between substitutions there may be text, and around them.
-    let mut parts = Vec::with_capacity(2 * text.bytes().filter(|byte| *byte == b'$').count() + 1);
+    let most = 2 * text.bytes().filter(|byte| *byte == b'$').count() + 1;
+    let mut parts = Vec::with_capacity(most - usize::from(first == 0) - usize::from(text.ends_with('}')));
     let (mut from, mut next) = (0, Some(first));
     while let Some(open) = next {
         if open > from {
@@ -128,7 +129,7 @@ impl Parser<'_, '_> {
     fn substitution(&mut self, open: usize) -> (Expr, usize) {
         self.at = open + 2;
         self.depth = 0;
-        let first = self.peek();
+        let first = self.next();
         if first.kind == TokenKind::Close {
             let span = self.span(open, first.end);
             self.found.push(
@@ -139,7 +140,7 @@ impl Parser<'_, '_> {
             );
             return (Expr::error(span), first.end);
         }
-        let result = self.whole_expression();
+        let result = self.whole_expression(first);
         let mistake = match result {
             Ok(expr) => return (expr, self.at),
             Err(mistake) => mistake,
@@ -180,9 +181,9 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// An expression and its `}`.
-    fn whole_expression(&mut self) -> Parsed<Expr> {
-        let expr = self.expression()?;
+    /// An expression that begins with a token that has been read, and its `}`.
+    fn whole_expression(&mut self, first: Token) -> Parsed<Expr> {
+        let expr = self.expression(first)?;
         let token = self.peek();
         if token.kind != TokenKind::Close {
             return Err(self.unexpected(token, "the end of the expression"));
@@ -191,8 +192,7 @@ impl Parser<'_, '_> {
         Ok(expr)
     }
 
-    fn expression(&mut self) -> Parsed<Expr> {
-        let token = self.next();
+    fn expression(&mut self, token: Token) -> Parsed<Expr> {
         match token.kind {
             TokenKind::Int(value) => Ok(Expr::literal(Value::Int(value), self.span_of(token))),
             TokenKind::Float(value) => Ok(Expr::literal(Value::Float(value), self.span_of(token))),
@@ -252,7 +252,9 @@ impl Parser<'_, '_> {
     /// The text between two substitutions: often the same few characters all over a document.
     fn between(&mut self, from: usize, to: usize) -> Name {
         let text = &self.text[from..to];
-        if text.len() <= OFTEN_SAID { self.names.share(text) } else { text.into() }
+        // What is numbered is said once.
+        let often = text.len() <= OFTEN_SAID && !text.bytes().any(|byte| byte.is_ascii_digit());
+        if often { self.names.share(text) } else { text.into() }
     }
 
     fn is_head(&self, name: &str) -> bool {
@@ -357,8 +359,8 @@ impl Parser<'_, '_> {
                 }
             };
             if path.is_empty() {
-                // Nearly all have one.
-                path.reserve_exact(1);
+                // Nearly all have two: a part of the element, and a field in it.
+                path.reserve_exact(2);
             }
             path.push(Accessor { kind, span: self.span(token.start, self.at) });
         }
@@ -446,7 +448,8 @@ impl Parser<'_, '_> {
                 name = Some(Spanned::new(first.of(self.text).into(), self.span_of(first)));
             }
         }
-        let value = self.expression()?;
+        let first = self.next();
+        let value = self.expression(first)?;
         let definition = self.functions.and_then(|functions| functions.get(function));
         let Some(definition) = definition else { return Ok(Argument { name, value }) };
         if let Some(name) = &name

@@ -42,7 +42,7 @@ pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, found: &mut Dia
 }
 
 fn collect<'t>(node: &Node, text: &'t str, wanted: &mut HashSet<&'t str>) {
-    if let Some(alias) = node.alias {
+    if let Some(alias) = node.alias() {
         wanted.insert(name(text, alias));
     }
     match &node.content {
@@ -63,10 +63,10 @@ fn name(text: &str, span: Span) -> &str {
 impl<'t> Walk<'t, '_> {
     /// Resolves what is below a node; gives the levels of containers in it.
     fn node(&mut self, node: &mut Node, above: usize) -> usize {
-        if let Some(alias) = node.alias {
+        if let Some(alias) = node.alias() {
             return self.alias(node, alias, above);
         }
-        let anchor = node.anchor.map(|anchor| name(self.text, anchor)).filter(|name| self.wanted.contains(name));
+        let anchor = node.anchor().map(|anchor| name(self.text, anchor)).filter(|name| self.wanted.contains(name));
         if let Some(name) = anchor {
             self.anchors.insert(name, None);
         }
@@ -114,7 +114,9 @@ impl<'t> Walk<'t, '_> {
                 self.nodes += copy.nodes - 1;
                 node.span = copy.node.span;
                 node.content = copy.node.content.clone();
-                node.tag = copy.node.tag.clone();
+                if let Some(tag) = copy.node.tag() {
+                    node.set_tag(tag.clone());
+                }
                 copy.depth
             }
             Some(None) => {

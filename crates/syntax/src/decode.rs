@@ -51,6 +51,10 @@ impl Pieces for Decoded<'_> {
 /// Where each byte of a scalar came from. `span` is that of its node.
 pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     let range = content(span, scalar.style, source);
+    let block = matches!(scalar.style, Style::Literal | Style::Folded);
+    if !block && source.get(range.clone()) == Some(&*scalar.text) {
+        return TextMap::identity(span.file, range.start as u32, range.len() as u32);
+    }
     let mut map = TextMap::builder(span.file, range.start as u32);
     walk(span, scalar.style, &scalar.text, source, &mut map);
     if map.len() as usize == scalar.text.len() {

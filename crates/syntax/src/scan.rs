@@ -101,17 +101,35 @@ pub(crate) fn look(text: &str, from: usize, until: usize) -> Look {
     found
 }
 
+/// Bytes that say something in a substitution: its end, another beginning, a quote. All others are passed over.
+const IN_SUBSTITUTION: [bool; 256] = table(b"}{\"'");
+
+/// Which bytes are among `some`.
+pub(crate) const fn table(some: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < some.len() {
+        table[some[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
+
 /// Where the substitution that begins at the `${` at `start` ends, after its `}`.
 pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
-    let end = end.min(bytes.len());
+    let bytes = &bytes[..end.min(bytes.len())];
     let mut at = start + 2;
-    while at < end {
-        match bytes[at] {
+    while let Some(byte) = bytes.get(at) {
+        if !IN_SUBSTITUTION[*byte as usize] {
+            at += 1;
+            continue;
+        }
+        match byte {
             b'}' => return Some(at + 1),
             b'{' => return None,
-            quote @ (b'"' | b'\'') => {
+            quote => {
                 at += 1;
-                while at < end && bytes[at] != quote {
+                while bytes.get(at).is_some_and(|byte| byte != quote) {
                     at += if bytes[at] == b'\\' && matches!(bytes.get(at + 1), Some(b'\\' | b'"' | b'\'')) {
                         2
                     } else {
@@ -120,7 +138,6 @@ pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option
                 }
                 at += 1;
             }
-            _ => at += 1,
         }
     }
     None

@@ -9,7 +9,7 @@
 
 use diag::{FileId, Span};
 
-use crate::scan::unclosed;
+use crate::scan::{table, unclosed};
 use crate::{Content, Entry, Format, MAX_DEPTH, MAX_NODES, Node, Scalar, Style, Tree};
 
 /// Longer keys are limited by YAML.
@@ -61,20 +61,23 @@ struct Reader<'t> {
 /// So many entries are copied into a place of their size, and their former place is used again.
 const FEW: usize = 64;
 
+/// What a simple key is made of.
+const IN_KEY: [bool; 256] = table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./");
+
 /// No room is made for more entries than this on a guess.
 const MANY: usize = 1 << 16;
 
 /// Reads a text if it is simple.
 pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     let bytes = text.as_bytes();
+    if !has_plain_letters(text) {
+        return None;
+    }
     let mut reader =
         Reader { file, text, bytes, open: Vec::new(), root: None, comments: Vec::new(), nodes: 0, spare: Vec::new() };
     let mut at = 0;
     while at < bytes.len() {
-        let (end, ascii) = line_end(bytes, at)?;
-        if !ascii && !text.get(at..end)?.chars().all(is_plain_letter) {
-            return None;
-        }
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
         reader.line(at, end)?;
         at = end + 1;
     }
@@ -206,9 +209,7 @@ impl Reader<'_> {
     /// The colon of the key at `at`, if a simple key stands there.
     fn key(&self, at: usize, end: usize) -> Option<usize> {
         let bytes = self.bytes.get(at..end)?;
-        let length = bytes
-            .iter()
-            .position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/')))?;
+        let length = bytes.iter().position(|byte| !IN_KEY[*byte as usize])?;
         let begins = bytes.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let ends = bytes[length] == b':' && matches!(bytes.get(length + 1), None | Some(b' '));
         (begins && ends && length <= MAX_KEY).then_some(at + length)
@@ -242,8 +243,8 @@ impl Reader<'_> {
         }
         let mut length = bytes.len();
         let mut substitution = false;
-        for (place, byte) in bytes.iter().enumerate() {
-            match byte {
+        for place in memchr::memchr3_iter(b':', b'#', b'$', bytes) {
+            match bytes[place] {
                 b':' if matches!(bytes.get(place + 1), None | Some(b' ')) => return None,
                 b'#' if bytes[place - 1] == b' ' => {
                     length = place;
@@ -335,18 +336,15 @@ fn empty(file: FileId, at: usize) -> Node {
     crate::yaml::empty_scalar(file, at)
 }
 
-/// The end of the line that begins at `at`, and whether it is ASCII; `None` if it has a control character.
-fn line_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
-    let mut ascii = true;
-    for (length, byte) in bytes.get(at..)?.iter().enumerate() {
-        match byte {
-            b'\n' => return Some((at + length, ascii)),
-            0..0x20 | 0x7f => return None,
-            0x80.. => ascii = false,
-            _ => {}
-        }
+/// Whether a text has only line breaks and what is nothing but letters to YAML. Looks at each byte without stopping, which
+/// is done for many bytes at a time.
+fn has_plain_letters(text: &str) -> bool {
+    let (mut control, mut any) = (false, 0);
+    for &byte in text.as_bytes() {
+        control |= byte < 0x20 && byte != b'\n' || byte == 0x7f;
+        any |= byte;
     }
-    Some((bytes.len(), ascii))
+    !control && (any < 0x80 || text.chars().all(is_plain_letter))
 }
 
 /// Characters that are nothing but letters to YAML.

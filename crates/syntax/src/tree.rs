@@ -24,12 +24,16 @@ pub struct Node {
     pub span: Span,
     /// The value.
     pub content: Content,
-    /// The `&name` before the value.
-    pub anchor: Option<Span>,
-    /// The `*name` that stands where the value would; the content is a copy of what the name stands for.
-    pub alias: Option<Span>,
-    /// The `!tag` before the value, as it was written, with its `!`.
-    pub tag: Option<Box<Spanned<Box<str>>>>,
+    /// Kept apart, because nearly no node has any.
+    marks: Option<Box<Marks>>,
+}
+
+/// What can stand before a value, or in its place.
+#[derive(Clone, Debug, Default)]
+struct Marks {
+    anchor: Option<Span>,
+    alias: Option<Span>,
+    tag: Option<Spanned<Box<str>>>,
 }
 
 /// What a node holds.
@@ -98,7 +102,7 @@ impl Style {
 impl Node {
     /// A node without anchor, alias and tag.
     pub fn new(span: Span, content: Content) -> Node {
-        Node { span, content, anchor: None, alias: None, tag: None }
+        Node { span, content, marks: None }
     }
 
     /// A place where the text is broken.
@@ -106,16 +110,46 @@ impl Node {
         Node::new(span, Content::Missing)
     }
 
+    /// The `&name` before the value.
+    pub fn anchor(&self) -> Option<Span> {
+        self.marks.as_ref()?.anchor
+    }
+
+    /// The `*name` that stands where the value would; the content is a copy of what the name stands for.
+    pub fn alias(&self) -> Option<Span> {
+        self.marks.as_ref()?.alias
+    }
+
+    /// The `!tag` before the value, as it was written, with its `!`.
+    pub fn tag(&self) -> Option<&Spanned<Box<str>>> {
+        self.marks.as_ref()?.tag.as_ref()
+    }
+
+    /// Puts an anchor before the value.
+    pub(crate) fn set_anchor(&mut self, anchor: Span) {
+        self.marks.get_or_insert_default().anchor = Some(anchor);
+    }
+
+    /// Says that the value stands for an alias.
+    pub(crate) fn set_alias(&mut self, alias: Span) {
+        self.marks.get_or_insert_default().alias = Some(alias);
+    }
+
+    /// Puts a tag before the value.
+    pub(crate) fn set_tag(&mut self, tag: Spanned<Box<str>>) {
+        self.marks.get_or_insert_default().tag = Some(tag);
+    }
+
     /// The place at which the value was written, with its anchor and tag; of an alias the `*name`.
     pub fn written(&self) -> Span {
-        if let Some(alias) = self.alias {
+        if let Some(alias) = self.alias() {
             return alias;
         }
         let mut span = self.span;
-        if let Some(anchor) = self.anchor {
+        if let Some(anchor) = self.anchor() {
             span = anchor.to(span);
         }
-        if let Some(tag) = &self.tag {
+        if let Some(tag) = self.tag() {
             span = tag.span.to(span);
         }
         span

@@ -186,7 +186,9 @@ impl Reader<'_> {
                 Event::Alias(_) | Event::UnresolvedAlias(_) => {
                     self.aliases = true;
                     let span = part.span(self.file, at);
-                    self.put(Node { alias: Some(span), ..Node::missing(span) });
+                    let mut node = Node::missing(span);
+                    node.set_alias(span);
+                    self.put(node);
                 }
                 Event::Comment(..) => self.comments.push(part.span(self.file, at)),
                 Event::DocumentStart(..) if started => {
@@ -225,24 +227,27 @@ impl Reader<'_> {
     }
 
     fn node(&self, span: Span, at: granit_parser::Span, part: Part) -> Node {
-        let tag = at.tag_span().and_then(|tag| {
+        let mut node = Node::missing(span);
+        if let Some(tag) = at.tag_span() {
             let span = part.span(self.file, tag);
-            Some(Box::new(Spanned::new(self.text.get(span.range())?.into(), span)))
-        });
-        Node { tag, ..Node::missing(span) }
+            if let Some(written) = self.text.get(span.range()) {
+                node.set_tag(Spanned::new(written.into(), span));
+            }
+        }
+        node
     }
 
     fn scalar(&self, node: &mut Node, mut text: Cow<'_, str>, style: Style) {
         if style == Style::Plain && node.span.is_empty() {
             node.content = Content::Scalar(Scalar { text: Box::default(), style });
-            if node.tag.is_none() {
+            if node.tag().is_none() {
                 let at = self.place_of_nothing(node.span.start as usize) as u32;
                 node.span = Span::new(self.file, at, at);
             }
             return;
         }
         if matches!(style, Style::Literal | Style::Folded) {
-            let after = node.tag.as_ref().map_or(self.end_of_last(), |tag| tag.span.end as usize);
+            let after = node.tag().map_or(self.end_of_last(), |tag| tag.span.end as usize);
             node.span = block_span(self.text, after, node.span);
             // The parser adds a line break that the text does not have where it ends with the scalar.
             if node.span.end as usize == self.text.len() && !self.text.ends_with(['\n', '\r']) {
@@ -333,7 +338,7 @@ impl Reader<'_> {
     /// Gives the last node that began its anchor.
     fn anchor(&mut self, span: Span) {
         if let Some(node) = self.youngest() {
-            node.anchor = Some(span);
+            node.set_anchor(span);
         }
     }
 

@@ -83,7 +83,7 @@ fn sound(text: &str, format: Format) {
 fn in_order(node: &Node, from: u32) -> u32 {
     let written = node.written();
     assert!(from <= written.start, "{node:?} begins before {from}");
-    if node.alias.is_some() {
+    if node.alias().is_some() {
         return written.end;
     }
     let mut at = node.span.start.min(written.end);

@@ -68,9 +68,9 @@ fn anchors_tags_and_aliases_stand_beside_the_value() {
     clean(text, "{&a: &{input: 1}, b: *{input: 1}, c: !!str {d: 1}}");
     let mut found = Vec::new();
     show::with_nodes(text, Yaml, |node, slice| {
-        found.extend(node.anchor.map(slice));
-        found.extend(node.alias.map(slice));
-        found.extend(node.tag.as_ref().map(|tag| slice(tag.span)));
+        found.extend(node.anchor().map(slice));
+        found.extend(node.alias().map(slice));
+        found.extend(node.tag().map(|tag| slice(tag.span)));
     });
     assert_eq!(found, ["&m", "&s", "*s", "!!str"]);
 }

@@ -82,7 +82,7 @@ impl<'t> Iterator for Entries<'t> {
 
 /// Where a value stands: of an alias, the alias.
 pub(super) fn place(node: &Node) -> Span {
-    node.alias.unwrap_or(node.span)
+    node.alias().unwrap_or(node.span)
 }
 
 impl<'a> Lowering<'a> {

@@ -22,13 +22,11 @@ fn is_plain(name: &str) -> bool {
 /// Whether a text has the form of a type's name: 2 or 3 segments with `/` between them, or at least 2 with `::`, as in the names
 /// of other orchestrators' types.
 pub(super) fn is_type_name(name: &str) -> bool {
-    let (between, most) = if name.contains('/') { ("/", 3) } else { ("::", usize::MAX) };
-    let mut segments = 0;
-    let well_formed = name.split(between).all(|segment| {
-        segments += 1;
-        !segment.is_empty() && segment.bytes().all(is_name_byte)
-    });
-    well_formed && (2..=most).contains(&segments)
+    let is_segment = |segment: &[u8]| !segment.is_empty() && segment.iter().copied().all(is_name_byte);
+    match name.bytes().filter(|byte| *byte == b'/').count() {
+        0 => name.contains("::") && name.split("::").map(str::as_bytes).all(is_segment),
+        between => between <= 2 && name.as_bytes().split(|byte| *byte == b'/').all(is_segment),
+    }
 }
 
 impl Lowering<'_> {

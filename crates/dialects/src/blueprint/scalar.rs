@@ -33,7 +33,7 @@ impl Typed {
 /// The kind of a scalar. A tag of the core schema counts, so that its one diagnostic stays the only one.
 pub(super) fn typed(node: &Node, scalar: &Scalar) -> Typed {
     let text = &*scalar.text;
-    if let Some(tag) = &node.tag {
+    if let Some(tag) = node.tag() {
         match &*tag.item {
             "!!str" | "!" => return Typed::Text,
             "!!int" | "!!float" | "!!bool" | "!!null" => return core(text),
@@ -60,16 +60,18 @@ pub(super) fn has_leading_zero(scalar: &Scalar) -> bool {
 }
 
 fn core(text: &str) -> Typed {
-    match text.as_bytes().first() {
+    let begins_number = match text.as_bytes().first() {
         None => return Typed::Null,
-        Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b't' | b'T' | b'f' | b'F' | b'n' | b'N' | b'~') => {}
+        Some(b'0'..=b'9' | b'+' | b'-' | b'.') => true,
+        Some(b't' | b'T' | b'f' | b'F' | b'n' | b'N' | b'~') => false,
         Some(_) => return Typed::Text,
-    }
+    };
     match text {
         "~" | "null" | "Null" | "NULL" => return Typed::Null,
         "true" | "True" | "TRUE" => return Typed::Bool(true),
         "false" | "False" | "FALSE" => return Typed::Bool(false),
         ".nan" | ".NaN" | ".NAN" => return Typed::OutOfRange,
+        _ if !begins_number => return Typed::Text,
         _ => {}
     }
     if let Some(digits) = text.strip_prefix("0x") {

@@ -3,8 +3,9 @@
 //! One walk over the whole document before it is lowered (rulings S55, S56, A3). Which keys are not to be counted is kept, so that lowering
 //! needs no check of its own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use ::blueprint::IndexMap;
 use diag::{Diagnostics, Span};
 use syntax::{Content, Entry, Node, Style};
 
@@ -37,16 +38,16 @@ const FEW: usize = 8;
 
 impl Survey {
     fn node(&mut self, node: &Node, found: &mut Diagnostics) {
-        if let Some(alias) = node.alias {
+        if let Some(alias) = node.alias() {
             // What it stands for is walked where it was written.
             self.aliases = true;
             found.push(unsupported(alias, "an alias").help("write the value out, or use `values`"));
             return;
         }
-        if let Some(anchor) = node.anchor {
+        if let Some(anchor) = node.anchor() {
             found.push(unsupported(anchor, "an anchor").help("leave it out"));
         }
-        if let Some(tag) = &node.tag {
+        if let Some(tag) = node.tag() {
             found.push(unsupported(tag.span, "a tag").help("leave it out; quotes make a text"));
         }
         match &node.content {
@@ -57,7 +58,7 @@ impl Survey {
     }
 
     fn map(&mut self, entries: &[Entry], found: &mut Diagnostics) {
-        let mut seen: HashMap<&str, Span> = HashMap::new();
+        let mut seen: IndexMap<&str, Span> = IndexMap::default();
         if entries.len() > FEW {
             seen.reserve(entries.len());
         }
@@ -90,11 +91,8 @@ impl Survey {
                     let first = if entries.len() <= FEW {
                         entries.iter().take(at).find(|other| other.key.text() == Some(text)).map(|other| other.key.span)
                     } else {
-                        let first = seen.get(text).copied();
-                        if first.is_none() {
-                            seen.insert(text, span);
-                        }
-                        first
+                        let first = *seen.entry(text).or_insert(span);
+                        (first != span).then_some(first)
                     };
                     if let Some(first) = first {
                         found.push(

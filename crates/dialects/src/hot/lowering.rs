@@ -143,7 +143,7 @@ impl Lowering {
             syntax::Content::List(_) => "a list",
             syntax::Content::Missing => "nothing",
             syntax::Content::Scalar(scalar) => {
-                let tag = node.tag.as_ref().map(|tag| &*tag.item);
+                let tag = node.tag().map(|tag| &*tag.item);
                 match super::scalar::typed(scalar, tag) {
                     Some(Value::Null) | None => "nothing",
                     Some(Value::Bool(_)) => "a boolean",

@@ -22,7 +22,7 @@ pub(super) struct Pair<'t> {
 
 /// Where a value stands: of an alias, the alias.
 pub(super) fn place(node: &Node) -> Span {
-    node.alias.unwrap_or(node.span)
+    node.alias().unwrap_or(node.span)
 }
 
 impl Reader {
@@ -102,7 +102,7 @@ impl Reader {
 
     fn key(&mut self, node: &Node) -> Option<(Name, Option<Value>)> {
         let scalar = node.as_scalar()?;
-        let tag = node.tag.as_ref().map(|tag| &*tag.item);
+        let tag = node.tag().map(|tag| &*tag.item);
         match scalar::typed(scalar, tag)? {
             Value::Text(text) => Some((text, None)),
             value => Some((scalar::key_text(&value)?, Some(value))),
@@ -111,7 +111,7 @@ impl Reader {
 
     /// The value of a node as data.
     pub(super) fn value(&mut self, node: &Node) -> Value {
-        let tag = node.tag.as_ref().map(|tag| &*tag.item);
+        let tag = node.tag().map(|tag| &*tag.item);
         match &node.content {
             Content::Missing => Value::Null,
             Content::Scalar(scalar) => match scalar::typed(scalar, tag) {
@@ -157,12 +157,12 @@ impl Reader {
 
     /// Whether a collection has a tag that makes other data of it.
     pub(super) fn is_remade(node: &Node) -> bool {
-        node.tag.as_ref().is_some_and(|tag| !matches!(&*tag.item, "!!map" | "!!seq" | "!"))
+        node.tag().is_some_and(|tag| !matches!(&*tag.item, "!!map" | "!!seq" | "!"))
     }
 
     /// A tag that nobody knows, or a text that is not of its kind.
     fn unreadable(&mut self, node: &Node) {
-        let diagnostic = match &node.tag {
+        let diagnostic = match node.tag() {
             Some(tag) => syntax::INVALID_SYNTAX
                 .new(format!("nothing can be made of the tag `{}` here", tag.item))
                 .label(tag.span, "not a tag of YAML 1.1, or not of this kind")
@@ -179,5 +179,5 @@ impl Reader {
 
 fn is_merge(key: &Node) -> bool {
     let plain = key.as_scalar().is_some_and(|scalar| scalar.style == syntax::Style::Plain && &*scalar.text == "<<");
-    plain && key.tag.is_none()
+    plain && key.tag().is_none()
 }

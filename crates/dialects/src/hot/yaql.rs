@@ -85,7 +85,7 @@ impl Runs {
     /// Of the scalar that a node is.
     pub(super) fn of_node(node: &Node, source: &str) -> Option<Runs> {
         // What an alias stands for is written elsewhere.
-        if node.alias.is_some() || node.as_scalar().is_none() || node.span.end as usize > source.len() {
+        if node.alias().is_some() || node.as_scalar().is_none() || node.span.end as usize > source.len() {
             return None;
         }
         let map = node.text_map(source);

@@ -61,14 +61,14 @@ pub fn is_same(one_text: &str, one: &Tree, other_text: &str, other: &Tree) -> bo
 
 fn is_same_node(one_text: &str, one: &Node, other_text: &str, other: &Node) -> bool {
     let word = |text: &str, span: Option<diag::Span>| span.and_then(|span| text.get(span.range()).map(str::to_owned));
-    let properties = word(one_text, one.anchor) == word(other_text, other.anchor)
-        && word(one_text, one.alias) == word(other_text, other.alias)
-        && one.tag.as_ref().map(|tag| &tag.item) == other.tag.as_ref().map(|tag| &tag.item);
+    let properties = word(one_text, one.anchor()) == word(other_text, other.anchor())
+        && word(one_text, one.alias()) == word(other_text, other.alias())
+        && one.tag().map(|tag| &tag.item) == other.tag().map(|tag| &tag.item);
     let same = |one: &Node, other: &Node| is_same_node(one_text, one, other_text, other);
     properties
         && match (&one.content, &other.content) {
             // An alias is compared where it points to.
-            _ if one.alias.is_some() => true,
+            _ if one.alias().is_some() => true,
             (Content::Map(one), Content::Map(other)) => {
                 one.len() == other.len()
                     && one

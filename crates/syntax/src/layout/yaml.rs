@@ -73,7 +73,7 @@ impl Writer<'_> {
 
     fn root(&mut self, root: &Node) -> Option<()> {
         let level = Level { indent: 0, around: None, limit: self.lines.text.len() };
-        if root.alias.is_some() || matches!(root.content, Content::Scalar(_) | Content::Missing) {
+        if root.alias().is_some() || matches!(root.content, Content::Scalar(_) | Content::Missing) {
             return None;
         }
         self.lines.lead(root.written().start as usize, 0);
@@ -172,7 +172,7 @@ impl Writer<'_> {
     /// What follows a key or a dash that ends at `after`, up to the end of its last line.
     fn value(&mut self, node: &Node, after: usize, item: bool, level: Level) -> Option<()> {
         let below = Level { indent: level.indent + STEP, ..level };
-        if let (Some(scalar), None) = (node.as_scalar(), node.alias)
+        if let (Some(scalar), None) = (node.as_scalar(), node.alias())
             && scalar.style == Style::Plain
             && node.span.is_empty()
         {
@@ -183,14 +183,14 @@ impl Writer<'_> {
             self.said_below(level);
             return Some(());
         }
-        let properties = if node.alias.is_some() { None } else { self.properties(node)? };
-        let is_container = node.alias.is_none() && matches!(node.content, Content::Map(_) | Content::List(_));
+        let properties = if node.alias().is_some() { None } else { self.properties(node)? };
+        let is_container = node.alias().is_none() && matches!(node.content, Content::Map(_) | Content::List(_));
         let room =
             WIDTH.saturating_sub(self.lines.written() + 1 + properties.as_ref().map_or(0, |text| text.len() + 1));
         let flow = if is_container { self.flow(node, room) } else { None };
         if !is_container || flow.is_some() {
             // Of an alias the span is that of what it stands for.
-            let start = node.alias.unwrap_or(node.span).start as usize;
+            let start = node.alias().unwrap_or(node.span).start as usize;
             let comments = self.lines.comments_before(start).len();
             if comments > 0 {
                 self.hang(after, start, below.indent);
@@ -204,7 +204,7 @@ impl Writer<'_> {
             let end = node.written().end as usize;
             match (&node.content, flow) {
                 (_, Some(flow)) => self.lines.out.push_str(&flow),
-                (_, None) if node.alias.is_some() => self.source(node.written())?,
+                (_, None) if node.alias().is_some() => self.source(node.written())?,
                 (Content::Scalar(scalar), None) => return self.scalar(node, scalar, comments > 0, level),
                 _ => return None,
             }
@@ -308,7 +308,7 @@ impl Writer<'_> {
         const LONGEST: usize = 1000;
         let scalar = key.as_scalar()?;
         let written = self.lines.text.get(key.span.range())?;
-        let odd = key.alias.is_some() || key.anchor.is_some() || key.tag.is_some();
+        let odd = key.alias().is_some() || key.anchor().is_some() || key.tag().is_some();
         let block = matches!(scalar.style, Style::Literal | Style::Folded);
         if odd || block || written.is_empty() || written.len() > LONGEST || written.contains(['\n', '\r']) {
             return None;
@@ -318,14 +318,14 @@ impl Writer<'_> {
 
     /// The anchor and the tag of a node as they are written; fails if something stands between them.
     fn properties(&self, node: &Node) -> Option<Option<String>> {
-        if node.anchor.is_none() && node.tag.is_none() {
+        if node.anchor().is_none() && node.tag().is_none() {
             return Some(None);
         }
         let written = node.written();
         let range = written.start as usize..(node.span.start.max(written.start)) as usize;
         let text = self.lines.text.get(range)?;
         let words: Vec<&str> = text.split_whitespace().collect();
-        let known = usize::from(node.anchor.is_some()) + usize::from(node.tag.is_some());
+        let known = usize::from(node.anchor().is_some()) + usize::from(node.tag().is_some());
         // A list's dash or a comment may stand there as well.
         let fine = words.len() >= known
             && words.iter().take(known).all(|word| word.starts_with(['&', '!']))
@@ -358,7 +358,7 @@ impl Writer<'_> {
 
     /// Writes a node between brackets; `None` once it has more characters than there is room for.
     fn put_flow(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
-        if node.alias.is_some() {
+        if node.alias().is_some() {
             flow.push_str(self.lines.text.get(node.written().range())?);
             return (flow.chars().count() <= room).then_some(());
         }

@@ -13,13 +13,13 @@ pub fn one_line(text: &str, format: Format) -> String {
 
 fn node(of: &Node) -> String {
     let mut out = String::new();
-    if of.anchor.is_some() {
+    if of.anchor().is_some() {
         out.push('&');
     }
-    if of.alias.is_some() {
+    if of.alias().is_some() {
         out.push('*');
     }
-    if let Some(tag) = &of.tag {
+    if let Some(tag) = of.tag() {
         out.push_str(&tag.item);
         out.push(' ');
     }

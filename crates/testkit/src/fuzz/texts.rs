@@ -226,7 +226,7 @@ impl Shape<'_> {
         assert!(fits(node.span) && fits(node.written()), "outside of the text: {node:?}");
         self.nodes += 1;
         self.deepest = self.deepest.max(deep);
-        let copied = copied || node.alias.is_some();
+        let copied = copied || node.alias().is_some();
         self.own += usize::from(!copied);
         let kind = match &node.content {
             Content::Map(_) => 0,
@@ -236,9 +236,9 @@ impl Shape<'_> {
         };
         assert!(kind != 15 || said, "something is missing, and nothing was said");
         self.kinds |= 1 << kind;
-        self.kinds |= u32::from(node.anchor.is_some()) << 16
-            | u32::from(node.alias.is_some()) << 17
-            | u32::from(node.tag.is_some()) << 18;
+        self.kinds |= u32::from(node.anchor().is_some()) << 16
+            | u32::from(node.alias().is_some()) << 17
+            | u32::from(node.tag().is_some()) << 18;
         if let Content::Scalar(scalar) = &node.content {
             let map = node.text_map(self.text);
             assert_eq!(map.len() as usize, scalar.text.len(), "the map of {scalar:?}");
@@ -264,7 +264,7 @@ impl Shape<'_> {
 fn in_order(node: &Node, from: u32) -> u32 {
     let written = node.written();
     assert!(from <= written.start, "{node:?} begins before {from}");
-    if node.alias.is_some() {
+    if node.alias().is_some() {
         return written.end;
     }
     let mut at = node.span.start.min(written.end);
