@@ -89,7 +89,7 @@ fn train(root: &Path, counting: &Path, work: &Path) -> Result<bool, Error> {
         for document in fs::read_dir(folder?.path()).into_iter().flatten() {
             let document = document?.path();
             if document.extension().is_some_and(|end| end == "yaml" || end == "jsonc") {
-                let state = format!("sqlite:{}", work.join("counts/state.db").display());
+                let state = format!("sqlite:{}", work.join("state.db").display());
                 // That some want variables is no harm: errors are told to people too.
                 for command in [&["validate"][..], &["stage", "--state", &state], &["fmt", "--check"]] {
                     let mut cyan = Command::new(counting);
