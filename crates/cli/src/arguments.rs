@@ -72,6 +72,7 @@ pub(crate) struct Global {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Init(Init),
     Validate(Validate),
@@ -541,6 +542,7 @@ pub(crate) struct State {
 
 /// What to do with the state.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum StateCommand {
     /// Give a thing another address; a template or a child document moves with everything in it.
     Move {

@@ -94,8 +94,7 @@ fn announce(checked: &Checked, report: &Report) {
 /// Says who holds the instance, if somebody does: what is under way would be taken for cut off.
 pub(crate) async fn is_busy(setup: &Setup, instance: &InstanceName, report: &mut Report) -> Result<bool, CommandError> {
     let now = Clock::System.now();
-    let holder =
-        setup.store(false).info(instance).await?.and_then(|info| info.holder).filter(|holder| holder.until > now);
+    let holder = setup.reading().info(instance).await?.and_then(|info| info.holder).filter(|holder| holder.until > now);
     if let Some(holder) = &holder {
         let found: Diagnostics = [busy(instance, Some(holder), now)].into_iter().collect();
         report.diagnostics(&found, &Files::new());
@@ -111,7 +110,7 @@ pub(crate) async fn at_rest(
     instance: &InstanceName,
     report: &mut Report,
 ) -> Result<Option<Snapshot>, CommandError> {
-    let store = setup.store(false);
+    let store = setup.reading();
     let mut snapshot = match loaded {
         Some(loaded) => loaded,
         None => store.load(instance).await?,
@@ -213,12 +212,16 @@ pub(crate) async fn carry_out(
         report.diagnostics(&missing, files);
         return Ok(Exit::Unusable);
     }
+    let yes = kept || running.consent.yes || setup.config.yes;
+    let is_readable = staged.plan.unread_but_needed().is_empty();
+    if yes && is_readable && !staged.plan.is_empty() {
+        setup.will_write();
+    }
     present(&staged, report);
-    if !staged.plan.unread_but_needed().is_empty() {
+    if !is_readable {
         // Which has been said.
         return Ok(Exit::Unusable);
     }
-    let yes = kept || running.consent.yes || setup.config.yes;
     if !yes && !staged.plan.is_empty() {
         ask(&staged, instance, report)?;
     }
@@ -241,12 +244,12 @@ pub(crate) async fn carry_out_shown(
         && !setup.sealer.can_seal()
         && let Some(sealer) = key::make_if_watched(&report.terminal)?
     {
-        setup.sealer = sealer;
+        setup.seal_with(sealer);
     }
     let settings = settings(running, setup);
     let has_exports = staged.plan.exports.iter().any(|export| export.after.is_some());
     let destroys = staged.plan.purpose == engine::Purpose::Destroy;
-    let store = setup.store(true);
+    let store = setup.writing();
     let back = WayBack::new(setup, instance);
     let operated = run(staged, kept, shell, store.as_ref(), &back, settings, report).await;
     tell_asides(store.as_ref(), report);

@@ -191,6 +191,7 @@ impl Registry {
                     world: Some(world.clone()),
                     functions: behind.clone(),
                     keeps_no_journal: true,
+                    in_real_time: true,
                     ..FakeOptions::default()
                 })),
             };

@@ -2,6 +2,7 @@
 //!
 //! Not here: anything a command does with them.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -53,6 +54,11 @@ impl StatePlace {
                 help: Some("write `sqlite:PATH` or `memory:`".to_owned()),
             }),
         }
+    }
+
+    /// Whether there is anything yet: who opens it to write makes nothing.
+    pub(crate) fn is_there(&self) -> bool {
+        matches!(self, StatePlace::Sqlite(file) if file.exists())
     }
 
     /// The folder that paths in the state are relative to: that of the file, or the one around `.cyan`.
@@ -614,6 +620,12 @@ pub(crate) struct Setup {
     pub(crate) sealer: Sealer,
     /// Nothing is said by the way.
     pub(crate) quiet: bool,
+    /// What is planned is carried out without a question.
+    pub(crate) agreed: bool,
+    /// The state as it is read, opened by whoever reads first.
+    reader: OnceCell<Arc<dyn Store>>,
+    /// The state as it is written, where it was opened ahead.
+    writer: Option<Box<dyn Store>>,
 }
 
 impl Setup {
@@ -624,8 +636,7 @@ impl Setup {
 
     /// For a command without a document: the nearest state upward.
     pub(crate) fn nearest(global: &Global, report: &mut Report) -> Result<Setup, CommandError> {
-        let start = whole(Path::new(""));
-        let folder = start.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir()).unwrap_or(&start).to_owned();
+        let folder = nearest_folder();
         Setup::new(global, &folder, folder.join(STATE_FOLDER).join("state.db"), report)
     }
 
@@ -655,12 +666,36 @@ impl Setup {
         let place = place.kept_apart(offer.simulated)?;
         let mut global = Global { offer, ..global.clone() };
         global.strict |= config.strict;
-        Ok(Setup { global, config, place, sealer: key::sealer()?, quiet })
+        let (reader, writer) = Default::default();
+        Ok(Setup { global, config, place, sealer: key::sealer()?, quiet, agreed: false, reader, writer })
     }
 
-    /// Opens the state.
-    pub(crate) fn store(&self, writes: bool) -> Box<dyn Store> {
+    /// Opens the state, for somebody who keeps it to himself.
+    pub(crate) fn open(&self, writes: bool) -> Box<dyn Store> {
         registry::store(&self.place, self.sealer.clone(), writes)
+    }
+
+    /// The state, to be read.
+    pub(crate) fn reading(&self) -> Arc<dyn Store> {
+        self.reader.get_or_init(|| self.open(false).into()).clone()
+    }
+
+    /// The state, to be written to. Who has read it so far lets go of it: the last one to do so tidies it up.
+    pub(crate) fn writing(&mut self) -> Box<dyn Store> {
+        self.reader = OnceCell::new();
+        self.writer.take().unwrap_or_else(|| self.open(true))
+    }
+
+    /// The state is going to be written to: it is opened while the plan is made.
+    pub(crate) fn will_write(&mut self) {
+        let store = self.writer.take().unwrap_or_else(|| self.open(true));
+        store.prepare();
+        self.writer = Some(store);
+    }
+
+    /// Secrets are sealed with another key from now on.
+    pub(crate) fn seal_with(&mut self, sealer: Sealer) {
+        (self.sealer, self.reader, self.writer) = (sealer, OnceCell::new(), None);
     }
 
     /// The instance of a document, by its flag or by its name.
@@ -718,6 +753,12 @@ pub(crate) fn raise_warnings(strict: bool, found: &mut Diagnostics) {
     }
 }
 
+/// The nearest folder upward that has state; this one if there is none.
+fn nearest_folder() -> PathBuf {
+    let start = whole(Path::new(""));
+    start.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir()).unwrap_or(&start).to_owned()
+}
+
 /// The state and the instance that are meant, for a command that needs no document: by the flag, by the document that is
 /// named or lies here, or because there is only one.
 pub(crate) async fn chosen(
@@ -733,6 +774,8 @@ pub(crate) async fn chosen(
                 .map_err(|source| CommandError::Unreadable { name: path.display().to_string(), source })?;
             Some(path.to_owned())
         }
+        // Where the state is to be found without a document, and which instance is meant is said, none is looked for.
+        None if which.instance.is_some() && nearest_folder() == whole(Path::new("")) => None,
         // Several documents here leave the choice to the state.
         None => Source::here().ok().flatten().map(PathBuf::from),
     };
@@ -742,13 +785,13 @@ pub(crate) async fn chosen(
     };
     if let Some(instance) = which.instance.as_ref().or(setup.config.instance.as_ref()) {
         let instance = instance.clone();
-        let store = setup.store(false);
+        let store = setup.reading();
         if store.info(&instance).await?.is_none() {
             return Err(unknown_instance(&instance, &store.instances().await?, &setup.place));
         }
         return Ok((setup, instance));
     }
-    let all = setup.store(false).instances().await?;
+    let all = setup.reading().instances().await?;
     if let Some(path) = &document {
         let own = name_of(Some(path), &folder_of(path));
         if named.is_some() || all.iter().any(|info| info.name == own) {

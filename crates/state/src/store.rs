@@ -233,6 +233,10 @@ pub trait Store: Send + Sync {
         now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// Something is going to be written soon: what takes time before that is done meanwhile, by somebody else than who asks.
+    /// The place may be made by it. What goes wrong shows when something is written.
+    fn prepare(&self) {}
+
     /// Whether it could seal a secret now: asked before an operation begins, so that it is refused rather than cut off.
     fn can_seal(&self) -> bool;
 

@@ -51,6 +51,36 @@ fn reading_makes_nothing() {
     assert!(names(folder.path()).is_empty());
 }
 
+/// What is opened ahead is what the first request would have opened; what would be rewritten, or is wrong, is left to it.
+#[test]
+fn a_file_is_opened_ahead_where_nothing_in_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".cyan/state.db");
+    SqliteStore::open(&path, sealer(), Mode::ReadOnly).prepare();
+    assert!(names(folder.path()).is_empty());
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    (store.prepare(), store.prepare());
+    let held = lease(&store).unwrap();
+    block_on(store.commit(&held, Revision(0), vec![began("op-1")])).unwrap();
+    drop(store);
+    assert_eq!(names(&folder.path().join(".cyan")), ["state.db"]);
+
+    let other = folder.path().join("other.db");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/format-1.sql");
+    Connection::open(&other).unwrap().execute_batch(&fs::read_to_string(sample).unwrap()).unwrap();
+    let broken = folder.path().join("broken.db");
+    fs::write(&broken, "no state file at all, although it is longer than the first page says that it is").unwrap();
+    let before = [&other, &broken].map(|path| fs::read(path).unwrap());
+    for path in [&other, &broken] {
+        SqliteStore::open(path, sealer(), Mode::ReadWrite).prepare();
+    }
+    assert_eq!([&other, &broken].map(|path| fs::read(path).unwrap()), before);
+    assert_eq!(names(folder.path()), [".cyan", "broken.db", "other.db"]);
+    let store = SqliteStore::open(&broken, sealer(), Mode::ReadWrite);
+    store.prepare();
+    assert!(matches!(lease(&store), Err(StoreError::Foreign { .. })));
+}
+
 #[test]
 fn a_store_for_reading_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();

@@ -18,7 +18,8 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
     if plan_file::looks_like_one(&source.text) {
         return kept(source, arguments, global, report).await;
     }
-    let setup = Setup::beside(global, &source.folder, report)?;
+    let mut setup = Setup::beside(global, &source.folder, report)?;
+    setup.agreed = setup.config.yes || arguments.running.consent.yes;
     let ready = {
         let options = Options { until: arguments.until.clone(), ..arguments.planning.options() };
         ready(setup, source, &arguments.which, &arguments.inputs, options, arguments.keep_vars, report).await?
@@ -61,7 +62,7 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }
-    let head = setup.store(false).head(&instance).await?;
+    let head = setup.reading().head(&instance).await?;
     if head != file.revision {
         let (made, found) = (file.revision.0, head.0);
         return refuse(
@@ -78,12 +79,13 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
             if let Some(diagnostic) = source.path.as_deref().and_then(|path| changed(path, frozen)) {
                 return refuse(diagnostic, report);
             }
-            setup = Setup { place: place.clone(), ..Setup::beside(global, &source.folder, report)? };
+            setup = Setup::beside(global, &source.folder, report)?;
+            setup.place = place.clone();
             Some(source)
         }
         None => None,
     };
-    let snapshot = setup.store(false).load(&instance).await?;
+    let snapshot = setup.reading().load(&instance).await?;
     let root = document.as_ref().map_or_else(|| setup.root_of(&snapshot), |source| source.folder.clone());
     let given = made_from.given();
     let (files, mut registry, documents) = match document {

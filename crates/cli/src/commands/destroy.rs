@@ -29,6 +29,9 @@ pub(crate) async fn from_state(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (mut setup, instance) = chosen(meant.file.as_deref(), &meant.which, global, report).await?;
+    if setup.config.yes || running.consent.yes {
+        setup.will_write();
+    }
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }

@@ -20,7 +20,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         return accept(arguments, global, report).await;
     }
     let (setup, instance) = chosen(arguments.meant.file.as_deref(), &arguments.meant.which, global, report).await?;
-    let snapshot = setup.store(false).load(&instance).await?;
+    let snapshot = setup.reading().load(&instance).await?;
     described(&setup, &snapshot)?;
     let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
     let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));

@@ -11,7 +11,7 @@ use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
-    let snapshot = setup.store(false).load(&instance).await?;
+    let snapshot = setup.reading().load(&instance).await?;
     if snapshot.exports_old {
         report.terminal.say("The last operation failed: these are the values of before.");
     }

@@ -17,7 +17,7 @@ use crate::view::table::table;
 
 pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
-    let store = setup.store(false);
+    let store = setup.reading();
     let all = store.history(&instance, arguments.limit).await?;
     let now = Clock::System.now();
     // Only the newest can still be running, and only while somebody holds the instance.

@@ -15,7 +15,7 @@ use crate::view::table::table;
 
 pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let setup = Setup::here(global, Source::here().ok().flatten().as_deref(), report)?;
-    let mut all = setup.store(false).instances().await?;
+    let mut all = setup.reading().instances().await?;
     let now = Clock::System.now();
     let gone = all.iter().filter(|info| is_gone(info)).count();
     if !arguments.all {

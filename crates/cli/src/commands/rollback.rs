@@ -23,7 +23,7 @@ pub(crate) async fn run(arguments: Rollback, global: &Global, report: &mut Repor
         return Ok(Exit::Busy);
     }
     let wanted = arguments.generation.map(Generation);
-    let goal = match last_goal(setup.store(false).as_ref(), &instance, wanted).await? {
+    let goal = match last_goal(setup.reading().as_ref(), &instance, wanted).await? {
         Ok(goal) => goal,
         Err(diagnostic) => {
             report.diagnostics(&std::iter::once(*diagnostic).collect(), &Files::new());
@@ -130,7 +130,7 @@ impl Back for WayBack<'_> {
     fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
             let way = async {
-                let snapshot = self.setup.store(false).load(self.instance).await?;
+                let snapshot = self.setup.reading().load(self.instance).await?;
                 way_back(goal, self.setup, self.instance, snapshot, true, found).await
             };
             match way.await {

@@ -26,7 +26,7 @@ const ENTRIES: usize = 100_000;
 
 pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
-    let store = setup.store(false);
+    let store = setup.reading();
     let snapshot = store.load(&instance).await?;
     match &arguments.address {
         None => whole(&instance, &snapshot, store.as_ref(), arguments.secrets.reveal, report).await,

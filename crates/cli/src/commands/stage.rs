@@ -75,7 +75,7 @@ pub(crate) async fn ready(
 
 /// Like [`ready`], with one more look at the checked document before it is staged.
 pub(crate) async fn ready_with(
-    setup: Setup,
+    mut setup: Setup,
     source: Source,
     which: &Which,
     given: &Inputs,
@@ -84,7 +84,7 @@ pub(crate) async fn ready_with(
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
-    let store = setup.store(false);
+    let store = setup.open(false);
     let source = source.with(&given.environments)?;
     let known = Known::NOTHING;
     // The state is read by a thread of its own: it is asked first, and read while the document is checked.
@@ -124,7 +124,7 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     if keeps_inputs {
-        inputs::keep(&checked.blueprint, &mut values, setup.store(false).as_ref(), &instance).await?;
+        inputs::keep(&checked.blueprint, &mut values, setup.reading().as_ref(), &instance).await?;
     }
     inputs::ask(&checked, &mut values, &report.terminal)?;
     let mut wrong = Diagnostics::new();
@@ -132,6 +132,9 @@ pub(crate) async fn ready_with(
     if wrong.has_errors() {
         refused(document, Some(values), given, &setup, report).await?;
         return Ok(Err(Exit::Unusable));
+    }
+    if setup.agreed && setup.place.is_there() {
+        setup.will_write();
     }
     let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
     let mut document =
@@ -255,7 +258,7 @@ fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> 
         && !setup.sealer.can_seal()
         && let Some(sealer) = key::make_if_watched(&report.terminal)?
     {
-        setup.sealer = sealer;
+        setup.seal_with(sealer);
     }
     if staged.plan.secret && !setup.sealer.can_seal() {
         let diagnostic = engine::codes::SECRETS_NEED_KEY

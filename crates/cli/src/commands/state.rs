@@ -67,7 +67,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
 
 /// Seals everything in a state with the key of a file.
 async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let setup = Setup::nearest(global, report)?;
+    let mut setup = Setup::nearest(global, report)?;
     let (key, made) = match key::read(file)? {
         Some(key) => (key, false),
         None => match key::write_new(file)? {
@@ -75,7 +75,7 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
             None => return Err(CommandError::usage(format!("`{}` is in the way", file.display()))),
         },
     };
-    let store = setup.store(true);
+    let store = setup.writing();
     let sealed = store.rekey(&Sealer::with_key(key), Clock::System.now()).await?;
     operation::tell_asides(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
@@ -201,7 +201,7 @@ async fn import(
     if !(running.consent.yes || setup.config.yes) {
         operation::ask(&staged, &instance, report)?;
     }
-    let store = setup.store(true);
+    let store = setup.writing();
     let restored = store.restore(&instance, exported.revision, exported.operations(), Clock::System.now()).await;
     operation::tell_asides(store.as_ref(), report);
     match restored {
@@ -245,7 +245,7 @@ async fn export(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, which, global, report).await?;
-    let (snapshot, log) = whole(setup.store(false).as_ref(), &instance).await?;
+    let (snapshot, log) = whole(setup.reading().as_ref(), &instance).await?;
     if let Some(address) = snapshot.open.keys().next() {
         report.terminal.say(format!(
             "What became of a call of `{address}` is not settled; whoever takes the state in finds that out as here would be done."
@@ -278,7 +278,7 @@ async fn export_as(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, which, global, report).await?;
-    let store = setup.store(false);
+    let store = setup.reading();
     let snapshot = store.load(&instance).await?;
     let kept = match last_goal(store.as_ref(), &instance, None).await? {
         Ok(Goal::Kept(kept)) => Some(kept),

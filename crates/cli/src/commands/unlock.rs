@@ -14,11 +14,11 @@ use crate::setup::{Setup, Source, chosen, folder_of, name_of};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = match chosen(None, &arguments.which, global, report).await {
+    let (mut setup, instance) = match chosen(None, &arguments.which, global, report).await {
         Ok(chosen) => chosen,
         Err(error) => held_before_the_first_step(&arguments.which, global, report).await?.ok_or(error)?,
     };
-    let store = setup.store(true);
+    let store = setup.writing();
     let Some(holder) = store.holder(&instance).await? else {
         report.set_result(json!({"instance": instance, "holder": null}));
         report.terminal.say(format!("Nobody holds `{instance}`."));
@@ -65,6 +65,6 @@ async fn held_before_the_first_step(
     let named = which.instance.as_ref().or(setup.config.instance.as_ref()).cloned();
     let own = |document: &String| name_of(Some(Path::new(document)), &folder_of(Path::new(document)));
     let Some(instance) = named.or_else(|| document.as_ref().map(own)) else { return Ok(None) };
-    let holder = setup.store(false).holder(&instance).await?;
+    let holder = setup.reading().holder(&instance).await?;
     Ok(holder.map(|_| (setup, instance)))
 }

@@ -62,7 +62,8 @@ async fn one(
             report.terminal.line(format!("`{shown}` is valid: {}{warned}", contents(&document)));
         }
     }
-    let declared = document.checked.as_ref().map(|checked| {
+    // Nobody else looks at it, and a large document names much.
+    let declared = document.checked.as_ref().filter(|_| report.is_json()).map(|checked| {
         let blueprint = &checked.blueprint;
         json!({
             "dialect": blueprint.dialect,

@@ -15,6 +15,7 @@
 
 mod answer;
 mod ask;
+mod end;
 mod lanes;
 mod links;
 mod pauses;
@@ -33,7 +34,7 @@ use std::time::Duration;
 use blueprint::{Address, Breakpoint, Name, Value};
 use diag::Diagnostics;
 use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Stability};
-use state::{Entry, EntryKind, Finished, Operation, OperationKind, OperationOutcome, Record, Snapshot};
+use state::{Entry, EntryKind, Operation, OperationKind, OperationOutcome, Record, Snapshot};
 
 use crate::event::Event;
 use crate::links::FixedMap;
@@ -282,6 +283,9 @@ pub struct Apply {
     abandoned: bool,
     broken: bool,
     finishing: bool,
+    /// What was counted before tasks were taken for done whose outcomes are in the commit under way, or in the next; these.
+    early: Option<([u64; 4], Vec<u32>)>,
+    began: i64,
     now: i64,
     /// How long after it began, if anybody says.
     elapsed: Option<Duration>,
@@ -428,6 +432,8 @@ impl Apply {
             metadata: blueprint::IndexMap::default(),
             broken: false,
             finishing: false,
+            early: None,
+            began: 0,
             now: 0,
             elapsed: None,
             counts: [0; 4],
@@ -502,7 +508,7 @@ impl Apply {
     }
 
     fn begin(&mut self, now: i64, effects: &mut Vec<Effect>) {
-        self.now = now;
+        (self.began, self.now) = (now, now);
         self.gathering.push((Entry { step: 0, kind: EntryKind::Began(self.operation.clone()) }, Durable::Nothing));
         let calls = self.plan.tasks.iter().filter(|task| {
             matches!(
@@ -546,8 +552,10 @@ impl Apply {
     fn committed(&mut self, now: i64, effects: &mut Vec<Effect>) {
         self.now = now;
         let Some((durable, later)) = self.under_way.take() else { return };
+        self.early = None;
         self.look_ahead();
         if self.finishing && self.gathering.is_empty() {
+            effects.extend(later.into_iter().map(Effect::Tell));
             let outcome = self.outcome();
             effects.push(Effect::Tell(Event::Finished {
                 outcome,
@@ -590,6 +598,7 @@ impl Apply {
         self.later.clear();
         self.broken = true;
         self.finishing = false;
+        self.not_done_after_all();
         // Whose intent could not be written is not called.
         for task in 0..self.running.len() as u32 {
             if matches!(self.running[task as usize].progress, Progress::Intending | Progress::Stated) {
@@ -721,113 +730,6 @@ impl Apply {
         let acts = |kind| !matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled);
         let running = self.running.iter().zip(&self.plan.tasks);
         running.into_iter().any(|(running, task)| running.progress != Progress::Done && acts(task.kind))
-    }
-
-    /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
-    fn finish_if_over(&mut self, effects: &mut Vec<Effect>) {
-        if self.finishing
-            || !self.gathering.is_empty()
-            || self.under_way.is_some()
-            || self.in_flight > 0 && !self.abandoned
-        {
-            return;
-        }
-        let can_go_on = |task: &Running| match task.progress {
-            Progress::Ready | Progress::Waiting(_) => !self.stopping,
-            Progress::Intending | Progress::Stated | Progress::Recording => true,
-            Progress::Calling | Progress::Asking => !self.abandoned,
-            Progress::Resting | Progress::Configured => !self.cancelled,
-            Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped | Progress::Held => false,
-        };
-        // Who cannot go on never will: nobody is looked at again and again.
-        let over = self.running[self.over..].iter().take_while(|task| !can_go_on(task)).count();
-        self.over += over;
-        if self.over < self.running.len() {
-            return;
-        }
-        let well = !self.failed && !self.unfinished();
-        if well && self.ask_at_the_end(effects) {
-            return;
-        }
-        // What exported values read may have turned out to be wrong.
-        let well = well && !self.failed;
-        self.finishing = true;
-        let (exports, metadata, declared) = self.exports_after(well);
-        let failed_exports = self.found.has_errors();
-        self.failed |= failed_exports;
-        let remembered = match (&self.evaluation, self.outcome()) {
-            (Some(evaluation), _) => {
-                // What was drawn only now, in a branch that nobody could foresee, is remembered too.
-                let mut remembered = self.plan.answers.remembered.clone();
-                remembered.extend(evaluation.remembered());
-                if well && !self.plan.untouched.partial {
-                    crate::answers::finished(&mut remembered);
-                }
-                remembered
-            }
-            (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),
-            (None, _) => self.snapshot.remembered.clone(),
-        };
-        let finished = Finished {
-            outcome: self.outcome(),
-            at: self.now,
-            generation: state::Generation(self.snapshot.generation.0 + 1),
-            exports,
-            remembered,
-            groups: if well && !self.plan.untouched.partial { self.plan.groups.clone() } else { self.merged_groups() },
-            metadata,
-            declared,
-            stops: self.stops_after(self.outcome()),
-            counts: self.counts,
-        };
-        self.gathering.push((Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }, Durable::Nothing));
-    }
-
-    /// After a failure both old and new users may be there: what either of them uses is kept.
-    fn merged_groups(&self) -> blueprint::IndexMap<Name, Vec<Address>> {
-        let mut groups = self.snapshot.groups.clone();
-        for (name, uses) in &self.plan.groups {
-            let all = groups.entry(name.clone()).or_default();
-            let known: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
-                all.drain(..).chain(uses.iter().cloned()).collect();
-            all.extend(known);
-        }
-        groups
-    }
-
-    /// The exported values to keep: those of this run if all went well, else the former ones.
-    fn exports_after(&mut self, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
-        if !well {
-            return (None, self.snapshot.metadata.clone(), self.snapshot.declared.clone());
-        }
-        match &mut self.evaluation {
-            // A state that was read back brings its exports along; a destroy of a part leaves them.
-            None if self.plan.kind == OperationKind::State => {
-                let before = &self.snapshot;
-                (Some(before.exports.clone()), before.metadata.clone(), before.declared.clone())
-            }
-            None if self.plan.purpose == Purpose::Reconcile || !self.plan.options.targets.is_empty() => {
-                (None, self.snapshot.metadata.clone(), self.snapshot.declared.clone())
-            }
-            None => (Some(blueprint::IndexMap::default()), Value::Null, state::Declared::default()),
-            Some(evaluation) => {
-                let mut mistakes = Diagnostics::new();
-                evaluation.settle_what_was_open(&mut mistakes);
-                let values =
-                    crate::plan::export_values(evaluation, &self.plan.untouched, &self.snapshot.exports, &mut mistakes);
-                let metadata = match self.plan.untouched.keeps_metadata(0) {
-                    true => self.snapshot.metadata.clone(),
-                    false => crate::plan::metadata_value(evaluation, &mut mistakes),
-                };
-                let (untouched, before) = (&self.plan.untouched, &self.snapshot.declared);
-                let declared = crate::plan::declared_after(evaluation, untouched, before, &mut mistakes);
-                mistakes.retain(diag::Diagnostic::is_error);
-                let fine = !mistakes.has_errors();
-                self.found.append(mistakes);
-                let declared = if fine { declared } else { self.snapshot.declared.clone() };
-                (fine.then_some(values), metadata, declared)
-            }
-        }
     }
 }
 

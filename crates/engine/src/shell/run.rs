@@ -33,6 +33,12 @@ const TURN: usize = 8;
 /// Answers that come sooner than this keep up with the journal: a commit takes about as long.
 const SWIFT: Duration = Duration::from_millis(1);
 
+/// What was begun together ends together: after an answer that was waited for, the next ones are waited for so long.
+const NEXT: Duration = Duration::from_micros(100);
+
+/// But no longer than this in all.
+const ALL: Duration = Duration::from_millis(1);
+
 /// A person's wish to stop, as it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
@@ -168,7 +174,7 @@ pub async fn run(
             }
         }
         let committing = apply.is_committing();
-        let since = tokio::time::Instant::now();
+        let (since, since_in_truth) = (tokio::time::Instant::now(), now());
         while course.happened.is_empty() {
             tokio::select! {
                 biased;
@@ -190,6 +196,9 @@ pub async fn run(
             }
         }
         if !committing && since.elapsed() > SWIFT {
+            if since_in_truth.elapsed() > SWIFT {
+                course.gather(&mut under_way, shell).await;
+            }
             course.happened.insert(0, Happened::Waited);
         }
     }
@@ -208,6 +217,20 @@ struct Course {
 impl Course {
     fn of(revision: Revision) -> Course {
         Course { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
+    }
+
+    /// Takes in whatever is answered in the next moment: one commit serves all.
+    async fn gather(&mut self, under_way: &mut FuturesUnordered<BoxFuture<'_, Answer>>, shell: &Shell) {
+        let begun = now();
+        let mut last = begun;
+        while !under_way.is_empty() && last.elapsed() < NEXT && begun.elapsed() < ALL {
+            while let Some(Some(answer)) = under_way.next().now_or_never() {
+                self.take_in(answer, shell);
+                last = now();
+            }
+            // What tells that something has been answered gets a turn.
+            tokio::task::yield_now().await;
+        }
     }
 
     /// What an answer means to the machine.

@@ -137,6 +137,10 @@ impl SqliteStore {
     }
 
     async fn write(&self, request: Request) -> Result<Answer, StoreError> {
+        self.ask_to_write(request)?.await.unwrap_or_else(|_| Err(self.stopped()))
+    }
+
+    fn ask_to_write(&self, request: Request) -> Result<oneshot::Receiver<Result<Answer, StoreError>>, StoreError> {
         if self.mode == Mode::ReadOnly {
             return Err(Failure::ReadOnly { path: self.path.clone() }.into_store_error());
         }
@@ -144,7 +148,7 @@ impl SqliteStore {
         let writer = Writer::new(self.path.clone(), self.sealer.clone(), self.asides.clone());
         let start = || Worker::start("state-writer", move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
-        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+        Ok(answer)
     }
 
     /// The answer was of another kind than what was asked: a bug of this module's.
@@ -299,6 +303,10 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let request = Request::Restore { instance: instance.clone(), revision, operations, now };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
+    fn prepare(&self) {
+        let _ = self.ask_to_write(Request::Open);
     }
 
     fn can_seal(&self) -> bool {

@@ -19,6 +19,7 @@
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -175,6 +176,25 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     // Only now is there a log in any case, and nothing of a new one is on the disk yet.
     make_room(&beside(path, "-wal"));
     Ok((connection, copy))
+}
+
+/// Opens the file ahead of the first request that needs it, and makes it if it is not there. A file that would be rewritten is
+/// left to that request, and so is whatever is wrong.
+pub(super) fn open_ahead(path: &Path) -> Option<Connection> {
+    if fs::symlink_metadata(path).is_ok() && format_in(path) != Some(FORMAT) {
+        return None;
+    }
+    let (connection, _) = open_to_write(path).ok()?;
+    // From then on it knows the tables.
+    let _ = connection.prepare("SELECT name FROM leases");
+    Some(connection)
+}
+
+/// The format that the first page of the file says it has.
+fn format_in(path: &Path) -> Option<i64> {
+    let mut page = [0; 64];
+    fs::File::open(path).ok()?.read_exact(&mut page).ok()?;
+    page.last_chunk().map(|number| i64::from(u32::from_be_bytes(*number)))
 }
 
 /// Makes an empty file one of ours.

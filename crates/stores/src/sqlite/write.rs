@@ -44,6 +44,8 @@ fn next(requests: &Receiver<(Request, Reply)>) -> Option<(Request, Reply)> {
 
 /// What the writer may be asked for.
 pub(super) enum Request {
+    /// To have the file open for what comes next.
+    Open,
     Commit {
         lease: Lease,
         expected: Revision,
@@ -159,6 +161,12 @@ impl Writer {
     pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
         let mut connection: Option<Connection> = None;
         while let Some((first, reply)) = next(requests) {
+            if matches!(first, Request::Open) {
+                if connection.is_none() {
+                    connection = schema::open_ahead(&self.path);
+                }
+                continue;
+            }
             let open = match connection.as_mut() {
                 Some(open) => open,
                 None if let Some(answer) = first.without_file().filter(|_| !self.path.exists()) => {
@@ -305,7 +313,7 @@ impl Writer {
                 Ok(Answer::Unlocked(holder))
             }
             Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
-            Request::Restore { .. } => Ok(Answer::Done),
+            Request::Restore { .. } | Request::Open => Ok(Answer::Done),
             #[cfg(test)]
             Request::Pragma(name, value) => {
                 connection.pragma_update(None, name, value)?;

@@ -62,20 +62,31 @@ proptest! {
 #[test]
 fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
-                b: { type: test/data, dependsOn: a, spec: { input: 2 } }\n";
-    let token = |lab: &Lab| {
+                b: { type: test/data, spec: { input: 2 } }\n  c: { type: test/data, spec: { input: 3 } }\n  \
+                d: { type: test/data, dependsOn: [a, b, c], spec: { input: 4 } }\n";
+    let token = |lab: &Lab, name: &str| {
         let world = lab.world.lock().expect("nobody panics with it");
-        world.things().find(|thing| thing.place.ends_with("/a")).map(|thing| thing.token().to_owned())
+        world.things().find(|thing| thing.place.ends_with(name)).map(|thing| thing.token().to_owned())
     };
+    let is_there = |lab: &Lab| ["/a", "/b", "/c", "/d"].map(|name| token(lab, name).is_some());
     lately(async {
-        let lab = lab();
-        // The moments of a run: two for each commit and each call. The seventh is that before `b` is made.
-        assert!(cut_at(&lab, Some(text), 1, 7).await, "it ends before `b` is made");
-        let first = token(&lab).expect("`a` is there");
-        assert!(cut_at(&lab, None, 1, 6).await, "it ends when the outcome of the delete is durable");
-        assert_eq!(token(&lab), None, "`a` is gone");
-        assert_eq!(lab.snapshot().await.generation.0, 0, "no run has ended");
-        apply_well(&lab, Some(text), 1).await;
-        assert_ne!(token(&lab), Some(first));
+        let mut seen = 0_u32;
+        for (made, deleted) in (1..16).flat_map(|made| (1..16).map(move |deleted| (made, deleted))) {
+            let lab = lab();
+            let cut = cut_at(&lab, Some(text), 1, made).await;
+            let Some(first) = token(&lab, "/a").filter(|_| cut && is_there(&lab) == [true, true, true, false]) else {
+                continue;
+            };
+            // Cut before `c` goes too: no run has ended.
+            if !cut_at(&lab, None, 1, deleted).await || !matches!(is_there(&lab), [false, _, true, false]) {
+                continue;
+            }
+            let snapshot = lab.snapshot().await;
+            assert_eq!(snapshot.generation.0, 0, "no run has ended");
+            seen += u32::from(!snapshot.records.keys().any(|address| address.to_string() == "a"));
+            apply_well(&lab, Some(text), 1).await;
+            assert_ne!(token(&lab, "/a"), Some(first));
+        }
+        assert!(seen > 0, "the outcome of the delete was never durable before the run ended");
     });
 }
