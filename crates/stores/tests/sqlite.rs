@@ -59,7 +59,8 @@ fn a_file_is_opened_ahead_where_nothing_in_it_changes() {
     SqliteStore::open(&path, sealer(), Mode::ReadOnly).prepare();
     assert!(names(folder.path()).is_empty());
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    (store.prepare(), store.prepare());
+    store.prepare();
+    store.prepare();
     let held = lease(&store).unwrap();
     block_on(store.commit(&held, Revision(0), vec![began("op-1")])).unwrap();
     drop(store);
