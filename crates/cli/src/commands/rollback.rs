@@ -130,7 +130,7 @@ impl Back for WayBack<'_> {
     fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
             let way = async {
-                let snapshot = self.setup.reading().load(self.instance).await?;
+                let snapshot = self.setup.open(false).load(self.instance).await?;
                 way_back(goal, self.setup, self.instance, snapshot, true, found).await
             };
             match way.await {
