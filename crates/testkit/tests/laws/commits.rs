@@ -5,7 +5,7 @@ use engine::Options;
 use engine::shell::Operated;
 use proptest::prelude::*;
 use testkit::lab::{Lab, settings};
-use testkit::simulation::{Weather, edit};
+use testkit::simulation::{CommitFault, Weather, edit};
 
 use crate::{apply_well, cases, cloud, ids, lab, lately, stage};
 
@@ -88,5 +88,33 @@ fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
             assert_ne!(token(&lab, "/a"), Some(first));
         }
         assert!(seen > 0, "the outcome of the delete was never durable before the run ended");
+    });
+}
+
+/// Three commits for two things one after the other: the end needs none of its own. What cannot be recorded is not counted.
+#[test]
+fn the_end_shares_the_commit_of_the_last_outcomes() {
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
+                b: { type: test/data, dependsOn: a, spec: { input: 2 } }\n";
+    lately(async {
+        for number in 1..=4 {
+            let lab = lab();
+            let staged = stage(&lab, text).await.staged.expect("a plan");
+            let weather = Weather { commit_fails: Some(CommitFault { number, written: false }), ..Weather::default() };
+            let run = lab.run_in(staged, false, weather, settings(Some(1), false)).await;
+            let snapshot = lab.snapshot().await;
+            let recorded = snapshot.records.len() as u64;
+            match run.operated.expect("it was not cut off") {
+                Operated::Lost(lost) => {
+                    assert_eq!((lost.counts, snapshot.generation.0), ([recorded, 0, 0, 0], 0), "commit {number}");
+                    assert_eq!(recorded, u64::from(number == 3), "commit {number}");
+                }
+                Operated::Done(outcome) => {
+                    assert_eq!((number, outcome.counts), (4, [2, 0, 0, 0]));
+                    assert_eq!((recorded, snapshot.generation.0), (2, 1));
+                }
+                other => panic!("commit {number}: {other:?}"),
+            }
+        }
     });
 }
