@@ -767,6 +767,18 @@ pub(crate) async fn chosen(
     global: &Global,
     report: &mut Report,
 ) -> Result<(Setup, InstanceName), CommandError> {
+    chosen_to(None, named, which, global, report).await
+}
+
+/// Like [`chosen`], also for a command that may change the instance (`consent`: whether somebody has said yes to whatever is
+/// planned). If it does so without a question, the state is opened for that before it is read.
+pub(crate) async fn chosen_to(
+    consent: Option<bool>,
+    named: Option<&Path>,
+    which: &Which,
+    global: &Global,
+    report: &mut Report,
+) -> Result<(Setup, InstanceName), CommandError> {
     let document = match named {
         Some(path) => {
             // Only its place counts, but a name that leads nowhere is a mistake.
@@ -779,10 +791,14 @@ pub(crate) async fn chosen(
         // Several documents here leave the choice to the state.
         None => Source::here().ok().flatten().map(PathBuf::from),
     };
-    let setup = match &document {
+    let mut setup = match &document {
         Some(path) => Setup::beside(global, &folder_of(path), report)?,
         None => Setup::nearest(global, report)?,
     };
+    setup.agreed = consent.is_some_and(|yes| yes || setup.config.yes);
+    if setup.agreed && setup.place.is_there() {
+        setup.will_write();
+    }
     if let Some(instance) = which.instance.as_ref().or(setup.config.instance.as_ref()) {
         let instance = instance.clone();
         let store = setup.reading();

@@ -7,7 +7,7 @@ use crate::arguments::{Destroy, Global, Meant, Running};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit, leave};
 use crate::operation::{self, Wanted};
-use crate::setup::chosen;
+use crate::setup::chosen_to;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -28,10 +28,8 @@ pub(crate) async fn from_state(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut setup, instance) = chosen(meant.file.as_deref(), &meant.which, global, report).await?;
-    if setup.config.yes || running.consent.yes {
-        setup.will_write();
-    }
+    let consent = Some(running.consent.yes);
+    let (mut setup, instance) = chosen_to(consent, meant.file.as_deref(), &meant.which, global, report).await?;
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }

@@ -15,6 +15,11 @@ mod failure;
 mod read;
 mod rekey;
 mod schema;
+#[cfg(unix)]
+mod spare;
+#[cfg(not(unix))]
+#[path = "no_spare.rs"]
+mod spare;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -306,6 +311,10 @@ impl Store for SqliteStore {
     }
 
     fn prepare(&self) {
+        if self.mode == Mode::ReadWrite {
+            // Who reads meanwhile would have a new log made.
+            spare::give(&self.path);
+        }
         let _ = self.ask_to_write(Request::Open);
     }
 

@@ -26,8 +26,8 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use state::StoreError;
 
-use super::empty;
 use super::failure::{Failure, failed, is_full};
+use super::{empty, spare};
 
 /// The version of the format written here. Older ones are readable, newer ones refused.
 pub(super) const FORMAT: i64 = 2;
@@ -144,6 +144,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let at = |error| failed(path, error);
     empty::place(path);
+    spare::give(path);
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -175,6 +176,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     }
     // Only now is there a log in any case, and nothing of a new one is on the disk yet.
     make_room(&beside(path, "-wal"));
+    spare::keep(path);
     Ok((connection, copy))
 }
 

@@ -15,7 +15,7 @@ use super::body::{self, Body};
 use super::digest::Digest;
 use super::failure::{damaged, failed};
 use super::read::{Head, Reading};
-use super::schema;
+use super::{schema, spare};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -199,6 +199,9 @@ impl Writer {
                 // Who no longer waits finds out by asking for the head.
                 let _ = reply.send(answer);
             }
+        }
+        if connection.is_some() {
+            spare::tidy(&self.path);
         }
     }
 
