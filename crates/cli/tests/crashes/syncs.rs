@@ -46,9 +46,10 @@ fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     {
         assert_eq!(syncs(&place, words), Some(0), "{words:?}");
     }
-    // Nothing to do: a lease is taken and given back, and the file takes that in when it is closed.
+    // Nothing to do: the log of the run before is cleared, a lease is taken and given back, and the file takes that in when it
+    // is closed.
     let nothing = syncs(&place, &["deploy", "--yes"]).unwrap();
-    assert!(nothing <= 4, "{nothing} syncs for nothing");
+    assert!(nothing <= 5, "{nothing} syncs for nothing");
     let last = syncs(&place, &["destroy", "--yes", "--parallelism", &at_once]).unwrap();
     println!("destroy of {THINGS}: {last} syncs");
     assert!((2..=limit).contains(&last), "{last} syncs; at most {limit}");
