@@ -53,6 +53,10 @@ pub(crate) async fn refresh(
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
     let questions = recorded.map(|(address, record)| asked(address, record));
+    // What was stated before all of it was known.
+    let in_part = snapshot.open.iter().filter(|(_, open)| open.intent.inputs.has_unknown());
+    let in_part: IndexMap<&Address, Value> =
+        in_part.map(|(address, open)| (address, filled(&open.intent.inputs, &Value::Null))).collect();
     let cut_off = snapshot.open.iter().map(|(address, open)| {
         let record = snapshot.records.get(address).map(Arc::as_ref);
         let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
@@ -67,7 +71,7 @@ pub(crate) async fn refresh(
             address,
             type_name: &open.intent.type_name,
             id,
-            inputs: &open.intent.inputs,
+            inputs: in_part.get(address).unwrap_or(&open.intent.inputs),
             outputs: record.filter(|_| !made_anew).map_or(&Value::Null, |record| &record.outputs),
             private: record.map_or(&Value::Null, |record| &record.private),
             token: Some(&open.intent.token),
@@ -441,7 +445,7 @@ fn adopted(
         })),
         StatusOp::Create => {
             let id = id?;
-            let mut fields = intent.inputs.as_map().cloned().unwrap_or_default();
+            let mut fields = filled(&intent.inputs, &Value::Null).as_map().cloned().unwrap_or_default();
             if let TypeRef::Known(ty) = catalogs.resource_type(&intent.type_name)
                 && let Some(field) = &ty.id_field
             {
@@ -528,14 +532,15 @@ fn after_cut_off(
                 TypeRef::Known(ty) => ty.schema_version,
                 _ => 0,
             };
+            let inputs = filled(&intent.inputs, fields);
             Some(Arc::new(Record {
                 type_name: intent.type_name.clone(),
                 // Whether it is stable has not been seen.
                 status: Status::new(StatusOp::Create, StatusWord::Configured),
                 id: id.clone(),
-                inputs: intent.inputs.clone(),
                 // As it was made: what somebody else has done to it since is drift.
-                outputs: marked(&as_sent(fields, &intent.inputs), &intent.inputs),
+                outputs: marked(&as_sent(fields, &inputs), &inputs),
+                inputs,
                 private: private.clone(),
                 metadata: Value::Null,
                 dependencies: intent.dependencies.clone(),
@@ -578,6 +583,36 @@ fn after_cut_off(
             record.token = None;
             Arc::new(record)
         }),
+    }
+}
+
+/// What was sent, as far as it was known when its call was stated; the rest is what the thing has at the same place. What it does
+/// not have there is left away.
+fn filled(sent: &Value, fields: &Value) -> Value {
+    fn walk(sent: &Value, seen: Option<&Value>) -> Option<Value> {
+        match sent {
+            _ if !sent.has_unknown() => Some(sent.clone()),
+            Value::Unknown(_) => seen.filter(|seen| !seen.is_null()).cloned(),
+            Value::Secret(inner) => walk(inner, seen.map(Value::bare)).map(Value::secret),
+            Value::Map(entries) => {
+                let seen = seen.map(Value::bare);
+                let at = |name: &Name| seen.and_then(|seen| seen.get(name));
+                let known = entries.iter().filter_map(|(name, value)| Some((name.clone(), walk(value, at(name))?)));
+                Some(Value::map(known))
+            }
+            Value::List(items) => {
+                let seen = match seen.map(Value::bare) {
+                    Some(Value::List(seen)) => seen.as_slice(),
+                    _ => &[],
+                };
+                Some(Value::list(items.iter().enumerate().filter_map(|(at, item)| walk(item, seen.get(at)))))
+            }
+            _ => None,
+        }
+    }
+    match sent.has_unknown() {
+        true => walk(sent, Some(fields)).unwrap_or(Value::Null),
+        false => sent.clone(),
     }
 }
 

@@ -105,7 +105,8 @@ pub enum EntryKind {
     Began(Arc<Operation>),
     /// A call is about to be made, unless the operation stops before. Committed before the call.
     Intent(Arc<Intent>),
-    /// A call has been answered, or the state was changed without one. Committed before anybody may rely on it.
+    /// A call has been answered, or the state was changed without one. Committed before anybody may rely on it, but for calls
+    /// whose intents are durable: whoever reads those back finds this one's too.
     Outcome(Arc<Outcome>),
     /// The operation is over. Makes a generation.
     Finished(Arc<Finished>),
@@ -135,7 +136,8 @@ pub struct Intent {
     /// The type.
     #[serde(rename = "type")]
     pub type_name: Name,
-    /// The spec that will be sent; null for a delete. Secrets marked.
+    /// The spec that will be sent; null for a delete. Secrets marked. Parts of that of a create may be unknown, where the call was
+    /// stated before what it waits for was answered.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub inputs: Value,
     /// What it will use, directly.

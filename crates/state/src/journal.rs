@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
 
-use crate::{Entry, EntryKind, Generation, Intent, Open, Record};
+use crate::{Entry, EntryKind, Generation, Intent, Open, Record, StatusOp};
 
 /// The deepest value that may be stored: what is written must be read back by a parser that recurses.
 pub const MAX_DEPTH: usize = 400;
@@ -121,7 +121,8 @@ impl Journal {
                     if before.is_some_and(|(_, token)| *token != intent.token) {
                         return Err(format!("another call for `{address}` is in flight"));
                     }
-                    fits(&intent.inputs, false).map_err(|what| format!("`{address}`: {what}"))?;
+                    let before_its_turn = intent.op == StatusOp::Create;
+                    fits(&intent.inputs, before_its_turn).map_err(|what| format!("`{address}`: {what}"))?;
                     fresh.insert(address, Some((step, &intent.token)));
                 }
                 EntryKind::Outcome(outcome) => {
@@ -262,7 +263,7 @@ impl EntryKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Operation, OperationKind, Outcome, StatusOp};
+    use crate::{Operation, OperationKind, Outcome};
 
     fn began(id: &str) -> Entry {
         let operation = Operation {

@@ -31,6 +31,7 @@ impl Apply {
         // What exported values read may have turned out to be wrong.
         let well = well && !self.failed;
         self.finishing = true;
+        self.take_back_what_was_foretold();
         let (exports, metadata, declared) = self.exports_after(well);
         let failed_exports = self.found.has_errors();
         self.failed |= failed_exports;

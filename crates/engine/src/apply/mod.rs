@@ -11,11 +11,15 @@
 //!                                          └ not stable yet: ask again, later and later
 //! ```
 //!
+//! Where the world can be asked later what became of a call, its intent may be committed before its turn comes (`foretell`): then
+//! it is made as soon as what it waits for is answered.
+//!
 //! Not here: clocks, stores, providers (the shell carries effects out); what to do (the plan says).
 
 mod answer;
 mod ask;
 mod end;
+mod foretell;
 mod lanes;
 mod links;
 mod pauses;
@@ -41,6 +45,7 @@ use crate::links::FixedMap;
 use crate::plan::{Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
 use crate::resolve::{Evaluation, Need};
 pub use ask::Asking;
+use foretell::Foretold;
 use lanes::Lanes;
 use queue::{Queue, Ranks};
 
@@ -225,6 +230,13 @@ struct Running {
     turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
     looks_on: bool,
+    foretold: Foretold,
+    /// The token under which it was foretold.
+    token: Option<Name>,
+    /// Its intent has been stated, or it is done: who waits for it may be foretold.
+    foreseen: bool,
+    /// So many of those that it waits for are not foreseen yet.
+    unforeseen: u32,
     request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
     record: Option<Arc<Record>>,
@@ -236,6 +248,8 @@ enum Durable {
     Nothing,
     /// Its intent is: call now.
     Intent(u32),
+    /// Its intent is: call when its turn comes.
+    Foretold(u32),
     /// Its outcome is: configured, not stable yet.
     Configured(u32),
     /// Its outcome is: done.
@@ -268,6 +282,10 @@ pub struct Apply {
     stated: Queue,
     /// So many intents may be stated beyond the calls there is room for.
     ahead: usize,
+    /// Tasks that wait only for what is foreseen.
+    foreseeable: Queue,
+    /// So many intents are stated of tasks whose turn has not come.
+    foretold: usize,
     /// Answers since the world was last waited for.
     swift: usize,
     gathering: Vec<(Entry, Durable)>,
@@ -361,7 +379,7 @@ impl Apply {
         let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); count];
         let mut running = Vec::with_capacity(count);
         let ranks = ranks::of(&plan, &snapshot);
-        let (mut ready, stated) = (Queue::new(&ranks), Queue::new(&ranks));
+        let (mut ready, stated, foreseeable) = (Queue::new(&ranks), Queue::new(&ranks), Queue::new(&ranks));
         for (at, task) in plan.tasks.iter().enumerate() {
             for wait in &task.waits {
                 after[wait.task as usize].push((at as u32, wait.until));
@@ -384,6 +402,10 @@ impl Apply {
                 did: None,
                 turn: false,
                 looks_on: false,
+                foretold: Foretold::No,
+                token: None,
+                foreseen: false,
+                unforeseen: task.waits.len() as u32,
                 request: None,
                 record: None,
             });
@@ -419,6 +441,8 @@ impl Apply {
             in_flight: 0,
             calling: 0,
             stated,
+            foreseeable,
+            foretold: 0,
             swift: 0,
             gathering: Vec::new(),
             later: Vec::new(),
@@ -502,6 +526,7 @@ impl Apply {
             return;
         }
         self.start_what_is_ready(effects);
+        self.foretell();
         self.fill_buckets(effects);
         self.finish_if_over(effects);
         self.commit(effects);
@@ -581,6 +606,7 @@ impl Apply {
             match durable {
                 Durable::Nothing => {}
                 Durable::Intent(task) => self.stated(task, effects),
+                Durable::Foretold(task) => self.foretold(task, effects),
                 Durable::Configured(task) => self.configured(task, effects),
                 Durable::Done(task) => self.done(task, effects),
                 Durable::Failed(task) => self.settle_failed(task, effects),

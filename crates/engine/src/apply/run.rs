@@ -8,6 +8,7 @@ use provider::Operation as Verb;
 use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
 
 use super::ask::reopen;
+use super::foretell::Foretold;
 use super::queue::rank;
 use super::{Apply, CallRequest, Durable, Effect, Progress, Wake};
 use crate::Node;
@@ -122,7 +123,7 @@ impl Apply {
 
     /// Whether a call may be stated before there is room for it: where the world can tell later that it was never made,
     /// and where it must be made in any case, however soon the operation is to stop.
-    fn may_be_ahead(&self, task: u32) -> bool {
+    pub(super) fn may_be_ahead(&self, task: u32) -> bool {
         if self.before_stop.as_ref().is_some_and(|tasks| !tasks.contains(&task)) {
             return false;
         }
@@ -158,7 +159,7 @@ impl Apply {
         let address = Apply::recorded_at(&decided).clone();
         let record = self.snapshot.records.get(&address).cloned();
         let outcome = state::Outcome { address, record, error: None };
-        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        let step = self.step_of(task);
         self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
     }
 
@@ -205,7 +206,7 @@ impl Apply {
             return;
         }
         match turn {
-            Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
+            Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired, effects),
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
                 self.set_outputs(decided, &record);
@@ -523,46 +524,18 @@ impl Apply {
     }
 
     /// States what is about to be done; the call is made once that is durable.
-    fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
-        let old = match kind {
-            TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
-            // A link may have taken something out of it in this run, which may also have made it.
-            TaskKind::Update | TaskKind::TakeBack => self.snapshot.records.get(&decided.address).cloned(),
-            _ => decided.prior.clone(),
-        };
-        let prior = match verb {
-            Verb::Create => None,
-            _ => old,
-        };
-        let token = match verb {
-            Verb::Create => self.token_of_create(decided),
-            _ => format!("{}-{task}", self.operation.id).into(),
-        };
-        let deposed = match kind {
-            TaskKind::DeleteOld(0) => decided.replace_order == blueprint::ReplaceOrder::CreateFirst,
-            TaskKind::DeleteOld(_) => true,
-            _ => false,
-        };
-        let intent = Intent {
-            address: decided.address.clone(),
-            op: match verb {
-                Verb::Create => StatusOp::Create,
-                Verb::Update => StatusOp::Update,
-                Verb::Delete => StatusOp::Delete,
-            },
-            deposed,
-            id: prior.as_ref().map_or("".into(), |record| record.id.clone()),
-            retain: decided.retain,
-            protect: decided.protect,
-            token: token.clone(),
-            type_name: prior
-                .as_ref()
-                .filter(|_| verb == Verb::Delete)
-                .map_or(&decided.type_name, |old| &old.type_name)
-                .clone(),
-            inputs: desired.clone(),
-            dependencies: decided.dependencies.clone(),
-        };
+    fn intend(
+        &mut self,
+        task: u32,
+        kind: TaskKind,
+        decided: &Arc<Decided>,
+        verb: Verb,
+        desired: Value,
+        effects: &mut Vec<Effect>,
+    ) {
+        let foretold = self.was_foretold(task);
+        let prior = self.prior_of_call(kind, decided, verb);
+        let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
         let outputs = match &prior {
             Some(record) if self.written_in_this_run(decided) => record.outputs.clone(),
             Some(_) if verb == Verb::Update && !decided.outputs.is_null() => decided.outputs.clone(),
@@ -581,14 +554,78 @@ impl Apply {
             id: prior.as_ref().map(|record| record.id.clone()),
             prior_inputs: prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
             prior: outputs,
-            desired,
+            desired: intent.inputs.clone(),
             private,
-            token,
+            token: intent.token.clone(),
         }));
         self.running[task as usize].progress = Progress::Intending;
         self.occupy(task);
-        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
-        self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
+        // A secret that was not known when it was foretold must be known to be one to whoever reads the thing back.
+        let says_all = !decided.desired.has_unknown() || !intent.inputs.has_secret();
+        match foretold {
+            Foretold::Durable if says_all => self.stated(task, effects),
+            Foretold::Gathering if says_all => self.running[task as usize].foretold = Foretold::Awaited,
+            _ => {
+                let step = self.step_of(task);
+                self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
+                self.foresee(task);
+            }
+        }
+    }
+
+    /// The number under which a task stands in the journal.
+    pub(super) fn step_of(&self, task: u32) -> u32 {
+        self.plan.tasks[task as usize].step.map_or(0, |step| step + 1)
+    }
+
+    /// What is remembered of the thing that a call is about; nothing for a create.
+    pub(super) fn prior_of_call(&self, kind: TaskKind, decided: &Decided, verb: Verb) -> Option<Arc<Record>> {
+        if verb == Verb::Create {
+            return None;
+        }
+        match kind {
+            TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
+            // A link may have taken something out of it in this run, which may also have made it.
+            TaskKind::Update | TaskKind::TakeBack => self.snapshot.records.get(&decided.address).cloned(),
+            _ => decided.prior.clone(),
+        }
+    }
+
+    /// What is written down before a call.
+    pub(super) fn intent_of(
+        &self,
+        task: u32,
+        kind: TaskKind,
+        decided: &Decided,
+        verb: Verb,
+        prior: Option<&Record>,
+        inputs: Value,
+    ) -> Intent {
+        let token = self.running[task as usize].token.clone().unwrap_or_else(|| match verb {
+            Verb::Create => self.token_of_create(decided),
+            _ => format!("{}-{task}", self.operation.id).into(),
+        });
+        let deposed = match kind {
+            TaskKind::DeleteOld(0) => decided.replace_order == blueprint::ReplaceOrder::CreateFirst,
+            TaskKind::DeleteOld(_) => true,
+            _ => false,
+        };
+        Intent {
+            address: decided.address.clone(),
+            op: match verb {
+                Verb::Create => StatusOp::Create,
+                Verb::Update => StatusOp::Update,
+                Verb::Delete => StatusOp::Delete,
+            },
+            deposed,
+            id: prior.map_or("".into(), |record| record.id.clone()),
+            retain: decided.retain,
+            protect: decided.protect,
+            token,
+            type_name: prior.filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
+            inputs,
+            dependencies: decided.dependencies.clone(),
+        }
     }
 
     /// The same for the same thing to be made by the same plan, also where that plan is made anew because a run was cut off,
@@ -682,6 +719,7 @@ impl Apply {
 
     /// Lets those go on that waited for a task: all of them, or only those for whom this is far enough.
     pub(super) fn release(&mut self, task: u32, only: Option<Until>) {
+        self.foresee(task);
         let waiters = std::mem::take(&mut self.after[task as usize]);
         let (now, later): (Vec<_>, Vec<_>) =
             waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));

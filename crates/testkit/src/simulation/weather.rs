@@ -185,8 +185,8 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// What must hold when a call begins: its intent is durable, what it uses is there and known, and nothing that is
-    /// there uses what it deletes.
+    /// What must hold when a call begins: its intent is durable, what it uses is there and known, or durably about to be made, and
+    /// nothing that is there uses what it deletes.
     fn judge(&self, call: &Call, request: &ApplyRequest<'_>) {
         let Some(memory) = &self.judged else { return };
         let name = InstanceName::from_free_text(&call.instance);
@@ -230,6 +230,11 @@ impl Reached {
             let known = address.parse::<Address>().ok().and_then(|address| snapshot.records.get(&address).cloned());
             let known =
                 known.is_some_and(|record| record.id == thing.id || record.old_halves().any(|old| old.id == thing.id));
+            // What has not been recorded yet must be found by whoever goes on in its place.
+            let is_found = |address: &Address| {
+                snapshot.open.get(address).is_some_and(|open| open.intent.token.as_ref() == thing.token())
+            };
+            let known = known || address.parse::<Address>().ok().as_ref().is_some_and(is_found);
             if !known && !self.process.loses() {
                 self.process.says(format!("{} reads {address} before that is in the state", call.address));
             }
