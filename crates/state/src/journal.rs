@@ -79,7 +79,8 @@ impl Journal {
     /// * An operation belongs to the lease under which it began; another lease begins another.
     /// * Both carry step 0, and `Finished` the next generation.
     /// * One address has one call in flight. An outcome, of whatever operation, settles it.
-    /// * What a call is sent and what a record holds is known; nothing holds a function or is nested past [`MAX_DEPTH`].
+    /// * What a record holds is known, and what a call is sent too, but for parts of a create that is stated before its turn;
+    ///   nothing holds a function or is nested past [`MAX_DEPTH`].
     pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
         let (first, last) = match entries {
             [] => return Err("a commit needs an entry".into()),
@@ -344,8 +345,13 @@ mod tests {
             (Value::unknown(None, None), "`r`: a value is not known"),
             (deep, "`r`: a value is nested too deeply to be stored"),
         ] {
-            let refused = Journal::default().check(1, &[began("o"), intent(1, "t", value)]);
+            let mut call = intent(1, "t", value);
+            let EntryKind::Intent(intent) = &mut call.kind else { panic!("it is an intent") };
+            Arc::make_mut(intent).op = StatusOp::Update;
+            let refused = Journal::default().check(1, &[began("o"), call]);
             assert_eq!(refused, Err(why.into()));
         }
+        let unknown = intent(1, "t", Value::unknown(None, None));
+        assert_eq!(Journal::default().check(1, &[began("o"), unknown]), Ok(()), "a create before its turn");
     }
 }

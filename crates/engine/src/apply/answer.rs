@@ -33,10 +33,8 @@ impl Apply {
         match answer {
             Ok(applied) => {
                 for warning in &applied.warnings {
-                    effects.push(Effect::Tell(Event::Progress {
-                        address: decided.address.clone(),
-                        text: warning.as_str().into(),
-                    }));
+                    let address = decided.address.clone();
+                    self.tell_of(task, Event::Progress { address, text: warning.as_str().into() }, effects);
                 }
                 if request.operation == Verb::Delete {
                     let left = self.deleted_record(&decided, &request);
@@ -185,11 +183,9 @@ impl Apply {
             Some(note) => format!("{}: {note}", diagnostic.message).into(),
             None => diagnostic.message.as_str().into(),
         };
-        effects.push(Effect::Tell(Event::Failed {
-            address: decided.address.clone(),
-            operation: verb_of(self.plan.tasks[task as usize].kind),
-            message: message.clone(),
-        }));
+        let operation = verb_of(self.plan.tasks[task as usize].kind);
+        let failed = Event::Failed { address: decided.address.clone(), operation, message: message.clone() };
+        self.tell_of(task, failed, effects);
         self.found.push(diagnostic);
         self.failed = true;
         self.part_failed(task, decided, &message);
@@ -411,12 +407,13 @@ impl Apply {
     ) {
         let running = &mut self.running[task as usize];
         running.tries += 1;
-        effects.push(Effect::Tell(Event::Retrying {
+        let retrying = Event::Retrying {
             address: decided.address.clone(),
             attempt: running.tries + 1,
             after_ms: after.as_millis() as u64,
             reason: error.message.as_str().into(),
-        }));
+        };
+        self.tell_of(task, retrying, effects);
         let number = self.wake(wake);
         effects.push(Effect::Wake(number, after));
     }
@@ -459,7 +456,7 @@ impl Apply {
         let message: Name = diagnostic.message.as_str().into();
         let at = decided.span;
         self.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
-        effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
+        self.tell_of(task, Event::Failed { address: decided.address.clone(), operation, message }, effects);
         self.vacate(task);
         self.calling = self.calling.saturating_sub(1);
         self.failed = true;

@@ -233,7 +233,9 @@ struct Running {
     foretold: Foretold,
     /// The token under which it was foretold.
     token: Option<Name>,
-    /// Its intent has been stated, or it is done: who waits for it may be foretold.
+    /// What it waited for may not be durable yet when it is called.
+    early: bool,
+    /// Its intent has been stated and its outcome can be asked for again, or is recorded: who waits for it may be foretold.
     foreseen: bool,
     /// So many of those that it waits for are not foreseen yet.
     unforeseen: u32,
@@ -404,6 +406,7 @@ impl Apply {
                 looks_on: false,
                 foretold: Foretold::No,
                 token: None,
+                early: false,
                 foreseen: false,
                 unforeseen: task.waits.len() as u32,
                 request: None,
@@ -574,6 +577,14 @@ impl Apply {
         }
     }
 
+    /// Tells an event of a task: behind what it waited for, where that may not be durable yet.
+    fn tell_of(&mut self, task: u32, event: Event, effects: &mut Vec<Effect>) {
+        match self.running[task as usize].early {
+            true => self.tell(event, effects),
+            false => effects.push(Effect::Tell(event)),
+        }
+    }
+
     fn committed(&mut self, now: i64, effects: &mut Vec<Effect>) {
         self.now = now;
         let Some((durable, later)) = self.under_way.take() else { return };
@@ -602,6 +613,7 @@ impl Apply {
             }));
             return;
         }
+        let mut failed = Vec::new();
         for durable in durable {
             match durable {
                 Durable::Nothing => {}
@@ -609,19 +621,30 @@ impl Apply {
                 Durable::Foretold(task) => self.foretold(task, effects),
                 Durable::Configured(task) => self.configured(task, effects),
                 Durable::Done(task) => self.done(task, effects),
-                Durable::Failed(task) => self.settle_failed(task, effects),
+                Durable::Failed(task) => failed.push(task),
             }
         }
         effects.extend(later.into_iter().map(Effect::Tell));
+        for task in failed {
+            self.settle_failed(task, effects);
+        }
     }
 
     fn commit_failed(&mut self, why: String, effects: &mut Vec<Effect>) {
         if self.broken {
             return;
         }
-        self.under_way = None;
+        let later = self.under_way.take().map(|(_, later)| later).unwrap_or_default();
         self.gathering.clear();
-        self.later.clear();
+        // What happened in the world did so, whether or not it can be recorded.
+        let of_the_world = |event: &Event| {
+            matches!(
+                event,
+                Event::Started { .. } | Event::Failed { .. } | Event::Retrying { .. } | Event::Progress { .. }
+            )
+        };
+        let later = later.into_iter().chain(std::mem::take(&mut self.later)).filter(of_the_world);
+        effects.extend(later.map(Effect::Tell));
         self.broken = true;
         self.finishing = false;
         self.not_done_after_all();

@@ -127,6 +127,11 @@ impl Apply {
         if self.before_stop.as_ref().is_some_and(|tasks| !tasks.contains(&task)) {
             return false;
         }
+        self.can_be_told(task)
+    }
+
+    /// Whether the world can tell later what became of the call of a task.
+    pub(super) fn can_be_told(&self, task: u32) -> bool {
         let task = &self.plan.tasks[task as usize];
         let Some(decided) = &task.decision else { return true };
         match task.kind {
@@ -560,6 +565,7 @@ impl Apply {
         }));
         self.running[task as usize].progress = Progress::Intending;
         self.occupy(task);
+        self.running[task as usize].early = foretold != Foretold::No;
         // A secret that was not known when it was foretold must be known to be one to whoever reads the thing back.
         let says_all = !decided.desired.has_unknown() || !intent.inputs.has_secret();
         match foretold {
@@ -568,7 +574,10 @@ impl Apply {
             _ => {
                 let step = self.step_of(task);
                 self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
-                self.foresee(task);
+                // Nobody is called on the strength of an answer that is not durable and that nobody could ask for again.
+                if self.can_be_told(task) {
+                    self.foresee(task);
+                }
             }
         }
     }
@@ -679,11 +688,12 @@ impl Apply {
         self.calling += 1;
         if self.running[task as usize].tries == 0 {
             let decided = self.plan.tasks[task as usize].decision.as_ref();
-            effects.push(Effect::Tell(Event::Started {
+            let started = Event::Started {
                 address: decided.map_or(&request.address, |decided| &decided.address).clone(),
                 operation: request.operation,
                 replacing: self.is_replacing(task),
-            }));
+            };
+            self.tell_of(task, started, effects);
         }
         effects.push(Effect::Call(task, *request));
     }

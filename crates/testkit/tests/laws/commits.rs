@@ -91,6 +91,54 @@ fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
     });
 }
 
+/// Things that read each other in a long line, where the world can be asked for each of them later.
+fn chain(things: usize) -> String {
+    let thing = |at: usize| match at {
+        0 => "  r0: { type: test/data, spec: { input: 0 } }\n".to_owned(),
+        at => format!(
+            "  r{at}: {{ type: test/data, spec: {{ input: [{at}, \"${{resources.r{}.spec.id}}\"] }} }}\n",
+            at - 1
+        ),
+    };
+    format!("version: 2023-04-20\nresources:\n{}", (0..things).map(thing).collect::<String>())
+}
+
+/// Calls of a chain are foretold: nothing of it is lost or made twice wherever it is cut off, with parts of its specs known to
+/// nobody but the world.
+#[test]
+fn the_links_of_a_chain_that_were_foretold_are_found_again() {
+    let text = chain(24);
+    lately(async {
+        let mut cuts = 0;
+        for goal in [Some(text.as_str()), None] {
+            for moment in 1.. {
+                let lab = lab();
+                if goal.is_none() {
+                    apply_well(&lab, Some(&text), 2).await;
+                }
+                if !cut_at(&lab, goal, 2, moment).await {
+                    break;
+                }
+                cuts += 1;
+                let made: Vec<_> = {
+                    let world = lab.world.lock().expect("nobody panics with it");
+                    world.things().map(|thing| thing.id.clone()).collect()
+                };
+                apply_well(&lab, goal, 2).await;
+                let (there, known) = ids(&lab).await;
+                assert_eq!(there, known, "the cloud and the state differ when cut at {moment}");
+                if let Some(goal) = goal {
+                    assert_eq!(there.len(), 24);
+                    assert!(made.iter().all(|id| there.iter().any(|it| it.contains(&**id))), "made anew at {moment}");
+                    let staged = stage(&lab, goal).await.staged.expect("a plan");
+                    assert!(staged.plan.is_empty(), "something is left to do when cut at {moment}");
+                }
+            }
+        }
+        assert!(cuts > 60, "{cuts}");
+    });
+}
+
 /// Three commits for two things one after the other: the end needs none of its own. What cannot be recorded is not counted.
 #[test]
 fn the_end_shares_the_commit_of_the_last_outcomes() {
