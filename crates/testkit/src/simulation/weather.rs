@@ -30,7 +30,8 @@ use super::sabotage::Sabotage;
 pub struct Weather {
     /// What single calls meet.
     pub faults: Vec<Fault>,
-    /// Calls, reads and commits take times drawn from this; none take any without.
+    /// Calls, reads and commits take times drawn from this; none take any without. Where it is divided by three, commits take longer
+    /// than calls.
     pub latency: Option<u64>,
     /// The process ends at this moment, from 1. Each commit and each call has two: before and after it does its work.
     pub ends_at: Option<u32>,
@@ -391,7 +392,8 @@ impl Kept {
     ) -> Result<Revision, StoreError> {
         let number = self.process.commits.fetch_add(1, Ordering::SeqCst) + 1;
         self.process.moment().await;
-        self.process.time(40).await;
+        let is_slow = self.process.weather.latency.is_some_and(|seed| seed % 3 == 0);
+        self.process.time(if is_slow { 8_000 } else { 40 }).await;
         let entries = match self.process.sabotage {
             Some(sabotage) => sabotage.commit(entries, &mut lock(&self.held), number),
             None => entries,

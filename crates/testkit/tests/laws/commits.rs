@@ -1,9 +1,12 @@
 //! A process that ends at any moment, before or after any write of its journal and any call, leaves a state from which the
 //! next one reaches the same end.
 
+use std::sync::Arc;
+
 use engine::Options;
 use engine::shell::Operated;
 use proptest::prelude::*;
+use provider::Catalog;
 use testkit::lab::{Lab, settings};
 use testkit::simulation::{CommitFault, Weather, edit};
 
@@ -11,11 +14,20 @@ use crate::{apply_well, cases, cloud, ids, lab, lately, stage};
 
 /// Applies a goal in a process that ends at this moment, from 1; whether it came so far.
 async fn cut_at(lab: &Lab, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
+    cut_in(lab, goal, parallel, Weather { ends_at: Some(moment), ..Weather::default() }).await
+}
+
+/// The same, while commits take longer than calls, by times drawn from a seed: what has been answered is not durable for long.
+async fn cut_on_a_slow_disk(lab: &Lab, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
+    let weather = Weather { ends_at: Some(moment), latency: Some(3 * seed), ..Weather::default() };
+    cut_in(lab, goal, parallel, weather).await
+}
+
+async fn cut_in(lab: &Lab, goal: Option<&str>, parallel: usize, weather: Weather) -> bool {
     let staged = match goal {
         Some(goal) => stage(lab, goal).await.staged,
         None => lab.stage_destroy(Options::default()).await.staged,
     };
-    let weather = Weather { ends_at: Some(moment), ..Weather::default() };
     let run = lab.run_in(staged.expect("a plan"), false, weather, settings(Some(parallel), false)).await;
     run.operated.is_none()
 }
@@ -116,7 +128,7 @@ fn the_links_of_a_chain_that_were_foretold_are_found_again() {
                 if goal.is_none() {
                     apply_well(&lab, Some(&text), 2).await;
                 }
-                if !cut_at(&lab, goal, 2, moment).await {
+                if !cut_on_a_slow_disk(&lab, goal, 2, moment, u64::from(moment)).await {
                     break;
                 }
                 cuts += 1;
@@ -124,11 +136,16 @@ fn the_links_of_a_chain_that_were_foretold_are_found_again() {
                     let world = lab.world.lock().expect("nobody panics with it");
                     world.things().map(|thing| thing.id.clone()).collect()
                 };
-                apply_well(&lab, goal, 2).await;
+                let run = apply_well(&lab, goal, 2).await;
                 let (there, known) = ids(&lab).await;
                 assert_eq!(there, known, "the cloud and the state differ when cut at {moment}");
                 if let Some(goal) = goal {
                     assert_eq!(there.len(), 24);
+                    let updated = match run.operated {
+                        Some(Operated::Done(outcome)) => outcome.counts[1],
+                        _ => 0,
+                    };
+                    assert_eq!(updated, 0, "what was sent has not been read back as it was, at {moment}");
                     assert!(made.iter().all(|id| there.iter().any(|it| it.contains(&**id))), "made anew at {moment}");
                     let staged = stage(&lab, goal).await.staged.expect("a plan");
                     assert!(staged.plan.is_empty(), "something is left to do when cut at {moment}");
@@ -136,6 +153,34 @@ fn the_links_of_a_chain_that_were_foretold_are_found_again() {
             }
         }
         assert!(cuts > 60, "{cuts}");
+    });
+}
+
+/// Nobody is called on the strength of an answer that is not durable and that nobody could ask for again.
+#[test]
+fn what_cannot_be_found_again_is_recorded_before_anybody_reads_it() {
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
+                b: { type: test/record, spec: { title: \"${resources.a.spec.id}\" } }\n  \
+                c: { type: test/record, spec: { title: \"${resources.b.spec.id}\" } }\n";
+    lately(async {
+        for finds in [true, false] {
+            let mut before_it_was_known = 0;
+            for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
+                let mut lab = lab();
+                let mut catalog = Catalog::clone(&providers::fake::catalog());
+                let data = catalog.resource_types.get_mut("test/data").expect("it has this type");
+                Arc::make_mut(data).capabilities.finds = finds;
+                let (catalogs, functions, _) = provider::combine([Arc::new(catalog)]);
+                (lab.catalogs, lab.functions) = (Arc::new(catalogs), Arc::new(functions));
+                if !cut_on_a_slow_disk(&lab, Some(text), 1, moment, seed).await {
+                    continue;
+                }
+                let is_there = lab.cloud().keys().any(|place| place.contains("/b "));
+                let is_known = lab.snapshot().await.records.keys().any(|address| address.to_string() == "a");
+                before_it_was_known += u32::from(is_there && !is_known);
+            }
+            assert_eq!(before_it_was_known > 0, finds);
+        }
     });
 }
 
