@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use blueprint::{Address, IndexMap, Name, Value};
-use diag::{Diagnostics, Severity};
+use diag::{Diagnostic, Diagnostics, Severity};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use provider::{Catalogs, ProviderError, Seen, TypeRef};
@@ -311,6 +311,7 @@ pub(crate) fn settle(
 ) -> Vec<Settled> {
     let mut settled = Vec::new();
     let mut heard: HashSet<&Address> = HashSet::default();
+    let mut not_made: Vec<(Address, Diagnostic)> = Vec::new();
     for (address, open) in std::mem::take(&mut snapshot.open) {
         let before = snapshot.records.get(&address).cloned();
         let seen = answers.seen.get(&address);
@@ -319,6 +320,7 @@ pub(crate) fn settle(
             heard.insert(said);
         }
         let unclear = matches!(seen, Some(FrozenSeen::CannotTell));
+        let is_said = verdict.is_some();
         let (after, how) = match verdict {
             Some((_, Verdict::Forgotten)) => (None, "it is forgotten"),
             Some((_, Verdict::Adopted(Some(id)))) if not_there(&open, seen) => {
@@ -364,7 +366,16 @@ pub(crate) fn settle(
             None if unclear => (before.clone(), "nobody can tell what became of it"),
             _ => (after_cut_off(&open, before.as_ref(), seen, catalogs), "its outcome has been read back"),
         };
-        found.push(codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word())));
+        let note = codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word()));
+        let nothing_came_of_it = match (open.intent.op, seen) {
+            (StatusOp::Create, Some(FrozenSeen::Gone)) => true,
+            (StatusOp::Delete, seen) => matches!(seen, Some(FrozenSeen::There { .. })),
+            _ => false,
+        };
+        match nothing_came_of_it && !is_said {
+            true => not_made.push((address.clone(), note)),
+            false => found.push(note),
+        }
         match &after {
             Some(record) => {
                 snapshot.records.insert(address.clone(), record.clone());
@@ -375,6 +386,7 @@ pub(crate) fn settle(
         }
         settled.push(Settled { address, record: after });
     }
+    tell_not_made(not_made, found);
     for address in said(options).filter(|address| !heard.contains(*address)) {
         let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
         let shown = address.to_string();
@@ -386,6 +398,21 @@ pub(crate) fn settle(
     }
     settled.extend(take_over_unsure(snapshot, answers, catalogs));
     settled
+}
+
+/// Calls that were stated, and of which nothing came: many of them, stated ahead, are one note.
+fn tell_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
+    const NAMED: usize = 3;
+    if not_made.len() <= NAMED {
+        not_made.into_iter().for_each(|(_, note)| found.push(note));
+        return;
+    }
+    let named: Vec<String> = not_made.iter().take(NAMED).map(|(address, _)| format!("`{address}`")).collect();
+    let more = not_made.len() - NAMED;
+    found.push(
+        codes::INTERRUPTED
+            .new(format!("the calls for {} and {more} more were cut off before they were made", named.join(", "))),
+    );
 }
 
 /// What a person has said of a call that was cut off.

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::kills::{Draw, SEED};
 use crate::place::Place;
 
-const THINGS: usize = 12;
+const THINGS: usize = 40;
 
 /// So many journals are cut short.
 const CUTS: u32 = 20;

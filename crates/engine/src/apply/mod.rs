@@ -67,6 +67,9 @@ pub enum OnFailure {
 pub struct Settings {
     /// At most this many calls at once (ruling S64).
     pub parallelism: usize,
+    /// So many times as many may be stated beyond those while it is not known how soon the world answers, where it can tell later
+    /// that they were not made. After a run that was cut off they are looked for.
+    pub rounds_ahead: usize,
     /// What to do when a step fails.
     pub on_failure: OnFailure,
     /// How long a thing may take to become stable.
@@ -79,6 +82,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             parallelism: 16,
+            rounds_ahead: 7,
             on_failure: OnFailure::Stop,
             stable_within: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(120),
@@ -429,7 +433,11 @@ impl Apply {
             forced: std::collections::HashSet::default(),
             left_behind: Vec::new(),
             plan: Arc::new(plan),
-            ahead: Apply::one_round_ahead(settings.parallelism.max(1)),
+            // Where it is known what takes long, whose turn it is matters more.
+            ahead: Apply::ahead_by(
+                if ranks.is_some() { 1 } else { settings.rounds_ahead },
+                settings.parallelism.max(1),
+            ),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
             operation: Arc::new(operation),
@@ -522,7 +530,7 @@ impl Apply {
         }
         if waited {
             // The answers that ended the wait were not swift.
-            (self.ahead, self.swift) = (Apply::one_round_ahead(self.settings.parallelism), 0);
+            (self.ahead, self.swift) = (Apply::ahead_by(1, self.settings.parallelism), 0);
         }
         if self.broken {
             self.end_broken(effects);

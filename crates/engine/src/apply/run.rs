@@ -19,7 +19,7 @@ use crate::plan::diff::{differences, with_path_of};
 use crate::plan::{Action, Decided, Linked, TaskKind, Until};
 use crate::resolve::{Members, Outputs, Site, Slot};
 
-/// So many times the parallelism may be stated ahead.
+/// So many times the parallelism may be stated ahead where the world is swift, and more where it is not known what takes long.
 const AHEAD: usize = 4;
 
 /// And no more than so many.
@@ -105,10 +105,10 @@ impl Apply {
         ranks
     }
 
-    /// So many intents are stated beyond the calls there is room for, where the world is not swift: as many as there are
+    /// So many intents are stated beyond the calls there is room for. Where the world is not swift, one round: as many as there are
     /// calls, so that whoever makes room is followed at once and no call waits for the journal.
-    pub(super) fn one_round_ahead(parallelism: usize) -> usize {
-        parallelism.min(MOST_AHEAD)
+    pub(super) fn ahead_by(rounds: usize, parallelism: usize) -> usize {
+        parallelism.saturating_mul(rounds).min(MOST_AHEAD)
     }
 
     /// Every call made so far was answered while the journal was being written: the journal is what everybody waits for.
@@ -117,7 +117,8 @@ impl Apply {
     pub(super) fn look_ahead(&mut self) {
         let room = self.settings.parallelism;
         if self.swift >= room && self.calling == 0 && self.stated.is_empty() {
-            self.ahead = (self.ahead * 2).min((room * AHEAD).min(MOST_AHEAD));
+            let most = if self.ranks.is_some() { AHEAD } else { 4 * AHEAD };
+            self.ahead = (self.ahead * 2).min(Apply::ahead_by(most, room)).max(self.ahead);
         }
     }
 
