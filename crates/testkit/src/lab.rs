@@ -580,9 +580,10 @@ fn plain(value: &Value, names: &BTreeMap<String, String>) -> String {
 /// Settings for a run: so many calls at once, going on after a failure or not.
 pub fn settings(parallelism: Option<usize>, keep_going: bool) -> Settings {
     let mut settings = Settings::default();
-    // Small worlds are to see commits that hold only a part of what is to be done.
-    settings.rounds_ahead = 1;
-    settings.parallelism = parallelism.unwrap_or(settings.parallelism);
+    if let Some(few) = parallelism {
+        // Small worlds are to see commits that hold only a part of what is to be done.
+        (settings.parallelism, settings.rounds_ahead) = (few, 1);
+    }
     if keep_going {
         settings.on_failure = OnFailure::KeepGoing;
     }
