@@ -1,8 +1,8 @@
 //! Carrying a plan out: a pure machine from what happened to what should be done next.
 //!
-//! It makes no choices. A task begins when everything it waits for has come far enough and the values it reads are in
-//! the state; its intent is committed before its call, its outcome before anybody relies on it. Commits are grouped:
-//! while one is under way, entries gather for the next. Retries, polling and limits are decisions made here, as
+//! It makes no choices. A task begins when everything it waits for has come far enough and the values it reads are
+//! known; its intent is committed before its call, its outcome before anybody relies on it who could not find it again. Commits
+//! are grouped: while one is under way, entries gather for the next. Retries, polling and limits are decisions made here, as
 //! wake-ups, so that a simulator sees them too.
 //!
 //! ```text

@@ -105,8 +105,8 @@ impl Apply {
         ranks
     }
 
-    /// So many intents are stated beyond the calls there is room for. Where the world is not swift, one round: as many as there are
-    /// calls, so that whoever makes room is followed at once and no call waits for the journal.
+    /// So many rounds of intents are stated beyond the calls there is room for. Where the world is not swift it is one: as many as
+    /// there are calls, so that whoever makes room is followed at once and no call waits for the journal.
     pub(super) fn ahead_by(rounds: usize, parallelism: usize) -> usize {
         parallelism.saturating_mul(rounds).min(MOST_AHEAD)
     }

@@ -5,7 +5,8 @@
 //! nobody was told, that were not durable, an end of the process at any moment), and what other people do in the cloud
 //! meanwhile. It is told as a script of [`scenario`](crate::scenario), which runs it on a virtual clock and judges it:
 //!
-//! * a call is made only when its intent is durable, and reads only what is in the state;
+//! * a call is made only when its intent is durable, and reads only what is in the state, or stated
+//!   there under the token that made it;
 //! * nothing is deleted while something else uses it;
 //! * nothing that was made is ever without somebody who knows of it, and nothing is made twice under one token;
 //! * no event tells a secret;
