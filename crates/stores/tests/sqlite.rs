@@ -414,6 +414,44 @@ fn the_first_commit_of_an_instance_does_not_go_with_the_log() {
     }
 }
 
+/// What the first operation is called is known to the file before there is a log: also where that is lost, the tokens of its calls
+/// are the same again. It is for one instance alone, and no other file has it.
+#[test]
+fn the_name_of_the_first_operation_does_not_go_with_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let lease = |store: &SqliteStore, name: &str, now: i64| {
+        block_on(store.lease(&InstanceName::from_free_text(name), "ann@host", now, Duration::from_secs(60))).unwrap()
+    };
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = lease(&store, "shop", 0);
+    let first = held.first_operation.clone().unwrap();
+    assert!(first.len() == 32 && first.bytes().all(|byte| byte.is_ascii_hexdigit()), "{first}");
+    let other = lease(&store, "other", 0);
+    assert_eq!(other.first_operation, None);
+    block_on(store.commit(&held, Revision(0), vec![began(&first), intent(1, "a")])).unwrap();
+    block_on(store.commit(&held, Revision(1), vec![outcome(1, "a", record(Value::Null)), intent(2, "b")])).unwrap();
+    let (database, wal) = (fs::read(&path).unwrap(), fs::read(folder.path().join("state.db-wal")).unwrap());
+    let mut revisions = std::collections::BTreeSet::new();
+    for cut in (0..60).map(|page| page * 4120 + 32).filter(|cut| *cut <= wal.len()).chain([0]) {
+        let crashed = tempfile::tempdir().unwrap();
+        let path = crashed.path().join("state.db");
+        fs::write(&path, &database).unwrap();
+        fs::write(crashed.path().join("state.db-wal"), &wal[..cut]).unwrap();
+        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+        let again = lease(&store, "shop", 60);
+        let found = block_on(store.load(&again.instance)).unwrap();
+        match found.revision {
+            Revision(0) => assert_eq!(again.first_operation.as_ref(), Some(&first), "cut at {cut}"),
+            _ => assert_eq!((again.first_operation, found.uid), (None, first.clone()), "cut at {cut}"),
+        }
+        revisions.insert(found.revision.0);
+    }
+    assert_eq!(Vec::from_iter(revisions), [0, 1, 2], "a log of the first commits is not begun anew");
+    let elsewhere = SqliteStore::open(folder.path().join("elsewhere.db"), sealer(), Mode::ReadWrite);
+    assert_ne!(lease(&elsewhere, "shop", 0).first_operation.unwrap(), first);
+}
+
 /// Format 1, written on 2026-11-21 and kept: it must be readable for ever.
 #[test]
 fn the_first_format_is_read() {

@@ -582,7 +582,7 @@ pub fn settings(parallelism: Option<usize>, keep_going: bool) -> Settings {
     let mut settings = Settings::default();
     if let Some(few) = parallelism {
         // Small worlds are to see commits that hold only a part of what is to be done.
-        (settings.parallelism, settings.rounds_ahead) = (few, 1);
+        (settings.parallelism, settings.ahead) = (few, 0);
     }
     if keep_going {
         settings.on_failure = OnFailure::KeepGoing;

@@ -67,9 +67,9 @@ pub enum OnFailure {
 pub struct Settings {
     /// At most this many calls at once (ruling S64).
     pub parallelism: usize,
-    /// So many times as many may be stated beyond those while it is not known how soon the world answers, where it can tell later
-    /// that they were not made. After a run that was cut off they are looked for.
-    pub rounds_ahead: usize,
+    /// So many may be stated beyond those while it is not known how soon the world answers, where it can tell later that they were
+    /// not made. After a run that was cut off they are looked for. Never fewer than one for each call there is room for.
+    pub ahead: usize,
     /// What to do when a step fails.
     pub on_failure: OnFailure,
     /// How long a thing may take to become stable.
@@ -82,7 +82,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             parallelism: 16,
-            rounds_ahead: 7,
+            ahead: 120,
             on_failure: OnFailure::Stop,
             stable_within: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(120),
@@ -95,6 +95,8 @@ impl Default for Settings {
 pub enum Effect {
     /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is under way at a time.
     Commit(Vec<Entry>),
+    /// The same with the end of the operation: no other commit follows if it succeeds.
+    CommitLast(Vec<Entry>),
     /// Call the provider; answer with [`Happened::Applied`] under the same number.
     Call(u32, CallRequest),
     /// Ask whether the thing is stable; answer with [`Happened::Looked`].
@@ -434,10 +436,11 @@ impl Apply {
             left_behind: Vec::new(),
             plan: Arc::new(plan),
             // Where it is known what takes long, whose turn it is matters more.
-            ahead: Apply::ahead_by(
-                if ranks.is_some() { 1 } else { settings.rounds_ahead },
-                settings.parallelism.max(1),
-            ),
+            ahead: Apply::ahead_by(1, settings.parallelism.max(1)).max(if ranks.is_some() {
+                0
+            } else {
+                settings.ahead
+            }),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
             operation: Arc::new(operation),
@@ -573,7 +576,11 @@ impl Apply {
         }
         let (entries, durable) = std::mem::take(&mut self.gathering).into_iter().unzip();
         self.under_way = Some((durable, std::mem::take(&mut self.later)));
-        effects.push(Effect::Commit(entries));
+        // Calls that were given up may still answer.
+        effects.push(match self.finishing && self.in_flight == 0 {
+            true => Effect::CommitLast(entries),
+            false => Effect::Commit(entries),
+        });
     }
 
     /// Tells an event behind those of what has been recorded before it.

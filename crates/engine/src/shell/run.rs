@@ -73,15 +73,26 @@ enum Answer {
     Woke(u64),
 }
 
+/// What becomes of a lease with the end of an operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hold {
+    /// More is to follow under it.
+    pub outlasts: bool,
+    /// It goes, or has gone, with the last commit.
+    pub goes: bool,
+}
+
 /// Carries a plan out to its end, telling `tell` everything that happens.
 ///
-/// The lease is kept alive meanwhile, and neither taken nor released here. `Err` if the run was cut off by
+/// The lease is kept alive meanwhile, and not taken here. It is given back with the operation's end, unless it outlasts that;
+/// whether it was, `hold` says. `Err` if the run was cut off by
 /// [`Interrupt::AtOnce`], or if the end could not be recorded; the state can be resumed in both cases.
 pub async fn run(
     mut apply: Apply,
     shell: &Shell,
     store: &dyn Store,
     lease: &Lease,
+    hold: &mut Hold,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     mut tell: impl FnMut(Event),
 ) -> Result<Outcome, Lost> {
@@ -96,6 +107,8 @@ pub async fn run(
     let begun = tokio::time::Instant::now();
     let mut steps: usize = 0;
     loop {
+        // What was not committed has not taken the lease along.
+        hold.goes &= course.refused.is_none();
         let at = Happened::At(begun.elapsed());
         apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
         for effect in effects.drain(..) {
@@ -104,6 +117,17 @@ pub async fn run(
                     let expected = course.revision;
                     under_way
                         .push(Box::pin(async move { Answer::Committed(store.commit(lease, expected, entries).await) }));
+                }
+                Effect::CommitLast(entries) => {
+                    let expected = course.revision;
+                    hold.goes = !hold.outlasts;
+                    let goes = hold.goes;
+                    under_way.push(Box::pin(async move {
+                        Answer::Committed(match goes {
+                            true => store.commit_last(lease, expected, entries).await,
+                            false => store.commit(lease, expected, entries).await,
+                        })
+                    }));
                 }
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
@@ -153,7 +177,7 @@ pub async fn run(
             Ok(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
             Err(_) => {}
         }
-        if alive.tick().now_or_never().is_some() {
+        if alive.tick().now_or_never().is_some() && !hold.goes {
             course.renew(store, lease, shell).await;
         }
         if apply.is_committing() {
@@ -191,7 +215,7 @@ pub async fn run(
                         course.take_in(answer, shell);
                     }
                 }
-                _ = alive.tick() => course.renew(store, lease, shell).await,
+                _ = alive.tick(), if !hold.goes => course.renew(store, lease, shell).await,
                 else => return Err(Lost::now(&apply, course.refused)),
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! `empty.db` is a state file in which nothing is yet, as [`make`](super::schema::make) makes it; a test holds one against
 //! the other. SQLite would make it one table after the other, by way of a log that grows by all of them: that takes longer
-//! than all the commits of a small deploy.
+//! than all the commits of a small deploy. What the first operation of its first instance is called is drawn when it is put.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,6 +11,9 @@ use std::path::Path;
 use super::schema::beside;
 
 const EMPTY: &[u8] = include_bytes!("empty.db");
+
+/// Where the name of the first operation belongs.
+const NAME: &[u8; 32] = b"id-of-the-first-operation-of-all";
 
 /// Puts an empty state file where there is none. Best effort: where that cannot be, SQLite makes the file or says why not.
 pub(super) fn place(path: &Path) {
@@ -35,9 +38,18 @@ fn write(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
     let mut file = builder.tempfile_in(folder)?;
-    file.write_all(EMPTY)?;
+    file.write_all(&drawn())?;
     file.as_file().sync_data()?;
     file.persist_noclobber(path).map(|_| ()).map_err(|refused| refused.error)
+}
+
+/// The empty file with a name that no other one has.
+fn drawn() -> Vec<u8> {
+    let mut file = EMPTY.to_vec();
+    if let Some(at) = memchr::memmem::find(&file, NAME) {
+        uuid::Uuid::new_v4().simple().encode_lower(&mut file[at..]);
+    }
+    file
 }
 
 #[cfg(all(test, unix))]
@@ -59,6 +71,8 @@ mod tests {
         let mut connection = Connection::open(&made).unwrap();
         let transaction = connection.transaction().unwrap();
         schema::make(&transaction).unwrap();
+        let name = std::str::from_utf8(NAME).unwrap();
+        transaction.execute("INSERT INTO first_operation (name) VALUES (?1)", [name]).unwrap();
         transaction.commit().unwrap();
         connection.execute("VACUUM INTO ?1", [compact.to_str().unwrap()]).unwrap();
         Connection::open(&compact).unwrap().pragma_update(None, "journal_mode", "WAL").unwrap();
@@ -96,7 +110,9 @@ mod tests {
         fs::remove_file(&path).unwrap();
 
         place(&path);
-        assert_eq!(fs::read(&path).unwrap(), EMPTY);
+        let (found, other) = (fs::read(&path).unwrap(), drawn());
+        let differing = || (0..EMPTY.len()).filter(|at| found[*at] != EMPTY[*at] || found[*at] != other[*at]);
+        assert_eq!((found.len(), differing().next_back().unwrap() - differing().next().unwrap()), (EMPTY.len(), 31));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         let ours = fs::metadata(&path).unwrap().permissions().mode();
         fs::write(folder.path().join("plain"), "").unwrap();

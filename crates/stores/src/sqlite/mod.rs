@@ -156,6 +156,15 @@ impl SqliteStore {
         Ok(answer)
     }
 
+    fn commit_entries(&self, request: Request) -> BoxFuture<'_, Result<Revision, StoreError>> {
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Committed(revision) => Ok(revision),
+                _ => self.mixed_up(),
+            }
+        })
+    }
+
     /// The answer was of another kind than what was asked: a bug of this module's.
     fn mixed_up<T>(&self) -> Result<T, StoreError> {
         debug_assert!(false, "the writer answered something else");
@@ -217,13 +226,16 @@ impl Store for SqliteStore {
         expected: Revision,
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        let request = Request::Commit { lease: lease.clone(), expected, entries };
-        Box::pin(async move {
-            match self.write(request).await? {
-                Answer::Committed(revision) => Ok(revision),
-                _ => self.mixed_up(),
-            }
-        })
+        self.commit_entries(Request::Commit { lease: lease.clone(), expected, entries, last: false })
+    }
+
+    fn commit_last<'a>(
+        &'a self,
+        lease: &'a Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        self.commit_entries(Request::Commit { lease: lease.clone(), expected, entries, last: true })
     }
 
     fn lease<'a>(

@@ -16,6 +16,9 @@
 //! had its records in the order of their addresses.) The version is that of the bodies too: fields may be added to
 //! them, and what an older version left out has a value by default.
 //!
+//! `first_operation` holds a name that the file has had since it was made, for the first operation of its first instance: it is
+//! there also where the journal was lost. (Files of earlier versions have no such table.)
+//!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
 use std::fs;
@@ -94,6 +97,10 @@ CREATE TABLE leases (
   epoch INTEGER NOT NULL,
   who TEXT, since INTEGER, until INTEGER
 ) WITHOUT ROWID;
+CREATE TABLE first_operation (
+  name TEXT NOT NULL,
+  instance TEXT                 -- for whom it is: who first asked for it
+);
 CREATE VIEW journal AS
   SELECT i.name AS instance, e.id & ((1 << 40) - 1) AS sequence,
     (SELECT o.name FROM operations o WHERE o.instance = i.id AND o.first <= e.id & ((1 << 40) - 1)
@@ -128,12 +135,40 @@ ALTER TABLE instances ADD COLUMN digest INTEGER;
 ALTER TABLE instances ADD COLUMN digest_of INTEGER;
 ";
 
-/// Whether a transaction waits until it is on the disk, and all before it with it. A new connection does not.
-pub(super) fn set_syncs(connection: &Connection, syncs: bool) -> Result<(), rusqlite::Error> {
-    connection.pragma_update(None, "synchronous", if syncs { "FULL" } else { "NORMAL" })
+/// What a transaction waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// For nothing: only where there is no log on the disk yet that a half-written one could be taken for.
+    Never,
+    /// For the head of the log, where it is the first that is written after it: else the log before might be seen again.
+    Head,
+    /// Until it is on the disk, and all before it with it.
+    Disk,
 }
 
-/// Opens the file for writing, without syncs; makes it and its folder if they are not there. A file of an older format is
+/// Says what the transactions of a connection wait for.
+pub(super) fn set_waits(connection: &Connection, waits: Waits) -> Result<(), rusqlite::Error> {
+    let synchronous = match waits {
+        Waits::Never => "OFF",
+        Waits::Head => "NORMAL",
+        Waits::Disk => "FULL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)
+}
+
+/// Whether nothing has been written to the log beside the file since it was made.
+pub(super) fn has_new_log(path: &Path) -> bool {
+    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() == 0)
+}
+
+/// The name for the first operation of a new instance, if it is for this one: nobody else gets it.
+pub(super) fn first_operation(connection: &Connection, instance: &str) -> Option<String> {
+    // Files of earlier versions have none; whatever else is wrong is found by who reads what matters.
+    let sql = "UPDATE first_operation SET instance = ?1 WHERE instance IS NULL OR instance = ?1 RETURNING name";
+    connection.prepare_cached(sql).ok()?.query_row([instance], |row| row.get(0)).ok()
+}
+
+/// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is
 /// rewritten, after a copy was made: where that lies is the second thing returned.
 pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
@@ -148,7 +183,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
-    set_syncs(&connection, false).map_err(at)?;
+    set_waits(&connection, Waits::Head).map_err(at)?;
     let found = recognise(&mut connection, path)?;
     if found.is_none() && !is_wal(&connection).map_err(at)? {
         // Its first page is all that is written before there is a log, in one call: a file to go back with would only cost.
@@ -406,7 +441,7 @@ pub(super) fn begin_log_anew(connection: &Connection) -> Result<(), rusqlite::Er
     connection.busy_timeout(PATIENCE)?;
     taken?;
     // What comes next in the log comes first, and with it what was there no longer counts.
-    set_syncs(connection, false)?;
+    set_waits(connection, Waits::Head)?;
     connection.pragma_update(None, "application_id", APPLICATION)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueprint::{Address, IndexMap};
+use blueprint::{Address, IndexMap, Name};
 use futures::channel::oneshot::Sender;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
@@ -15,6 +15,7 @@ use super::body::{self, Body};
 use super::digest::Digest;
 use super::failure::{damaged, failed};
 use super::read::{Head, Reading};
+use super::schema::Waits;
 use super::{schema, spare};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
@@ -50,6 +51,8 @@ pub(super) enum Request {
         lease: Lease,
         expected: Revision,
         entries: Vec<Entry>,
+        /// The lease is given back with it.
+        last: bool,
     },
     Lease {
         instance: InstanceName,
@@ -139,10 +142,12 @@ pub(super) struct Writer {
     pub(super) sealer: Sealer,
     /// Where each instance's journal stands, valid as long as the file has that revision.
     known: HashMap<InstanceName, Known>,
-    /// Whether the connection waits for the disk at the end of a transaction.
-    syncs: bool,
-    /// An instance was first committed to in the transaction under way.
+    /// What the connection's transactions wait for.
+    waits: Waits,
+    /// An instance was first committed to in the transaction under way, under a name that goes with the log.
     first: bool,
+    /// The names for first operations that this writer has given away.
+    given: Vec<Name>,
     /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
     version: Option<i64>,
     /// What people should know of what was done by itself.
@@ -154,7 +159,16 @@ pub(super) type Asides = Arc<Mutex<Vec<String>>>;
 
 impl Writer {
     pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), syncs: false, first: false, version: None, asides }
+        Writer {
+            path,
+            sealer,
+            known: HashMap::new(),
+            waits: Waits::Head,
+            first: false,
+            given: Vec::new(),
+            version: None,
+            asides,
+        }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -245,11 +259,12 @@ impl Writer {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         // A lease need not outlive a power cut: its holder does not either, and what is committed under it takes it along.
-        let syncs = requests.iter().any(|request| matches!(request, Request::Commit { .. }));
-        if syncs != self.syncs {
-            schema::set_syncs(connection, syncs).map_err(at)?;
-            self.syncs = syncs;
-        }
+        let waits = match requests.iter().any(|request| matches!(request, Request::Commit { .. })) {
+            true => Waits::Disk,
+            false if self.version.is_none() && schema::has_new_log(&path) => Waits::Never,
+            false => Waits::Head,
+        };
+        self.wait(connection, waits).map_err(at)?;
         self.first = false;
         let transaction = Writing::begin(connection).map_err(at)?;
         let version = Some(version_of(connection).map_err(at)?);
@@ -275,14 +290,28 @@ impl Writer {
             // From an instance's name for itself come the tokens of its calls: it must not go with a log that is cut short.
             // What is committed is committed: a disk that has no room for more changes nothing about that.
             let _ = schema::begin_log_anew(connection);
-            self.syncs = false;
+            self.waits = Waits::Head;
         }
         Ok(answers)
     }
 
+    fn wait(&mut self, connection: &Connection, waits: Waits) -> Result<(), rusqlite::Error> {
+        if waits != self.waits {
+            schema::set_waits(connection, waits)?;
+            self.waits = waits;
+        }
+        Ok(())
+    }
+
     fn one(&mut self, connection: &Connection, request: &Request) -> Result<Answer, Trouble> {
         match request {
-            Request::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
+            Request::Commit { lease, expected, entries, last } => {
+                let committed = self.commit(connection, lease, *expected, entries)?;
+                if *last {
+                    self.end(connection, &lease.instance)?;
+                }
+                Ok(committed)
+            }
             Request::Lease { instance, who, now, until } => {
                 let held = self.held(connection, instance)?;
                 if let Some((_, Some(holder))) = &held
@@ -295,7 +324,16 @@ impl Writer {
                 connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
                 self.look_again(instance);
                 let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
-                Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
+                let new = revision == Revision(0);
+                let name = if new { schema::first_operation(connection, instance.as_str()) } else { None };
+                let first_operation = name.map(Name::from);
+                self.given.extend(first_operation.clone());
+                Ok(Answer::Leased(Lease {
+                    instance: instance.clone(),
+                    epoch: epoch.unsigned_abs(),
+                    revision,
+                    first_operation,
+                }))
             }
             Request::Renew { lease, until } => {
                 self.check_held(connection, lease)?;
@@ -341,8 +379,7 @@ impl Writer {
             Trouble::Sqlite(error) => failed(&path, error),
             Trouble::Torn => damaged(&path),
         };
-        schema::set_syncs(connection, true).map_err(at)?;
-        self.syncs = true;
+        self.wait(connection, Waits::Disk).map_err(at)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         for (done, entries) in (0..).zip(operations) {
             let request = Request::Lease { instance: instance.clone(), who: "import".into(), now, until: now + 1 };
@@ -417,7 +454,6 @@ impl Writer {
                 Known { head: Head::before_the_first(), journal, records, seen: None }
             }
         };
-        self.first |= head.revision == 0;
         let found = Revision(head.revision.unsigned_abs());
         if found != expected {
             self.known.insert(name.clone(), Known { head, journal, records, seen });
@@ -440,6 +476,7 @@ impl Writer {
         }
         if let Some(operation) = began {
             if head.revision == 0 {
+                self.first |= !self.given.contains(&operation.id);
                 head.uid = operation.id.clone();
                 head.created = operation.began;
             }
