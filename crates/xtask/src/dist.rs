@@ -51,16 +51,21 @@ pub(crate) fn build(root: &Path) -> Result<Option<PathBuf>, Error> {
     if !done.success() {
         return Err(Error::other(format!("`{}` did not merge what was counted", merge.display())));
     }
-    compile(root, &compiler, &target, &format!("-Cprofile-use={}", merged.display()))
+    let mut flags = format!("-Cprofile-use={}", merged.display());
+    if compiler.host.contains("linux") {
+        // What never ran is put apart: a start reads fewer pages of the binary.
+        flags.push_str(" -Clink-arg=-Wl,-z,keep-text-section-prefix");
+    }
+    compile(root, &compiler, &target, &flags)
 }
 
-/// Builds with a flag more than usual; the binary, or nothing if it does not build.
-fn compile(root: &Path, compiler: &Compiler, target: &Path, flag: &str) -> Result<Option<PathBuf>, Error> {
+/// Builds with flags more than usual; the binary, or nothing if it does not build.
+fn compile(root: &Path, compiler: &Compiler, target: &Path, more: &str) -> Result<Option<PathBuf>, Error> {
     let mut flags = std::env::var_os("RUSTFLAGS").unwrap_or_default();
     if !flags.is_empty() {
         flags.push(" ");
     }
-    flags.push(flag);
+    flags.push(more);
     // With the target named, what only runs while building is built without the flags.
     let built = Command::new(cargo())
         .current_dir(root)
