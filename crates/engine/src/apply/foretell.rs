@@ -97,15 +97,9 @@ impl Apply {
             return;
         }
         for task in 0..self.running.len() as u32 {
-            if !matches!(self.was_foretold(task), Foretold::Gathering | Foretold::Durable) {
-                continue;
+            if matches!(self.was_foretold(task), Foretold::Gathering | Foretold::Durable) {
+                self.take_back(task);
             }
-            let Some(decided) = &self.plan.tasks[task as usize].decision else { continue };
-            let address = Apply::recorded_at(decided).clone();
-            let record = self.snapshot.records.get(&address).cloned();
-            let outcome = state::Outcome { address, record, error: None };
-            let entry = Entry { step: self.step_of(task), kind: EntryKind::Outcome(Arc::new(outcome)) };
-            self.gathering.push((entry, Durable::Nothing));
         }
     }
 }

@@ -97,10 +97,13 @@ impl Apply {
         let under_way = self.under_way.iter().flat_map(|(durable, _)| durable);
         let all = under_way.chain(self.gathering.iter().map(|(_, durable)| durable));
         let intents = all.filter_map(|durable| match durable {
-            Durable::Intent(task) => Some(rank(*task, &self.ranks)),
+            Durable::Intent(task) => Some(*task),
+            Durable::Foretold(task) => {
+                Some(*task).filter(|_| self.running[*task as usize].foretold == Foretold::Awaited)
+            }
             _ => None,
         });
-        let mut ranks: Vec<u64> = intents.collect();
+        let mut ranks: Vec<u64> = intents.map(|task| rank(task, &self.ranks)).collect();
         ranks.sort_unstable_by(|one, other| other.cmp(one));
         ranks
     }
@@ -158,11 +161,16 @@ impl Apply {
 
     /// A stated call is not made after all: everything is as it was.
     pub(super) fn withdraw(&mut self, task: u32) {
-        let Some(decided) = self.plan.tasks[task as usize].decision.clone() else { return };
         self.vacate(task);
         self.running[task as usize].progress = Progress::Ready;
         self.running[task as usize].request = None;
-        let address = Apply::recorded_at(&decided).clone();
+        self.take_back(task);
+    }
+
+    /// What was stated has not been done: the thing is as it was.
+    pub(super) fn take_back(&mut self, task: u32) {
+        let Some(decided) = &self.plan.tasks[task as usize].decision else { return };
+        let address = Apply::recorded_at(decided).clone();
         let record = self.snapshot.records.get(&address).cloned();
         let outcome = state::Outcome { address, record, error: None };
         let step = self.step_of(task);

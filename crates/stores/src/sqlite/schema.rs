@@ -44,6 +44,9 @@ pub(super) const SHIFT: u32 = 40;
 /// How long one process waits for another one's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long the head of a log is: without it SQLite takes it for an empty one.
+pub(super) const HEAD: usize = 32;
+
 /// How many bytes a log is given at once: what some forty commits of ten things need.
 const LOG: u64 = 1 << 20;
 
@@ -156,9 +159,11 @@ pub(super) fn set_waits(connection: &Connection, waits: Waits) -> Result<(), rus
     connection.pragma_update(None, "synchronous", synchronous)
 }
 
-/// Whether nothing has been written to the log beside the file since it was made.
+/// Whether nothing has been written to the log beside the file since it was made, or made of a spare one: on the disk neither.
 pub(super) fn has_new_log(path: &Path) -> bool {
-    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() == 0)
+    let mut head = [0; HEAD];
+    let read = fs::File::open(beside(path, "-wal")).and_then(|mut log| log.read(&mut head));
+    read.is_ok() && head == [0; HEAD]
 }
 
 /// The name for the first operation of a new instance, if it is for this one: nobody else gets it.

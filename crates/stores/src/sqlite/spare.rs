@@ -13,13 +13,10 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::schema::beside;
+use super::schema::{HEAD, beside};
 
 /// How the names of such files end.
 const END: &str = "-spare";
-
-/// How long the head of a log is: without it SQLite takes it for an empty one.
-const HEAD: usize = 32;
 
 /// A larger one is not kept.
 const MOST: u64 = 5 << 20;

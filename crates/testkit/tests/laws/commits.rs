@@ -7,6 +7,7 @@ use engine::Options;
 use engine::shell::Operated;
 use proptest::prelude::*;
 use provider::Catalog;
+use state::{EntryKind, Store as _};
 use testkit::lab::{Lab, settings};
 use testkit::simulation::{CommitFault, Weather, edit};
 
@@ -209,5 +210,39 @@ fn the_end_shares_the_commit_of_the_last_outcomes() {
                 other => panic!("commit {number}: {other:?}"),
             }
         }
+    });
+}
+
+/// What was foretold did not know that it would hold a secret: whoever reads the thing back would take it for none. It is stated
+/// once more, and called only then.
+#[test]
+fn a_secret_that_was_not_known_when_it_was_foretold_is_one_wherever_the_run_is_cut() {
+    // What an answer repeats of a secret is one, which nobody can know before.
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/record, spec: { title: one, password: \"arn:test:record\" } }\n  \
+                b: { type: test/data, spec: { input: [\"plain\", \"${resources.a.spec.arn}\"] } }\n";
+    lately(async {
+        let mut found = 0;
+        for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
+            let lab = lab();
+            if !cut_on_a_slow_disk(&lab, Some(text), 1, moment, seed).await {
+                continue;
+            }
+            let was_there = lab.cloud().keys().any(|place| place.contains("/b "));
+            let was_known = lab.snapshot().await.records.keys().any(|address| address.to_string() == "b");
+            found += u32::from(was_there && !was_known);
+            apply_well(&lab, Some(text), 1).await;
+            let snapshot = lab.snapshot().await;
+            let log = lab.store().log(&lab.name, None, 999).await.expect("a journal");
+            for line in log {
+                let EntryKind::Outcome(outcome) = &line.entry.kind else { continue };
+                let Some(record) = outcome.record.as_ref().filter(|_| outcome.address.to_string() == "b") else {
+                    continue;
+                };
+                assert!(record.inputs.has_secret(), "cut at {moment} of {seed}: {:?}", record.inputs);
+            }
+            let sent = snapshot.open.is_empty() && stage(&lab, text).await.staged.is_some_and(|it| it.plan.is_empty());
+            assert!(sent, "something is left to do when cut at {moment} of {seed}");
+        }
+        assert!(found > 0, "what was cut off had never been made");
     });
 }
