@@ -686,6 +686,15 @@ impl Setup {
         self.writer.take().unwrap_or_else(|| self.open(true))
     }
 
+    /// The state may be written to, and is not there yet: it is laid ready while it turns out whether it is needed.
+    pub(crate) fn may_write(&mut self) {
+        if !self.place.is_there() {
+            let store = self.open(true);
+            store.lay_ready();
+            self.writer = Some(store);
+        }
+    }
+
     /// The state is going to be written to: it is opened while the plan is made.
     pub(crate) fn will_write(&mut self) {
         let store = self.writer.take().unwrap_or_else(|| self.open(true));

@@ -244,6 +244,10 @@ pub trait Store: Send + Sync {
         now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// Something may soon be written where nothing is yet: what takes time before that and can be taken back is done meanwhile, by
+    /// somebody else than who asks. If nothing is written, nothing of it is left.
+    fn lay_ready(&self) {}
+
     /// Something is going to be written soon: what takes time before that is done meanwhile, by somebody else than who asks.
     /// The place may be made by it. What goes wrong shows when something is written.
     fn prepare(&self) {}

@@ -20,6 +20,9 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
     }
     let mut setup = Setup::beside(global, &source.folder, report)?;
     setup.agreed = setup.config.yes || arguments.running.consent.yes;
+    if setup.agreed {
+        setup.may_write();
+    }
     let ready = {
         let options = Options { until: arguments.until.clone(), ..arguments.planning.options() };
         ready(setup, source, &arguments.which, &arguments.inputs, options, arguments.keep_vars, report).await?

@@ -289,3 +289,12 @@ fn a_person_says_what_was_made() {
     assert!(place.ends(0, &["show", "slow"]).out.contains("id: made-by-hand"));
     assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "0 created, 0 updated, 0 deleted");
 }
+
+#[test]
+fn a_document_that_is_wrong_leaves_nothing_behind() {
+    let place = Place::with("shop.blueprint.yaml", "version: 2023-04-20\nresources:\n  a: {type: test/nothing}\n");
+    place.ends(1, &["deploy", "--yes"]);
+    assert!(!place.has(".cyan"));
+    place.ends(1, &["deploy", "--yes", "--state", "sqlite:elsewhere/state.db"]);
+    assert!(!place.has("elsewhere"));
+}

@@ -6,21 +6,74 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::schema::beside;
+use tempfile::NamedTempFile;
+
+use super::schema::{self, beside};
 
 const EMPTY: &[u8] = include_bytes!("empty.db");
 
 /// Where the name of the first operation belongs.
 const NAME: &[u8; 32] = b"id-of-the-first-operation-of-all";
 
-/// Puts an empty state file where there is none. Best effort: where that cannot be, SQLite makes the file or says why not.
-pub(super) fn place(path: &Path) {
-    // A log that somebody left behind is not to be taken into a file that it does not belong to: SQLite removes it.
-    if ["", "-wal", "-journal"].into_iter().all(|end| is_missing(&beside(path, end))) {
-        let _ = write(path);
+/// A state file under another name, on the disk, that can get its own at once. If it is not needed it goes, and its folder with it
+/// where that was made for it.
+pub(super) struct Laid {
+    // In this order: a folder can be removed once there is nothing in it.
+    file: NamedTempFile,
+    folder: Option<MadeFolder>,
+}
+
+struct MadeFolder(PathBuf);
+
+impl Drop for MadeFolder {
+    fn drop(&mut self) {
+        // Where somebody has put something into it, it stays.
+        let _ = fs::remove_dir(&self.0);
     }
+}
+
+/// Lays a state file ready where there is none. Best effort: without it the file is made when it is needed.
+pub(super) fn lay_ready(path: &Path) -> Option<Laid> {
+    if !is_free(path) {
+        return None;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.filter(|folder| !folder.exists()).map(|folder| {
+        // One folder is taken back as it was made; a path of several is left to who needs it.
+        fs::create_dir(folder).map(|()| MadeFolder(folder.to_owned()))
+    });
+    let folder = folder.transpose().ok()?;
+    if let Some(MadeFolder(folder)) = &folder {
+        schema::sync_folder(folder.parent());
+    }
+    let file = write(path).ok()?;
+    schema::look_at(file.path());
+    Some(Laid { file, folder })
+}
+
+/// Puts an empty state file where there is none: the one that was laid ready, or a new one; whether that was done. Best effort:
+/// where that cannot be, SQLite makes the file or says why not.
+pub(super) fn place(path: &Path, laid: Option<Laid>) -> bool {
+    if !is_free(path) {
+        return false;
+    }
+    let file = match laid {
+        Some(Laid { file, folder }) => {
+            // It is needed now.
+            std::mem::forget(folder);
+            Ok(file)
+        }
+        None => write(path),
+    };
+    file.is_ok_and(|file| file.persist_noclobber(path).is_ok())
+}
+
+/// Whether there is neither a file nor a log that somebody left behind: SQLite removes that before it makes a file, and it must not
+/// be taken into one that it does not belong to.
+fn is_free(path: &Path) -> bool {
+    ["", "-wal", "-journal"].into_iter().all(|end| is_missing(&beside(path, end)))
 }
 
 fn is_missing(path: &Path) -> bool {
@@ -28,7 +81,7 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// Under another name first, and on the disk before it has its own: nobody sees half of it, after a power cut neither.
-fn write(path: &Path) -> io::Result<()> {
+fn write(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut prefix = path.file_name().unwrap_or_default().to_owned();
     prefix.push(".new-");
@@ -40,7 +93,7 @@ fn write(path: &Path) -> io::Result<()> {
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(&drawn())?;
     file.as_file().sync_data()?;
-    file.persist_noclobber(path).map(|_| ()).map_err(|refused| refused.error)
+    Ok(file)
 }
 
 /// The empty file with a name that no other one has.
@@ -58,7 +111,6 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use super::super::schema;
     use super::*;
 
     /// Where a database counts its changes and notes which SQLite wrote it last.
@@ -90,18 +142,46 @@ mod tests {
     }
 
     #[test]
+    fn what_was_laid_ready_is_used_or_leaves_nothing() {
+        let around = tempfile::tempdir().unwrap();
+        let folder = around.path().join(".cyan");
+        let path = folder.join("state.db");
+        let names = || fs::read_dir(around.path()).unwrap().count();
+        drop(lay_ready(&path).unwrap());
+        assert_eq!(names(), 0, "the folder went with it");
+        assert!(lay_ready(&around.path().join("one/other/state.db")).is_none());
+        assert_eq!(names(), 0, "of several folders none is made");
+
+        let laid = lay_ready(&path).unwrap();
+        assert!(!path.exists());
+        let name = fs::read(laid.file.path()).unwrap();
+        assert!(place(&path, Some(laid)));
+        assert_eq!(fs::read(&path).unwrap(), name);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+
+        // Another has been quicker, in the folder that was made for it.
+        fs::remove_file(&path).unwrap();
+        fs::remove_dir(&folder).unwrap();
+        let laid = lay_ready(&path).unwrap();
+        fs::write(&path, "other").unwrap();
+        assert!(!place(&path, Some(laid)));
+        assert_eq!(fs::read(&path).unwrap(), b"other");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
     fn it_is_put_where_nothing_is_and_no_log_lies() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.db");
         for other in ["state.db-wal", "state.db-journal", "state.db"] {
             fs::write(folder.path().join(other), "other").unwrap();
-            place(&path);
+            place(&path, None);
             assert_eq!(fs::read(folder.path().join(other)).unwrap(), b"other");
             fs::remove_file(folder.path().join(other)).unwrap();
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "beside {other}");
         }
         std::os::unix::fs::symlink("elsewhere", &path).unwrap();
-        place(&path);
+        place(&path, None);
         assert_eq!(
             fs::read_dir(folder.path()).unwrap().count(),
             1,
@@ -109,7 +189,7 @@ mod tests {
         );
         fs::remove_file(&path).unwrap();
 
-        place(&path);
+        place(&path, None);
         let (found, other) = (fs::read(&path).unwrap(), drawn());
         let differing = || (0..EMPTY.len()).filter(|at| found[*at] != EMPTY[*at] || found[*at] != other[*at]);
         assert_eq!((found.len(), differing().next_back().unwrap() - differing().next().unwrap()), (EMPTY.len(), 31));

@@ -125,6 +125,10 @@ impl SqliteStore {
         empty: Result<T, StoreError>,
         read: impl FnOnce(Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let is_idle = self.reader.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        if is_idle && schema::is_nothing(&self.path) {
+            return empty;
+        }
         let (reply, answer) = oneshot::channel();
         let job: Read = Box::new(move |reading| {
             let result = match reading {
@@ -320,6 +324,10 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let request = Request::Restore { instance: instance.clone(), revision, operations, now };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
+    fn lay_ready(&self) {
+        let _ = self.ask_to_write(Request::LayReady);
     }
 
     fn prepare(&self) {

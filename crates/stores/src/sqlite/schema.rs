@@ -29,8 +29,9 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use state::StoreError;
 
+use super::empty::{self, Laid};
 use super::failure::{Failure, failed, is_full};
-use super::{empty, spare};
+use super::spare;
 
 /// The version of the format written here. Older ones are readable, newer ones refused.
 pub(super) const FORMAT: i64 = 2;
@@ -174,16 +175,15 @@ pub(super) fn first_operation(connection: &Connection, instance: &str) -> Option
 }
 
 /// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is
-/// rewritten, after a copy was made: where that lies is the second thing returned.
-pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>), StoreError> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-        let made = fs::create_dir_all(folder);
-        made.map_err(|source| Failure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
-        sync_folder(folder.parent());
-    }
+/// rewritten, after a copy was made: where that lies is the second thing returned. `laid` is what was laid ready for a new file.
+pub(super) fn open_to_write(path: &Path, laid: Option<Laid>) -> Result<(Connection, Option<PathBuf>), StoreError> {
+    make_folder(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let at = |error| failed(path, error);
-    empty::place(path);
+    if !empty::place(path, laid) {
+        // Who has laid a file ready and does not need it takes its folder away again, perhaps just now.
+        make_folder(path)?;
+    }
     spare::give(path);
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
@@ -220,13 +220,22 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
     Ok((connection, copy))
 }
 
+fn make_folder(path: &Path) -> Result<(), StoreError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+        let made = fs::create_dir_all(folder);
+        made.map_err(|source| Failure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
+        sync_folder(folder.parent());
+    }
+    Ok(())
+}
+
 /// Opens the file ahead of the first request that needs it, and makes it if it is not there. A file that would be rewritten is
 /// left to that request, and so is whatever is wrong.
-pub(super) fn open_ahead(path: &Path) -> Option<Connection> {
+pub(super) fn open_ahead(path: &Path, laid: Option<Laid>) -> Option<Connection> {
     if fs::symlink_metadata(path).is_ok() && format_in(path) != Some(FORMAT) {
         return None;
     }
-    let (connection, _) = open_to_write(path).ok()?;
+    let (connection, _) = open_to_write(path, laid).ok()?;
     // From then on it knows the tables.
     let _ = connection.prepare("SELECT name FROM leases");
     Some(connection)
@@ -292,16 +301,22 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
     Ok(copy)
 }
 
+/// Whether there is no file, and nothing else that one could be told of.
+pub(super) fn is_nothing(path: &Path) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    fs::metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
+}
+
 /// Opens the file for reading, and says whether it has digests; `None` if there is none, or nothing in it yet.
 pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, bool)>, StoreError> {
+    if is_nothing(path) {
+        return Ok(None);
+    }
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
             return Err(StoreError::Foreign { what: format!("`{}` is a folder, not a state file", path.display()) });
         }
         Ok(_) => {}
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
         Err(source) => return Err(Failure::File { path: path.to_owned(), source }.into_store_error()),
     }
     let connection = match readable(path, Beside::Shared) {
@@ -334,11 +349,17 @@ enum Beside {
     Alone,
 }
 
+/// Reads a file that nobody else knows of, once: program and memory are at hand when it is opened for good.
+pub(super) fn look_at(path: &Path) {
+    if let Ok(mut connection) = Connection::open_with_flags(uri(path), immutable()) {
+        let _ = recognise(&mut connection, path);
+    }
+}
+
 /// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
 fn readable(path: &Path, files: Beside) -> Result<Connection, rusqlite::Error> {
     let connection = if files == Beside::Nothing {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        Connection::open_with_flags(uri(path), flags)?
+        Connection::open_with_flags(uri(path), immutable())?
     } else {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
     };
@@ -360,6 +381,11 @@ pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
+}
+
+/// How a file is opened that lies still, by its [`uri`].
+fn immutable() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI
 }
 
 fn uri(path: &Path) -> String {
@@ -451,7 +477,7 @@ pub(super) fn begin_log_anew(connection: &Connection) -> Result<(), rusqlite::Er
 }
 
 /// Makes a new folder last. Best effort: not every system can.
-fn sync_folder(folder: Option<&Path>) {
+pub(super) fn sync_folder(folder: Option<&Path>) {
     let folder = match folder {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
         Some(folder) => folder,

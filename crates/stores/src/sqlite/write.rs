@@ -16,7 +16,7 @@ use super::digest::Digest;
 use super::failure::{damaged, failed};
 use super::read::{Head, Reading};
 use super::schema::Waits;
-use super::{schema, spare};
+use super::{empty, schema, spare};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -45,6 +45,8 @@ fn next(requests: &Receiver<(Request, Reply)>) -> Option<(Request, Reply)> {
 
 /// What the writer may be asked for.
 pub(super) enum Request {
+    /// To have a file at hand that can be put in its place.
+    LayReady,
     /// To have the file open for what comes next.
     Open,
     Commit {
@@ -174,12 +176,19 @@ impl Writer {
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
     pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
         let mut connection: Option<Connection> = None;
+        let mut laid = None;
         while let Some((first, reply)) = next(requests) {
-            if matches!(first, Request::Open) {
-                if connection.is_none() {
-                    connection = schema::open_ahead(&self.path);
+            match first {
+                Request::LayReady if connection.is_none() => {
+                    laid = empty::lay_ready(&self.path);
+                    continue;
                 }
-                continue;
+                Request::Open if connection.is_none() => {
+                    connection = schema::open_ahead(&self.path, laid.take());
+                    continue;
+                }
+                Request::LayReady | Request::Open => continue,
+                _ => {}
             }
             let open = match connection.as_mut() {
                 Some(open) => open,
@@ -187,7 +196,7 @@ impl Writer {
                     let _ = reply.send(Ok(answer));
                     continue;
                 }
-                None => match schema::open_to_write(&self.path) {
+                None => match schema::open_to_write(&self.path, laid.take()) {
                     Ok((opened, copy)) => {
                         self.asides.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
                             format!(
@@ -354,7 +363,7 @@ impl Writer {
                 Ok(Answer::Unlocked(holder))
             }
             Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
-            Request::Restore { .. } | Request::Open => Ok(Answer::Done),
+            Request::Restore { .. } | Request::LayReady | Request::Open => Ok(Answer::Done),
             #[cfg(test)]
             Request::Pragma(name, value) => {
                 connection.pragma_update(None, name, value)?;
