@@ -14,6 +14,12 @@ use crate::suite::{cargo, target};
 /// What counts what: every shape, as large as a large document is and as small as a small one.
 const TRAINING: [&str; 6] = ["--shape", "wide,layered,chain,each,modules", "--n", "100,1000", "--reps", "1"];
 
+/// What small documents need.
+const SMALL: [&str; 6] = ["--shape", "wide,layered", "--n", "100", "--reps", "1"];
+
+/// Where Rust's own linker is used, which puts functions in an order that it is told.
+const LINKED_IN_ORDER: &str = "x86_64-unknown-linux-gnu";
+
 /// Builds it and says where it lies; whether that could be done.
 ///
 /// # Errors
@@ -52,11 +58,46 @@ pub(crate) fn build(root: &Path) -> Result<Option<PathBuf>, Error> {
         return Err(Error::other(format!("`{}` did not merge what was counted", merge.display())));
     }
     let mut flags = format!("-Cprofile-use={}", merged.display());
-    if compiler.host.contains("linux") {
-        // What never ran is put apart: a start reads fewer pages of the binary.
-        flags.push_str(" -Clink-arg=-Wl,-z,keep-text-section-prefix");
+    if compiler.host == LINKED_IN_ORDER {
+        let order = order(root, &counting, &work, &merge)?;
+        let option = "-Clink-arg=-Wl,--no-warn-symbol-ordering,--symbol-ordering-file=";
+        flags.push_str(&format!(" {option}{}", order.display()));
     }
     compile(root, &compiler, &target, &flags)
+}
+
+/// Writes down which functions a small document needs, from start to end: side by side in the binary they are in few of its pages,
+/// and each page that is touched first takes as long as some thousand instructions.
+fn order(root: &Path, counting: &Path, work: &Path, merge: &Path) -> Result<PathBuf, Error> {
+    let counts = work.join("small");
+    if counts.exists() {
+        fs::remove_dir_all(&counts)?;
+    }
+    if !bench(root, counting, work, &counts.join("%m.profraw"), &SMALL)? {
+        return Err(Error::other("a small document is not carried out"));
+    }
+    let merged = work.join("small.profdata");
+    let done = Command::new(merge).args(["merge", "--output"]).arg(&merged).arg(&counts).status()?;
+    let shown = Command::new(merge).args(["show", "--all-functions", "--counts"]).arg(&merged).output()?;
+    if !done.success() || !shown.status.success() {
+        return Err(Error::other(format!("`{}` does not say what was counted", merge.display())));
+    }
+    let (mut order, mut name) = (String::new(), None);
+    for line in String::from_utf8_lossy(&shown.stdout).lines() {
+        if let Some(function) = line.strip_prefix("  ").and_then(|line| line.strip_suffix(':')) {
+            // What is not known outside its unit has that before its name.
+            name = (!function.starts_with(' ')).then(|| function.rsplit(';').next().unwrap_or(function).to_owned());
+        } else if let Some(counts) = line.trim_start().strip_prefix("Block counts: [")
+            && counts.trim_end_matches(']').split(", ").any(|count| count != "0")
+            && let Some(name) = name.take()
+        {
+            order.push_str(&name);
+            order.push('\n');
+        }
+    }
+    let path = work.join("order");
+    fs::write(&path, order)?;
+    Ok(path)
 }
 
 /// Builds with flags more than usual; the binary, or nothing if it does not build.
@@ -81,13 +122,7 @@ fn compile(root: &Path, compiler: &Compiler, target: &Path, more: &str) -> Resul
 fn train(root: &Path, counting: &Path, work: &Path) -> Result<bool, Error> {
     // One file for all processes: each adds to it.
     let counts = work.join("counts/%m.profraw");
-    let mut bench = Command::new("python3");
-    bench.current_dir(root.join("bench")).arg("bench.py").args(["--tool", "ours"]).args(TRAINING);
-    let mut bin = OsString::from("ours=");
-    bin.push(counting);
-    let results = work.join("training.json");
-    bench.arg("--bin").arg(bin).arg("--out").arg(&results).stdout(Stdio::null()).env("LLVM_PROFILE_FILE", &counts);
-    if !bench.status()?.success() || fs::read_to_string(&results)?.contains("\"failed\":") {
+    if !bench(root, counting, work, &counts, &TRAINING)? {
         return Ok(false);
     }
     for folder in fs::read_dir(root.join("examples"))? {
@@ -105,6 +140,17 @@ fn train(root: &Path, counting: &Path, work: &Path) -> Result<bool, Error> {
         }
     }
     Ok(true)
+}
+
+/// Runs a benchmark with the counting binary; whether all went as it should.
+fn bench(root: &Path, counting: &Path, work: &Path, counts: &Path, what: &[&str]) -> Result<bool, Error> {
+    let mut bench = Command::new("python3");
+    bench.current_dir(root.join("bench")).arg("bench.py").args(["--tool", "ours"]).args(what);
+    let mut bin = OsString::from("ours=");
+    bin.push(counting);
+    let results = work.join("training.json");
+    bench.arg("--bin").arg(bin).arg("--out").arg(&results).stdout(Stdio::null()).env("LLVM_PROFILE_FILE", counts);
+    Ok(bench.status()?.success() && !fs::read_to_string(&results)?.contains("\"failed\":"))
 }
 
 /// What the compiler says of itself.
