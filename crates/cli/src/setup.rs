@@ -624,8 +624,8 @@ pub(crate) struct Setup {
     pub(crate) agreed: bool,
     /// The state as it is read, opened by whoever reads first.
     reader: OnceCell<Arc<dyn Store>>,
-    /// The state as it is written, where it was opened ahead.
-    writer: Option<Box<dyn Store>>,
+    /// The state as it is written, where it was opened ahead; who reads meanwhile reads from it.
+    writer: Option<Arc<dyn Store>>,
 }
 
 impl Setup {
@@ -677,13 +677,16 @@ impl Setup {
 
     /// The state, to be read.
     pub(crate) fn reading(&self) -> Arc<dyn Store> {
+        if let Some(writer) = &self.writer {
+            return writer.clone();
+        }
         self.reader.get_or_init(|| self.open(false).into()).clone()
     }
 
     /// The state, to be written to. Who has read it so far lets go of it: the last one to do so tidies it up.
-    pub(crate) fn writing(&mut self) -> Box<dyn Store> {
+    pub(crate) fn writing(&mut self) -> Arc<dyn Store> {
         self.reader = OnceCell::new();
-        self.writer.take().unwrap_or_else(|| self.open(true))
+        self.writer.take().unwrap_or_else(|| self.open(true).into())
     }
 
     /// The state may be written to, and is not there yet: it is laid ready while it turns out whether it is needed.
@@ -691,13 +694,13 @@ impl Setup {
         if !self.place.is_there() {
             let store = self.open(true);
             store.lay_ready();
-            self.writer = Some(store);
+            self.writer = Some(store.into());
         }
     }
 
     /// The state is going to be written to: it is opened while the plan is made.
     pub(crate) fn will_write(&mut self) {
-        let store = self.writer.take().unwrap_or_else(|| self.open(true));
+        let store = self.writer.take().unwrap_or_else(|| self.open(true).into());
         store.prepare();
         self.writer = Some(store);
     }

@@ -55,6 +55,8 @@ pub struct SqliteStore {
     sealer: Sealer,
     mode: Mode,
     asides: Asides,
+    /// Closed while the writer has not seen to the log: whoever opens the file before would have a new one made.
+    gate: Mutex<Option<mpsc::Receiver<()>>>,
     // In this order: the last connection to be closed tidies up the file, and should be the one that writes.
     reader: Mutex<Option<Worker<Read>>>,
     writer: Mutex<Option<Worker<(Request, Reply)>>>,
@@ -90,8 +92,8 @@ impl<T> Drop for Worker<T> {
 impl SqliteStore {
     /// A store in the file of that path. Nothing is opened or made yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
-        let (reader, writer) = Default::default();
-        SqliteStore { path: path.into(), sealer, mode, asides: Asides::default(), reader, writer }
+        let (gate, reader, writer) = Default::default();
+        SqliteStore { path: path.into(), sealer, mode, asides: Asides::default(), gate, reader, writer }
     }
 
     /// The file.
@@ -139,8 +141,17 @@ impl SqliteStore {
             // Nobody waits any more: nothing is lost.
             let _ = reply.send(result);
         });
-        let (path, sealer) = (self.path.clone(), self.sealer.clone());
-        let start = || Worker::start("state-reader", move |jobs| run_reader(&path, &sealer, &jobs));
+        let start = || {
+            let (path, sealer) = (self.path.clone(), self.sealer.clone());
+            let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner).take();
+            Worker::start("state-reader", move |jobs| {
+                if let Some(gate) = gate {
+                    // It opens when the other end goes.
+                    let _ = gate.recv();
+                }
+                run_reader(&path, &sealer, &jobs);
+            })
+        };
         self.send(&self.reader, start, job)?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
@@ -331,11 +342,10 @@ impl Store for SqliteStore {
     }
 
     fn prepare(&self) {
-        if self.mode == Mode::ReadWrite {
-            // Who reads meanwhile would have a new log made.
-            spare::give(&self.path);
+        let (opens, gate) = mpsc::channel();
+        if self.ask_to_write(Request::Open(opens)).is_ok() {
+            *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = Some(gate);
         }
-        let _ = self.ask_to_write(Request::Open);
     }
 
     fn can_seal(&self) -> bool {

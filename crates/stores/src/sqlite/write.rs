@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Address, IndexMap, Name};
-use futures::channel::oneshot::Sender;
+use futures::channel::oneshot;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
 use state::{Entry, EntryKind, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError};
@@ -47,8 +47,8 @@ fn next(requests: &Receiver<(Request, Reply)>) -> Option<(Request, Reply)> {
 pub(super) enum Request {
     /// To have a file at hand that can be put in its place.
     LayReady,
-    /// To have the file open for what comes next.
-    Open,
+    /// To have the file open for what comes next; what is sent along goes as soon as others may open it too.
+    Open(Sender<()>),
     Commit {
         lease: Lease,
         expected: Revision,
@@ -97,7 +97,7 @@ pub(super) enum Answer {
     Done,
 }
 
-pub(super) type Reply = Sender<Result<Answer, StoreError>>;
+pub(super) type Reply = oneshot::Sender<Result<Answer, StoreError>>;
 
 /// What the writer knows of an instance between two commits.
 struct Known {
@@ -183,11 +183,13 @@ impl Writer {
                     laid = empty::lay_ready(&self.path);
                     continue;
                 }
-                Request::Open if connection.is_none() => {
+                Request::Open(opens) if connection.is_none() => {
+                    spare::give(&self.path);
+                    drop(opens);
                     connection = schema::open_ahead(&self.path, laid.take());
                     continue;
                 }
-                Request::LayReady | Request::Open => continue,
+                Request::LayReady | Request::Open(_) => continue,
                 _ => {}
             }
             let open = match connection.as_mut() {
@@ -363,7 +365,7 @@ impl Writer {
                 Ok(Answer::Unlocked(holder))
             }
             Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
-            Request::Restore { .. } | Request::LayReady | Request::Open => Ok(Answer::Done),
+            Request::Restore { .. } | Request::LayReady | Request::Open(_) => Ok(Answer::Done),
             #[cfg(test)]
             Request::Pragma(name, value) => {
                 connection.pragma_update(None, name, value)?;
