@@ -436,11 +436,7 @@ impl Apply {
             left_behind: Vec::new(),
             plan: Arc::new(plan),
             // Where it is known what takes long, whose turn it is matters more.
-            ahead: Apply::ahead_by(1, settings.parallelism.max(1)).max(if ranks.is_some() {
-                0
-            } else {
-                settings.ahead
-            }),
+            ahead: Apply::ahead_by(1, settings.parallelism.max(1)).max(ranks.as_ref().map_or(settings.ahead, |_| 0)),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
             operation: Arc::new(operation),
