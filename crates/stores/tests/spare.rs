@@ -93,6 +93,8 @@ fn one_run_after_the_other_writes_over_the_same_blocks() {
     for run in 2..5 {
         let store = place.open();
         store.prepare();
+        // Who reads at once waits until the log is there: it would have another one made.
+        assert_eq!(block_on(store.head(&InstanceName::from_free_text("shop"))).unwrap(), Revision(run - 1));
         let held = lease(&store, "shop");
         assert_eq!((place.inode(LOG), place.inode(SPARE)), ((number, 2), (number, 2)));
         assert_eq!(commit(&store, &held, Revision(run - 1), "more"), run);
