@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures everything that docs/performance.md states, and writes its table: ours, Terraform, ratio, target, limit.
 
-  performance.py --bin target/HOST/dist/cyan --page ../docs/performance.md [--reps 5]
+  performance.py --bin target/published/cyan --page ../docs/performance.md [--reps 5]
 
 Terraform is measured where `terraform` (or `tofu`) is on PATH; else its recorded figures stand in the table, marked so. Where it is
 measured, before and after everything else, the first line says how much longer than recorded it takes: what this machine is at this

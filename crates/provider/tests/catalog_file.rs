@@ -55,6 +55,7 @@ fn contradictions_are_refused_at_their_place() {
         (r#"{"kind": "string", "default": "c", "allowed": ["a", "b"]}"#, ".default"),
         (r#"{"kind": "string", "allowed": ["a", 1]}"#, ".allowed[1]"),
         (r#"{"kind": "string", "pattern": "(a"}"#, ".pattern"),
+        (r#"{"kind": "string", "pattern": "((a{1000}){1000}){1000}"}"#, ".pattern"),
         (r#"{"kind": "integer", "computed": true, "value": "three"}"#, ".value"),
         (r#"{"kind": "integer", "computed": true, "value": "{hash}"}"#, ".value"),
         (r#"{"kind": "string", "computed": true, "value": "{updates}"}"#, ".value"),

@@ -63,7 +63,20 @@ pub(crate) fn build(root: &Path) -> Result<Option<PathBuf>, Error> {
         let option = "-Clink-arg=-Wl,--no-warn-symbol-ordering,--symbol-ordering-file=";
         flags.push_str(&format!(" {option}{}", order.display()));
     }
-    compile(root, &compiler, &target, &flags)
+    let linked = compile(root, &compiler, &target, &flags)?;
+    linked.map(|linked| publish(&linked, &target)).transpose()
+}
+
+/// Puts the binary where it is taken from, in one piece. A linker writes here and there, and the system keeps in small pages what
+/// it was given like that: each start would take a millisecond more until the file is read from the disk again.
+fn publish(linked: &Path, target: &Path) -> Result<PathBuf, Error> {
+    let folder = target.join("published");
+    fs::create_dir_all(&folder)?;
+    let (new, path) = (folder.join("cyan.new"), folder.join("cyan"));
+    fs::write(&new, fs::read(linked)?)?;
+    fs::set_permissions(&new, fs::metadata(linked)?.permissions())?;
+    fs::rename(&new, &path)?;
+    Ok(path)
 }
 
 /// Writes down which functions a small document needs, from start to end: side by side in the binary they are in few of its pages,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Standing, StandsFor, Type, Value};
 use regex::Regex;
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::CatalogError;
 use super::reader::{Object, Place};
@@ -232,10 +233,17 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
             return Err(object.error(key, "is greater than the maximum"));
         }
     }
-    if let Some(pattern) = &limits.pattern
-        && let Err(error) = Regex::new(pattern)
-    {
-        return Err(object.error("pattern", format!("is no regular expression: {}", last_line(&error.to_string()))));
+    if let Some(pattern) = &limits.pattern {
+        // Catalogues are read at each start, and most patterns are not needed: they are read, but only compiled where that
+        // could fail.
+        let wrong = match regex_syntax::parse(pattern) {
+            Err(error) => Some(error.to_string()),
+            Ok(read) if size(&read) <= CERTAINLY_COMPILES => None,
+            Ok(_) => Regex::new(pattern).err().map(|error| error.to_string()),
+        };
+        if let Some(error) = wrong {
+            return Err(object.error("pattern", format!("is no regular expression: {}", last_line(&error))));
+        }
     }
     if let (Some(key), Kind::Array(item)) = (&field.keyed_by, &field.kind) {
         let Kind::Object(items) = &item.kind else {
@@ -252,6 +260,27 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
     match &field.value {
         Some(template) => filled_in(object, field, template),
         None => Ok(()),
+    }
+}
+
+/// A compiled pattern may take 10 MiB. One of so many bytes and ranges of characters is far smaller.
+const CERTAINLY_COMPILES: u64 = 10_000;
+
+/// How many bytes and ranges of characters a pattern has once what is repeated is written out.
+fn size(pattern: &Hir) -> u64 {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(text) => text.0.len() as u64,
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len() as u64,
+        HirKind::Class(Class::Bytes(class)) => class.ranges().len() as u64,
+        HirKind::Repetition(repeated) => {
+            let times = repeated.max.unwrap_or(repeated.min).max(1);
+            size(&repeated.sub).saturating_mul(times.into())
+        }
+        HirKind::Capture(group) => size(&group.sub).saturating_add(1),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(1, |all, part| all.saturating_add(size(part)))
+        }
     }
 }
 

@@ -49,8 +49,14 @@ pub(super) fn lay_ready(path: &Path) -> Option<Laid> {
         schema::sync_folder(folder.parent());
     }
     let file = write(path).ok()?;
-    schema::look_at(file.path());
     Some(Laid { file, folder })
+}
+
+impl Laid {
+    /// Reads it, as long as nobody waits for it: opening it is quicker for whoever has read one like it.
+    pub(super) fn look_at(&self) {
+        schema::look_at(self.file.path());
+    }
 }
 
 /// Puts an empty state file where there is none: the one that was laid ready, or a new one; whether that was done. Best effort:

@@ -72,8 +72,11 @@ struct Worker<T> {
 }
 
 impl<T: Send + 'static> Worker<T> {
-    fn start(name: &str, run: impl FnOnce(mpsc::Receiver<T>) + Send + 'static) -> std::io::Result<Worker<T>> {
+    /// Started with something to do: a thread that finds nothing to do gives its processor away, and gets it back late.
+    fn start(name: &str, first: T, run: impl FnOnce(mpsc::Receiver<T>) + Send + 'static) -> std::io::Result<Worker<T>> {
         let (sender, receiver) = mpsc::channel();
+        // The other end is here: it cannot fail.
+        let _ = sender.send(first);
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || run(receiver))?;
         Ok(Worker { sender: Some(sender), thread: Some(thread) })
     }
@@ -109,15 +112,14 @@ impl SqliteStore {
     fn send<T: Send + 'static>(
         &self,
         worker: &Mutex<Option<Worker<T>>>,
-        start: impl FnOnce() -> std::io::Result<Worker<T>>,
+        start: impl FnOnce(T) -> std::io::Result<Worker<T>>,
         message: T,
     ) -> Result<(), StoreError> {
         let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
-        let worker = match &mut *worker {
-            Some(worker) => worker,
-            none => none.insert(start().map_err(|_| self.stopped())?),
+        let sent = match &*worker {
+            Some(worker) => worker.sender.as_ref().is_some_and(|sender| sender.send(message).is_ok()),
+            None => start(message).map(|started| *worker = Some(started)).is_ok(),
         };
-        let sent = worker.sender.as_ref().is_some_and(|sender| sender.send(message).is_ok());
         if sent { Ok(()) } else { Err(self.stopped()) }
     }
 
@@ -141,10 +143,10 @@ impl SqliteStore {
             // Nobody waits any more: nothing is lost.
             let _ = reply.send(result);
         });
-        let start = || {
+        let start = |job| {
             let (path, sealer) = (self.path.clone(), self.sealer.clone());
             let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner).take();
-            Worker::start("state-reader", move |jobs| {
+            Worker::start("state-reader", job, move |jobs| {
                 if let Some(gate) = gate {
                     // It opens when the other end goes.
                     let _ = gate.recv();
@@ -166,7 +168,7 @@ impl SqliteStore {
         }
         let (reply, answer) = oneshot::channel();
         let writer = Writer::new(self.path.clone(), self.sealer.clone(), self.asides.clone());
-        let start = || Worker::start("state-writer", move |requests| writer.run(&requests));
+        let start = |request| Worker::start("state-writer", request, move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
         Ok(answer)
     }
@@ -338,7 +340,11 @@ impl Store for SqliteStore {
     }
 
     fn lay_ready(&self) {
-        let _ = self.ask_to_write(Request::LayReady);
+        if self.ask_to_write(Request::LayReady).is_ok() {
+            // A new thread is often put behind the one that started it, on the same processor, and this one has little to do
+            // before it waits for the disk.
+            std::thread::yield_now();
+        }
     }
 
     fn prepare(&self) {

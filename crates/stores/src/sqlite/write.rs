@@ -176,11 +176,15 @@ impl Writer {
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
     pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
         let mut connection: Option<Connection> = None;
-        let mut laid = None;
-        while let Some((first, reply)) = next(requests) {
+        let (mut laid, mut waiting) = (None, None);
+        while let Some((first, reply)) = waiting.take().or_else(|| next(requests)) {
             match first {
                 Request::LayReady if connection.is_none() => {
                     laid = empty::lay_ready(&self.path);
+                    waiting = requests.try_recv().ok();
+                    if let (Some(laid), None) = (&laid, &waiting) {
+                        laid.look_at();
+                    }
                     continue;
                 }
                 Request::Open(opens) if connection.is_none() => {
