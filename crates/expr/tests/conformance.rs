@@ -104,13 +104,13 @@ fn empty() -> Given {
 
 /// The value of an expression or the code of its error, and the warnings.
 fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&'static str>) {
-    let table: FunctionTable = expr::core_functions();
+    let table = expr::core_functions();
     let text = format!("${{{expression}}}");
     let file = FileId::new(0);
     let map = TextMap::identity(file, 0, text.len() as u32);
     let mut found = Diagnostics::new();
-    let tree = expr::parse_text(&text, &map, Span::new(file, 0, text.len() as u32), &table, &mut found);
-    let mut result = expr::evaluate(&tree, &table, scope, &mut found).map_err(|stop| match stop {
+    let tree = expr::parse_text(&text, &map, Span::new(file, 0, text.len() as u32), table, &mut found);
+    let mut result = expr::evaluate(&tree, table, scope, &mut found).map_err(|stop| match stop {
         Stop::Failed(diagnostic) | Stop::Absent(diagnostic) => {
             assert!(diagnostic.span().is_some(), "{expression}: the error has no place");
             diagnostic.code.name.to_string()
@@ -193,7 +193,7 @@ fn conformance_syntax() {
         let file = FileId::new(0);
         let map = TextMap::identity(file, 0, text.len() as u32);
         let mut found = Diagnostics::new();
-        expr::parse_text(text, &map, Span::new(file, 0, text.len() as u32), &table, &mut found);
+        expr::parse_text(text, &map, Span::new(file, 0, text.len() as u32), table, &mut found);
         let found: Vec<(String, u64, u64)> = found
             .iter()
             .map(|one| (one.code.name.to_string(), u64::from(one.span().start), u64::from(one.span().end)))

@@ -63,7 +63,7 @@ fn parse_with(table: &FunctionTable, text: &str) -> Expr {
 }
 
 fn parse(text: &str) -> Expr {
-    parse_with(&expr::core_functions(), text)
+    parse_with(expr::core_functions(), text)
 }
 
 fn world() -> World {
@@ -79,7 +79,7 @@ fn world() -> World {
 }
 
 fn run(text: &str) -> Result<Value, Stop> {
-    expr::evaluate(&parse(text), &expr::core_functions(), &mut world(), &mut Diagnostics::new())
+    expr::evaluate(&parse(text), expr::core_functions(), &mut world(), &mut Diagnostics::new())
 }
 
 #[track_caller]
@@ -237,7 +237,7 @@ fn none_is_left_out_but_a_written_null_stays() {
         ("kept", Expr::literal(Value::Null, Span::NONE)),
         ("list", list),
     ]);
-    let result = expr::evaluate(&expr, &expr::core_functions(), &mut world(), &mut Diagnostics::new()).unwrap();
+    let result = expr::evaluate(&expr, expr::core_functions(), &mut world(), &mut Diagnostics::new()).unwrap();
     assert_eq!(result, Value::map([("kept", Value::Null), ("list", Value::list([Value::Null, "a".into()]))]));
 }
 
@@ -246,14 +246,14 @@ fn one_run_reports_every_failure_and_asks_every_question() {
     let expr =
         document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${len(variables.n)}")), ("c", parse("x"))]);
     let mut found = Diagnostics::new();
-    let result = expr::evaluate(&expr, &expr::core_functions(), &mut world(), &mut found);
+    let result = expr::evaluate(&expr, expr::core_functions(), &mut world(), &mut found);
     assert!(matches!(result, Err(Stop::Failed(_))));
     assert_eq!(found.len(), 1);
 
     let expr =
         document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${cwd()}")), ("c", parse("${file(\"f\")}"))]);
     let (mut found, mut world) = (Diagnostics::new(), world());
-    let result = expr::evaluate(&expr, &expr::core_functions(), &mut world, &mut found);
+    let result = expr::evaluate(&expr, expr::core_functions(), &mut world, &mut found);
     assert!(matches!(result, Err(Stop::Ask(asks)) if asks[0] == Ask::WorkingDirectory && asks.len() == 2));
     assert!(found.is_empty());
     assert_eq!(world.asked.len(), 2);
@@ -263,7 +263,7 @@ fn one_run_reports_every_failure_and_asks_every_question() {
 fn remembered_calls_know_their_place() {
     let ask = |expr: &Expr| {
         let mut world = World { answers: true, ..world() };
-        expr::evaluate(expr, &expr::core_functions(), &mut world, &mut Diagnostics::new()).unwrap();
+        expr::evaluate(expr, expr::core_functions(), &mut world, &mut Diagnostics::new()).unwrap();
         world.asked
     };
     let inner =
@@ -306,7 +306,7 @@ fn remembered_values_come_from_what_is_given() {
 
 #[test]
 fn functions_of_providers_are_asked_for() {
-    let mut table = expr::core_functions();
+    let mut table = expr::core_functions().clone();
     let mut tag = table.get("join").unwrap().clone();
     let index = expr::Parameter { name: "index".into(), ty: Type::Int, optional: false, callback: None, guards: false };
     tag.name = "test_tag".into();
@@ -358,7 +358,7 @@ fn results_are_bounded() {
     assert!(failure(&format!("${{{calls}}}")).starts_with("argument-range"));
     // A list that holds what came before it twice, sixty times over: 2^60 items, of which none is copied.
     let pairs = format!("reduce(split(\"{}\", \"\"), nest, list())", "a".repeat(60));
-    let mut table = expr::core_functions();
+    let mut table = expr::core_functions().clone();
     let mut nest = table.get("list").unwrap().clone();
     nest.name = "nest".into();
     nest.purity = expr::Purity::Provider("test".into());
@@ -417,7 +417,7 @@ fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
         let mut world = world();
         world.inputs.insert("big", Value::from(letter.repeat(size)));
         let expr = parse(&format!("${{{}}}", call.replace("big", "variables.big")));
-        match expr::evaluate(&expr, &expr::core_functions(), &mut world, &mut Diagnostics::new()) {
+        match expr::evaluate(&expr, expr::core_functions(), &mut world, &mut Diagnostics::new()) {
             Ok(value) => value.as_text().map(str::len),
             Err(Stop::Failed(one)) if one.code.name == "argument-range" => None,
             other => panic!("{other:?}"),
@@ -444,6 +444,6 @@ fn the_deepest_expression_fits_the_stack_of_a_thread() {
     let done = thread.spawn(move || run(&text).is_ok()).unwrap().join().unwrap();
     assert!(done);
     let deep = (0..2000).fold(parse("x"), |inner, _| Expr::new(ExprKind::List(vec![inner]), Span::NONE));
-    let result = expr::evaluate(&deep, &expr::core_functions(), &mut world(), &mut Diagnostics::new());
+    let result = expr::evaluate(&deep, expr::core_functions(), &mut world(), &mut Diagnostics::new());
     assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
 }

@@ -10,7 +10,7 @@ fn parse(text: &str) -> (Expr, Diagnostics) {
     let length = text.len() as u32;
     let map = TextMap::identity(FileId::new(0), 0, length);
     let span = Span::new(FileId::new(0), 0, length);
-    let expr = expr::parse_text(text, &map, span, &expr::core_functions(), &mut found);
+    let expr = expr::parse_text(text, &map, span, expr::core_functions(), &mut found);
     (expr, found)
 }
 
@@ -242,7 +242,7 @@ fn names_of_link_kinds_are_heads_of_their_own() {
         text,
         &map,
         Span::NONE,
-        &expr::core_functions(),
+        expr::core_functions(),
         &heads,
         &mut Names::default(),
         &mut found,

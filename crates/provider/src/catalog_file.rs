@@ -10,11 +10,10 @@ mod links;
 mod pace;
 mod reader;
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, ReplaceOrder, Schema, Value};
-use expr::{FunctionDef, FunctionTable, Parameter, Purity, Returns};
+use expr::{FunctionDef, Parameter, Purity, Returns};
 
 pub use self::pace::read_limits;
 use self::reader::{Object, Place};
@@ -107,27 +106,14 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         source: beneath,
         ..Catalog::default()
     };
-    let functions = Functions::default();
     resource_types(&object, &mut catalog)?;
     data_source_types(&object, &mut catalog)?;
     variable_types(&object, &mut catalog)?;
-    provider_functions(&object, &mut catalog, &functions)?;
+    provider_functions(&object, &mut catalog)?;
     transforms(&object, &mut catalog)?;
     settings(&object, &mut catalog)?;
-    links::link_kinds(&object, &mut catalog, &functions)?;
+    links::link_kinds(&object, &mut catalog)?;
     Ok(catalog)
-}
-
-/// The core functions, made once and only if something needs them.
-#[derive(Default)]
-struct Functions {
-    core: OnceCell<FunctionTable>,
-}
-
-impl Functions {
-    fn core(&self) -> &FunctionTable {
-        self.core.get_or_init(expr::core_functions)
-    }
 }
 
 fn namespaces(object: &Object<'_>) -> Result<Vec<Name>, CatalogError> {
@@ -520,12 +506,12 @@ fn variable_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
     Ok(())
 }
 
-fn provider_functions(object: &Object<'_>, catalog: &mut Catalog, functions: &Functions) -> Result<(), CatalogError> {
+fn provider_functions(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("functions");
     let Some(namespace) = catalog.namespaces.first().cloned() else { return Ok(()) };
     for (name, value) in object.entries("functions")? {
         let place = all.key(name);
-        if functions.core().get(name).is_some() {
+        if expr::core_functions().get(name).is_some() {
             return Err(place.error(format!("`{name}` is a function of the language")));
         }
         let object =

@@ -14,7 +14,7 @@ use crate::{Catalog, Catalogs};
 /// Of two that offer the same, the first keeps it.
 pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
     let catalogs: Vec<Arc<Catalog>> = catalogs.into_iter().collect();
-    let mut functions = expr::core_functions();
+    let mut functions = expr::core_functions().clone();
     let mut owners: HashMap<Name, Name> = HashMap::new();
     let mut links: HashMap<(Name, Name), Name> = HashMap::new();
     let mut transforms: HashMap<Name, Name> = HashMap::new();

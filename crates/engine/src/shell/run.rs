@@ -24,9 +24,6 @@ pub const LEASE: Duration = Duration::from_secs(60);
 /// How long a commit is watched before the loop sleeps.
 const AWAKE: Duration = Duration::from_millis(1);
 
-/// How long of that without giving way to other threads.
-const STILL: Duration = Duration::from_micros(250);
-
 /// After so many steps without waiting for anything, others get a turn. (In tokio that is five calls of the system.)
 const TURN: usize = 8;
 
@@ -191,8 +188,7 @@ pub async fn run(
                             course.take_in(answer, shell);
                         }
                     }
-                    // Giving way costs a call of the system; a processor that stays in place finds its caches as they were.
-                    _ if since.elapsed() < STILL => std::hint::spin_loop(),
+                    // Who commits may have been put on this very processor: it must not wait for that.
                     _ => std::thread::yield_now(),
                 }
             }

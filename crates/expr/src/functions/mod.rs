@@ -14,6 +14,8 @@ mod structures;
 mod text;
 mod world;
 
+use std::sync::LazyLock;
+
 use blueprint::Value;
 use diag::Code;
 
@@ -25,7 +27,12 @@ pub(crate) use higher::is_composition;
 pub use world::remembered_value;
 
 /// The 50 functions of the function document, the 17 later ones and our 4.
-pub fn core_functions() -> FunctionTable {
+pub fn core_functions() -> &'static FunctionTable {
+    static TABLE: LazyLock<FunctionTable> = LazyLock::new(table);
+    &TABLE
+}
+
+fn table() -> FunctionTable {
     let mut table = FunctionTable::new();
     let families = [
         json::definitions(),

@@ -7,23 +7,19 @@ use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Names, Ref, 
 use diag::{Diagnostics, Span, Spanned, TextMap};
 
 use super::reader::{Object, Place};
-use super::{CatalogError, Functions, annotation, fields, in_namespace, is_missing, schema_of};
+use super::{CatalogError, annotation, fields, in_namespace, is_missing, schema_of};
 use crate::{Annotation, Catalog, Catalogs, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
 
 /// The heads that an expression of a link kind may begin with.
 const HEADS: &[&str] = &["a", "b", "note", "part", "use"];
 
 /// Reads all link kinds into the catalogue, whose types have been read before.
-pub(super) fn link_kinds(
-    object: &Object<'_>,
-    catalog: &mut Catalog,
-    functions: &Functions,
-) -> Result<(), CatalogError> {
+pub(super) fn link_kinds(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("linkKinds");
     let mut kinds: IndexMap<(Name, Name), Arc<LinkKind>> = IndexMap::default();
     for (at, item) in object.items("linkKinds")?.iter().enumerate() {
         let place = all.index(at);
-        let kind = link_kind(item, &place, catalog, functions)?;
+        let kind = link_kind(item, &place, catalog)?;
         parts_in_a_circle(&kind, &place)?;
         circle(&kind, catalog, &place)?;
         let pair = (kind.a.clone(), kind.b.clone());
@@ -36,12 +32,7 @@ pub(super) fn link_kinds(
     Ok(())
 }
 
-fn link_kind(
-    item: &Value,
-    place: &Place<'_>,
-    catalog: &Catalog,
-    functions: &Functions,
-) -> Result<LinkKind, CatalogError> {
+fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkKind, CatalogError> {
     let object = Object::new(
         item,
         place,
@@ -82,7 +73,7 @@ fn link_kind(
     let annotations = link_annotations(&object)?;
     let uses = uses(&object, &a, &b, catalog)?;
     let part_names: Vec<Name> = object.entries("parts")?.map(|(name, _)| name.clone()).collect();
-    let texts = Texts { functions, annotations: &annotations, uses: &uses, parts: &part_names };
+    let texts = Texts { annotations: &annotations, uses: &uses, parts: &part_names };
 
     let mut require = Vec::new();
     let place_of = object.place.key("require");
@@ -269,7 +260,6 @@ fn effect(
 
 /// What the texts of one link kind may name.
 struct Texts<'a> {
-    functions: &'a Functions,
     annotations: &'a [Annotation],
     uses: &'a IndexMap<Name, LinkUse>,
     parts: &'a [Name],
@@ -314,7 +304,7 @@ impl Texts<'_> {
             text,
             &map,
             Span::NONE,
-            self.functions.core(),
+            expr::core_functions(),
             HEADS,
             &mut Names::default(),
             &mut found,

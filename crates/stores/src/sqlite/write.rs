@@ -25,17 +25,13 @@ const TOGETHER: usize = 256;
 /// whole commit, and during an operation the next request is never far.
 const AWAKE: std::time::Duration = std::time::Duration::from_micros(500);
 
-/// How long of that without giving way to other threads.
-const STILL: std::time::Duration = std::time::Duration::from_micros(250);
-
 /// The next request; `None` once nobody can ask any more.
 fn next(requests: &Receiver<(Request, Reply)>) -> Option<(Request, Reply)> {
     let since = std::time::Instant::now();
     while since.elapsed() < AWAKE {
         match requests.try_recv() {
             Ok(request) => return Some(request),
-            // Giving way costs a call of the system; a processor that stays in place finds its caches as they were.
-            Err(TryRecvError::Empty) if since.elapsed() < STILL => std::hint::spin_loop(),
+            // Who is going to ask may have been put on this very processor: it must not wait for that.
             Err(TryRecvError::Empty) => std::thread::yield_now(),
             Err(TryRecvError::Disconnected) => return None,
         }

@@ -1,10 +1,8 @@
 //! Texts: YAML, JSON, expressions, house style.
 
-use std::sync::OnceLock;
-
 use blueprint::{Part, Ref, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
-use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use expr::{Ask, AskFailure, Read, Scope, Stop};
 use syntax::{Content, Format, Node, Tree, layout, parse};
 
 use super::{TEXT, Target, documents, number, roughly};
@@ -353,8 +351,7 @@ impl Scope for Anything {
 
 fn expression(input: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(input);
-    static FUNCTIONS: OnceLock<FunctionTable> = OnceLock::new();
-    let table = FUNCTIONS.get_or_init(expr::core_functions);
+    let table = expr::core_functions();
     let length = text.len() as u32;
     let map = TextMap::identity(FileId::new(0), 0, length);
     let mut found = Diagnostics::new();
