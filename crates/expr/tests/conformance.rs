@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use blueprint::{Head, Ref, Value};
 use diag::{Diagnostics, FileId, Severity, Span, TextMap};
-use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use expr::{Ask, AskFailure, Read, Scope, Stop};
 use serde_json::Value as Json;
 
 /// The clock of every case: 2023-01-02T15:04:05Z.

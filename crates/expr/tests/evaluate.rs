@@ -377,7 +377,7 @@ fn what_an_unknown_value_holds_has_the_type_that_is_known_of_it() {
     world.inputs.insert("later", Value::unknown(Some(Type::Object(object.into())), None));
     world.inputs.insert("map", Value::unknown(Some(Type::map(Type::Int)), None));
     let functions = expr::core_functions();
-    let mut ty = |text| match expr::evaluate(&parse(text), &functions, &mut world, &mut Diagnostics::new()).unwrap() {
+    let mut ty = |text| match expr::evaluate(&parse(text), functions, &mut world, &mut Diagnostics::new()).unwrap() {
         Value::Unknown(unknown) => unknown.ty.as_ref().map(Type::to_string),
         other => panic!("{other}"),
     };
@@ -405,7 +405,7 @@ fn a_text_is_bounded_however_large_its_parts_are() {
     let mut world = world();
     world.inputs.insert("big", Value::from("a".repeat(6 << 20)));
     let functions = expr::core_functions();
-    let mut evaluate = |text| expr::evaluate(&parse(text), &functions, &mut world, &mut Diagnostics::new());
+    let mut evaluate = |text| expr::evaluate(&parse(text), functions, &mut world, &mut Diagnostics::new());
     assert_eq!(evaluate("x${variables.big}").unwrap().as_text().map(str::len), Some((6 << 20) + 1));
     let result = evaluate("x${variables.big}${variables.big}");
     assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));

@@ -32,7 +32,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
     let length = text.len() as u32;
     let map = TextMap::identity(FileId::new(0), 0, length);
     let mut found = Diagnostics::new();
-    let expr = expr::parse_text(text, &map, Span::new(FileId::new(0), 0, length), &table, &mut found);
+    let expr = expr::parse_text(text, &map, Span::new(FileId::new(0), 0, length), table, &mut found);
     for one in &found {
         prop_assert!(one.span().end <= length && text.is_char_boundary(one.span().start as usize));
     }
@@ -47,7 +47,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
             .collect();
         prop_assert_eq!(whole, text);
     }
-    let _ = expr::evaluate(&expr, &table, &mut Anything, &mut found);
+    let _ = expr::evaluate(&expr, table, &mut Anything, &mut found);
     let _ = expr::parse_reference(text, &map, Span::NONE, &mut found);
     Ok(())
 }

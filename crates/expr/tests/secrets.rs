@@ -254,7 +254,7 @@ fn hold(hole: &Hole, table: &FunctionTable, secret: &Value, others: &[&Value]) -
 #[test]
 fn no_function_shows_which_secret_it_was_given() {
     let table = expr::core_functions();
-    let holes = holes(&table);
+    let holes = holes(table);
     let extremes = [
         Value::Int(i64::MIN),
         Value::Int(i64::MAX),
@@ -272,7 +272,7 @@ fn no_function_shows_which_secret_it_was_given() {
     for hole in &holes {
         for secret in marked(&hole.argument) {
             let others: Vec<&Value> = pool.iter().copied().filter(|other| **other != hole.argument).collect();
-            if hold(hole, &table, &secret, &others) {
+            if hold(hole, table, &secret, &others) {
                 shown.insert(&hole.function);
             }
         }
@@ -317,10 +317,10 @@ proptest! {
     #[test]
     fn no_function_shows_any_secret(secrets in prop::collection::vec(any_secret(), 12)) {
         let table = expr::core_functions();
-        for hole in &holes(&table) {
+        for hole in &holes(table) {
             let others: Vec<&Value> = secrets.iter().collect();
             for secret in marked(&hole.argument) {
-                hold(hole, &table, &secret, &others);
+                hold(hole, table, &secret, &others);
             }
         }
     }
