@@ -111,20 +111,16 @@ pub async fn run(
         for effect in effects.drain(..) {
             match effect {
                 Effect::Commit(entries) => {
-                    let expected = course.revision;
-                    under_way
-                        .push(Box::pin(async move { Answer::Committed(store.commit(lease, expected, entries).await) }));
+                    let done = store.commit(lease, course.revision, entries);
+                    under_way.push(Box::pin(done.map(Answer::Committed)));
                 }
                 Effect::CommitLast(entries) => {
-                    let expected = course.revision;
                     hold.goes = !hold.outlasts;
-                    let goes = hold.goes;
-                    under_way.push(Box::pin(async move {
-                        Answer::Committed(match goes {
-                            true => store.commit_last(lease, expected, entries).await,
-                            false => store.commit(lease, expected, entries).await,
-                        })
-                    }));
+                    let done = match hold.goes {
+                        true => store.commit_last(lease, course.revision, entries),
+                        false => store.commit(lease, course.revision, entries),
+                    };
+                    under_way.push(Box::pin(done.map(Answer::Committed)));
                 }
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
