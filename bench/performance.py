@@ -162,7 +162,7 @@ def small(a, table, ours, beside):
 
 
 def shapes(a, table, ours, theirs):
-    rows = run([*ours, "--shape", ",".join(SHAPES), "--n", "1000,10000", "--reps", str(max(3, a.reps // 2))], a.out("shapes"))
+    rows = run([*ours, "--shape", ",".join(SHAPES), "--n", "1000,10000", "--reps", str(a.reps)], a.out("shapes"))
     for shape in SHAPES:
         growth = {}
         for phase in PHASES:
