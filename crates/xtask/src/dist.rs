@@ -67,8 +67,8 @@ pub(crate) fn build(root: &Path) -> Result<Option<PathBuf>, Error> {
     linked.map(|linked| publish(&linked, &target)).transpose()
 }
 
-/// Puts the binary where it is taken from, in one piece. A linker writes here and there, and the system keeps in small pages what
-/// it was given like that: each start would take a millisecond more until the file is read from the disk again.
+/// Puts the binary where it is taken from, in one piece. A linker writes here and there, and the system keeps in memory as small
+/// pages what it was given like that: each start would take a millisecond more.
 fn publish(linked: &Path, target: &Path) -> Result<PathBuf, Error> {
     let folder = target.join("published");
     fs::create_dir_all(&folder)?;

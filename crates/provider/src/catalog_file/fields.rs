@@ -437,3 +437,27 @@ pub(super) fn need_field<'a>(schema: &'a Schema, name: &Name, place: &Place<'_>)
         place.error(format!("there is no field `{name}`{near}"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As large as they may be without being compiled when they are read, of every kind of parts.
+    #[test]
+    fn a_pattern_that_is_certain_to_compile_compiles() {
+        for pattern in [
+            r"[\u{80}-\u{10ffff}]{10000}",
+            r"([\u{80}-\u{10ffff}]|b){2400}",
+            r"x{0,10000}",
+            r"(x){5000}",
+            r".{5000}",
+            r"[^x]{4999}",
+            r"\w{12}",
+            r"\P{Lu}{15}",
+        ] {
+            let size = size(&regex_syntax::parse(pattern).unwrap());
+            assert!((CERTAINLY_COMPILES / 2..=CERTAINLY_COMPILES).contains(&size), "{pattern}: {size}");
+            assert!(Regex::new(&format!(r"\A(?:{pattern})\z")).is_ok(), "{pattern}");
+        }
+    }
+}
