@@ -300,7 +300,7 @@ fn attributes(object: &Object<'_>, schema: &Schema) -> Result<Attributes, Catalo
 /// Whether a type should be in this catalogue, by its namespace, and is not.
 fn is_missing(name: &str, catalog: &Catalog) -> bool {
     let namespace = Catalogs::namespace_of(name);
-    catalog.namespaces.iter().any(|own| own.as_ref() == namespace) && catalog.resource_type(name).is_none()
+    catalog.namespaces.iter().any(|own| own.as_ref() == namespace) && !catalog.has_resource_type(name)
 }
 
 fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, CatalogError> {

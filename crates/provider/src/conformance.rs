@@ -120,13 +120,13 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
         failures.push("the catalogue is made anew at every call".into());
     }
     facts(&catalog, setup, &mut failures);
-    for name in catalog.resource_types.keys() {
-        if !cases.iter().any(|case| case.type_name == *name) {
+    for name in catalog.few_resource_types().map(|found| found.name.clone()) {
+        if !cases.iter().any(|case| case.type_name == name) {
             failures.push(format!("{name}: there is no case"));
         }
     }
     for (number, case) in cases.iter().enumerate() {
-        let Some(resource_type) = catalog.resource_types.get(&case.type_name) else {
+        let Some(resource_type) = catalog.resource_type(&case.type_name) else {
             failures.push(format!("{}: the catalogue has no such type", case.type_name));
             continue;
         };
@@ -134,7 +134,7 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
             make: &make,
             setup,
             case,
-            resource_type,
+            resource_type: &resource_type,
             address: Address::root(format!("thing{number}")),
             fit: Fit::new(),
             said: Arc::default(),
@@ -160,11 +160,11 @@ fn facts(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
             failures.push(format!("{name}: has no example"));
         }
     };
-    for (name, found) in &catalog.resource_types {
-        kind(name, Some(&found.docs), Some(&found.example));
+    for found in catalog.few_resource_types() {
+        kind(&found.name, Some(&found.docs), Some(&found.example));
     }
-    for (name, found) in &catalog.data_source_types {
-        kind(name, Some(&found.docs), Some(&found.example));
+    for found in catalog.few_data_source_types() {
+        kind(&found.name, Some(&found.docs), Some(&found.example));
     }
     for name in catalog.variable_types.keys() {
         kind(name, None, None);

@@ -20,6 +20,22 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
     /// The resource type that is meant by this name, if there is one.
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>>;
 
+    /// Whether there is such a type, by its name.
+    fn has_resource_type(&self, name: &str) -> bool {
+        self.resource_type(name).is_some()
+    }
+
+    /// The types that its own need to be stable first ([`ResourceType::needs_stable`]), as far as can be told without reading
+    /// all of them.
+    fn needed_stable(&self) -> Vec<Name> {
+        Vec::new()
+    }
+
+    /// Whether it has so many types that nobody should read all of them at once.
+    fn is_large(&self) -> bool {
+        true
+    }
+
     /// The names of all resource types in the catalogue's spelling, without reading any of them.
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_>;
 
@@ -69,9 +85,35 @@ impl Catalog {
         self.ready(&self.resource_types, name).or_else(|| self.source.as_ref()?.resource_type(name))
     }
 
+    /// Whether there is a resource type that is meant by this name.
+    pub fn has_resource_type(&self, name: &str) -> bool {
+        self.ready(&self.resource_types, name).is_some()
+            || self.source.as_ref().is_some_and(|source| source.has_resource_type(name))
+    }
+
     /// The data source type that is meant by this name.
     pub fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
         self.ready(&self.data_source_types, name).or_else(|| self.source.as_ref()?.data_source_type(name))
+    }
+
+    /// Whether it has so many types that nobody should read all of them at once.
+    pub fn is_large(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.is_large())
+    }
+
+    /// The resource types, each of them read; of a large catalogue those that lie ready.
+    pub fn few_resource_types(&self) -> impl Iterator<Item = Arc<ResourceType>> {
+        let is_large = self.is_large();
+        let names = self.resource_type_names().filter(move |name| !is_large || self.resource_types.contains_key(*name));
+        names.filter_map(|name| self.resource_type(name))
+    }
+
+    /// The data source types, each of them read; of a large catalogue those that lie ready.
+    pub fn few_data_source_types(&self) -> impl Iterator<Item = Arc<DataSourceType>> {
+        let is_large = self.is_large();
+        let names =
+            self.data_source_type_names().filter(move |name| !is_large || self.data_source_types.contains_key(*name));
+        names.filter_map(|name| self.data_source_type(name))
     }
 
     /// The names of all resource types. None is read.

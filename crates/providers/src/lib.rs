@@ -10,6 +10,7 @@ pub mod http;
 pub mod local;
 pub mod openstack;
 pub mod packed;
+mod parts;
 pub mod random;
 pub mod std;
 pub mod time;

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
     }
     let large: Vec<&str> = catalogs
         .iter()
-        .filter(|catalog| catalog.source.is_some())
+        .filter(|catalog| catalog.is_large())
         .flat_map(|catalog| catalog.namespaces.iter().map(AsRef::as_ref))
         .collect();
     let wanted = |name: &str| {

@@ -87,22 +87,23 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
     for catalog in catalogs {
         let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
         // Types that would have to be read first say nothing but their names.
-        let none: Name = "".into();
-        let resources = catalog
-            .resource_type_names()
-            .map(|name| (name, "resource", catalog.resource_types.get(name).map_or(&none, |ty| &ty.docs)));
-        let sources = catalog
-            .data_source_type_names()
-            .map(|name| (name, "data source", catalog.data_source_types.get(name).map_or(&none, |ty| &ty.docs)));
-        let variables = catalog
-            .variable_type_names()
-            .map(|name| (name, "variable", catalog.variable_types.get(name).map_or(&none, |ty| &ty.docs)));
+        let docs: IndexMap<Name, Name> =
+            catalog.few_resource_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
+        let of = |docs: &IndexMap<Name, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
+        let resources = catalog.resource_type_names().map(|name| (name, "resource", of(&docs, name)));
+        let data_docs: IndexMap<Name, Name> =
+            catalog.few_data_source_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
+        let sources = catalog.data_source_type_names().map(|name| (name, "data source", of(&data_docs, name)));
+        let variables = catalog.variable_type_names().map(|name| {
+            let found = catalog.variable_types.get(name);
+            (name, "variable", found.map(|ty| ty.docs.clone()).unwrap_or_default())
+        });
         let abstract_types = catalog.transforms.values().flat_map(|transform| {
-            let types = transform.abstract_types.iter().map(|(name, ty)| (name.as_ref(), "abstract", &ty.docs));
-            types.chain([(transform.name.as_ref(), "transform", &transform.docs)])
+            let types = transform.abstract_types.iter().map(|(name, ty)| (name.as_ref(), "abstract", ty.docs.clone()));
+            types.chain([(transform.name.as_ref(), "transform", transform.docs.clone())])
         });
         let variables = variables.chain(abstract_types);
-        let entries: Vec<(&str, &str, &Name)> =
+        let entries: Vec<(&str, &str, Name)> =
             resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
         // A catalogue of many namespaces is called after none of them.
@@ -113,11 +114,11 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
         let between = if head.is_empty() { "" } else { " " };
         let about = wrap::hanging(&catalog.docs, head.chars().count() + between.len(), wrap::columns());
         text.push_str(&format!("{}{between}{about}\n", paint.bold(head)));
-        if name.is_empty() && catalog.source.is_some() && catalog.namespaces.len() > 1 {
+        if name.is_empty() && catalog.is_large() && catalog.namespaces.len() > 1 {
             text.push_str(&format!("{}\n", counted(catalog, paint)));
             continue;
         }
-        if name.is_empty() && catalog.source.is_some() {
+        if name.is_empty() && catalog.is_large() {
             text.push_str(&format!(
                 "  {} types of resources: `cyan types {namespace}` lists them\n\n",
                 catalog.resource_type_names().count()

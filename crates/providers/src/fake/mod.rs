@@ -38,19 +38,34 @@ pub use self::world::{Refusal, SharedWorld, Thing, World, WorldError};
 
 use self::script::Script;
 use self::world::Wish;
+use crate::parts::read_in_parts;
+
+const TEXT: &str = include_str!("catalog.json");
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    let mut catalog =
-        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `test` is part of the program");
-    for found in catalog.resource_types.values_mut() {
-        Arc::make_mut(found).capabilities.finds = true;
-    }
+    let catalog = read_in_parts(TEXT, finish);
+    Arc::new(catalog.expect("the catalogue of `test` is part of the program"))
+});
+
+static WHOLE: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    let mut catalog = provider::read_catalog(TEXT).expect("the catalogue of `test` is part of the program");
+    catalog.resource_types.values_mut().map(Arc::make_mut).for_each(finish);
     Arc::new(catalog)
 });
 
-/// The catalogue of the namespace `test`.
+/// What this provider can do with things of any type, whatever the catalogue says of a real one.
+fn finish(resource_type: &mut ResourceType) {
+    resource_type.capabilities.finds = true;
+}
+
+/// The catalogue of the namespace `test`, whose types are read when they are asked for.
 pub fn catalog() -> Arc<Catalog> {
     CATALOG.clone()
+}
+
+/// The same with all types at hand.
+pub fn whole_catalog() -> Arc<Catalog> {
+    WHOLE.clone()
 }
 
 /// What is called when a scripted crash ends the "process".
@@ -79,7 +94,8 @@ pub struct FakeOptions {
 /// A simulated provider.
 pub fn provider(options: FakeOptions) -> FakeProvider {
     let catalog = options.catalog.unwrap_or_else(catalog);
-    let late = catalog.resource_types.values().flat_map(|found| found.needs_stable.iter().cloned()).collect();
+    let ready = catalog.resource_types.values().flat_map(|found| found.needs_stable.iter().cloned());
+    let late = ready.chain(catalog.source.iter().flat_map(|source| source.needed_stable())).collect();
     FakeProvider {
         late,
         catalog,

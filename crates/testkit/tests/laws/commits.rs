@@ -168,7 +168,7 @@ fn what_cannot_be_found_again_is_recorded_before_anybody_reads_it() {
             let mut before_it_was_known = 0;
             for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
                 let mut lab = lab();
-                let mut catalog = Catalog::clone(&providers::fake::catalog());
+                let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
                 let data = catalog.resource_types.get_mut("test/data").expect("it has this type");
                 Arc::make_mut(data).capabilities.finds = finds;
                 let (catalogs, functions, _) = provider::combine([Arc::new(catalog)]);

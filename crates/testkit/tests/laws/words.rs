@@ -223,7 +223,7 @@ fn document(speaks: Speaks) -> String {
 /// A laboratory whose provider is asked everything that a provider can be asked.
 fn asking_lab() -> Lab {
     let mut lab = lab();
-    let mut catalog = Catalog::clone(&providers::fake::catalog());
+    let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
     for ty in catalog.resource_types.values_mut() {
         let ty = Arc::make_mut(ty);
         (ty.capabilities.checks, ty.capabilities.plans) = (true, true);

@@ -81,7 +81,7 @@ impl Bench {
     /// With a changed one.
     fn with(change: impl FnOnce(&mut Catalog)) -> Bench {
         let mut lab = Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new());
-        let mut catalog = Catalog::clone(&providers::fake::catalog());
+        let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
         change(&mut catalog);
         let catalog = Arc::new(catalog);
         let (catalogs, functions, _) = provider::combine([catalog.clone()]);

@@ -1,0 +1,190 @@
+//! The types of a catalogue in JSON, each read when it is asked for: most documents need one or two of them.
+//!
+//! For texts that are part of the program, whose tests have read them whole: a mistake in a type shows when that is read.
+//!
+//! Not here: what the text says (`provider::read_catalog`).
+
+use std::sync::{Arc, OnceLock};
+
+use blueprint::{IndexMap, Name};
+use provider::{Catalog, CatalogError, DataSourceType, ResourceType, TypeSource};
+use serde_json::value::RawValue;
+
+/// Maps of a JSON text, whose values are left as they are.
+type Texts<'t> = IndexMap<&'t str, &'t RawValue>;
+
+/// The catalogue that a JSON text describes, without its resource types and data source types: those are its source. `finish` has
+/// the last word on a resource type.
+///
+/// An error if the text is no catalogue. What is wrong with a type is not found.
+pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -> Result<Catalog, CatalogError> {
+    let Some(parts) = apart(text) else {
+        // Who reads it whole says why not.
+        return provider::read_catalog(text);
+    };
+    let (rest, namespace, resource_types, data_source_types) = parts;
+    let names = Arc::new(Names(resource_types.keys().map(|name| Name::from(*name)).collect()));
+    let rest = provider::read_catalog_over(&rest, names.clone())?;
+    let types = Parts {
+        namespace,
+        names,
+        finish,
+        resource_types: unread(resource_types),
+        data_source_types: unread(data_source_types),
+    };
+    Ok(Catalog { source: Some(Arc::new(types)), ..rest })
+}
+
+/// The text without the types, its namespaces, and the types.
+fn apart(text: &'static str) -> Option<(String, &'static str, Texts<'static>, Texts<'static>)> {
+    let mut all: Texts<'static> = serde_json::from_str(text).ok()?;
+    let mut types =
+        |key| all.shift_remove(key).map_or(Some(Texts::default()), |types| serde_json::from_str(types.get()).ok());
+    let (resource_types, data_source_types) = (types("resourceTypes")?, types("dataSourceTypes")?);
+    let rest: Vec<String> = all.iter().map(|(key, value)| format!("{key:?}:{value}")).collect();
+    Some((format!("{{{}}}", rest.join(",")), all.get("namespace")?.get(), resource_types, data_source_types))
+}
+
+fn unread<T>(types: Texts<'static>) -> IndexMap<Name, Part<T>> {
+    types.into_iter().map(|(name, text)| (name.into(), Part { text: text.get(), read: OnceLock::new() })).collect()
+}
+
+/// Types that are read one by one.
+#[derive(Debug)]
+struct Parts {
+    /// As it is written.
+    namespace: &'static str,
+    names: Arc<Names>,
+    finish: fn(&mut ResourceType),
+    resource_types: IndexMap<Name, Part<ResourceType>>,
+    data_source_types: IndexMap<Name, Part<DataSourceType>>,
+}
+
+#[derive(Debug)]
+struct Part<T> {
+    text: &'static str,
+    read: OnceLock<Option<Arc<T>>>,
+}
+
+impl Parts {
+    /// The catalogue that has this type alone.
+    fn alone(&self, key: &str, name: &str, text: &str) -> Option<Catalog> {
+        let namespace = self.namespace;
+        let whole = format!(r#"{{"format":1,"namespace":{namespace},"{key}":{{"{name}":{text}}}}}"#);
+        let read = provider::read_catalog_over(&whole, self.names.clone());
+        debug_assert!(read.is_ok(), "{name}: {read:?}");
+        read.ok()
+    }
+}
+
+impl TypeSource for Parts {
+    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        let part = self.resource_types.get(name)?;
+        let read = part.read.get_or_init(|| {
+            let mut read = self.alone("resourceTypes", name, part.text)?.resource_types.swap_remove(name)?;
+            (self.finish)(Arc::make_mut(&mut read));
+            Some(read)
+        });
+        read.clone()
+    }
+
+    fn has_resource_type(&self, name: &str) -> bool {
+        self.resource_types.contains_key(name)
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.resource_types.keys().map(|name| name.as_ref()))
+    }
+
+    fn is_large(&self) -> bool {
+        false
+    }
+
+    fn needed_stable(&self) -> Vec<Name> {
+        let some = self.resource_types.iter().filter(|(_, part)| part.text.contains("\"needsStable\""));
+        some.filter_map(|(name, _)| self.resource_type(name)).flat_map(|found| found.needs_stable.clone()).collect()
+    }
+
+    fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
+        let part = self.data_source_types.get(name)?;
+        let read = || self.alone("dataSourceTypes", name, part.text)?.data_source_types.swap_remove(name);
+        part.read.get_or_init(read).clone()
+    }
+
+    fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.data_source_types.keys().map(|name| name.as_ref()))
+    }
+}
+
+/// Which resource types there are: all that their parts need to know of each other.
+#[derive(Debug)]
+struct Names(Vec<Name>);
+
+impl TypeSource for Names {
+    fn resource_type(&self, _name: &str) -> Option<Arc<ResourceType>> {
+        None
+    }
+
+    fn has_resource_type(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known.as_ref() == name)
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.0.iter().map(|name| name.as_ref()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = include_str!("fake/catalog.json");
+
+    #[test]
+    fn in_parts_it_says_what_it_says_as_a_whole() {
+        let parts = read_in_parts(TEXT, |_| {}).unwrap();
+        let whole = provider::read_catalog(TEXT).unwrap();
+        assert!(parts.resource_types.is_empty() && parts.data_source_types.is_empty());
+        assert_eq!(parts.resource_type_names().collect::<Vec<_>>(), whole.resource_type_names().collect::<Vec<_>>());
+        assert_eq!(
+            parts.data_source_type_names().collect::<Vec<_>>(),
+            whole.data_source_type_names().collect::<Vec<_>>()
+        );
+        let same = |one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
+            assert_eq!(format!("{one:?}"), format!("{other:?}"))
+        };
+        for (name, found) in &whole.resource_types {
+            same(&parts.resource_type(name).unwrap(), found);
+        }
+        for (name, found) in &whole.data_source_types {
+            same(&parts.data_source_type(name).unwrap(), found);
+        }
+        let source = parts.source.clone().unwrap();
+        let needed = whole.resource_types.values().flat_map(|found| found.needs_stable.clone());
+        assert_eq!(source.needed_stable(), needed.collect::<Vec<Name>>());
+        assert!(parts.resource_type("test/nothing").is_none() && !source.has_resource_type("test/nothing"));
+        let rest = |catalog: Catalog| Catalog {
+            resource_types: IndexMap::default(),
+            data_source_types: IndexMap::default(),
+            source: None,
+            ..catalog
+        };
+        same(&rest(parts), &rest(whole));
+    }
+
+    #[test]
+    fn each_is_read_once_and_the_last_word_on_it_counts() {
+        let parts = read_in_parts(TEXT, |found| found.schema_version += 7).unwrap();
+        let (first, again) = (parts.resource_type("test/data").unwrap(), parts.resource_type("test/data").unwrap());
+        assert!(Arc::ptr_eq(&first, &again));
+        assert_eq!(first.schema_version, 7);
+    }
+
+    #[test]
+    fn what_is_no_catalogue_is_refused_with_its_reason() {
+        for text in ["", "[]", r#"{"format": 2, "namespace": "a"}"#, r#"{"format": 1}"#] {
+            let (parts, whole) = (read_in_parts(text, |_| {}).unwrap_err(), provider::read_catalog(text).unwrap_err());
+            assert_eq!(parts.to_string(), whole.to_string());
+        }
+    }
+}
