@@ -318,10 +318,34 @@ fn a_log_has_its_room_before_it_is_written() {
         return;
     }
     let store = SqliteStore::open(folder.path().join("state.db"), sealer(), Mode::ReadWrite);
-    lease(&store).unwrap();
-    let log = fs::metadata(folder.path().join("state.db-wal")).unwrap();
-    assert!(log.len() < 100_000, "{} bytes are written", log.len());
+    let held = lease(&store).unwrap();
+    // It is done when the lease is given and nobody asks for anything.
+    let path = folder.path().join("state.db-wal");
+    let since = std::time::Instant::now();
+    while fs::metadata(&path).unwrap().len() < 128 << 10 && since.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    block_on(store.renew(&held, 0, Duration::from_secs(60))).unwrap();
+    let log = fs::metadata(&path).unwrap();
     assert!(log.blocks() * 512 >= 1 << 20, "{} blocks for a log of {} bytes", log.blocks(), log.len());
+    let written = fs::read(&path).unwrap();
+    let used = written.iter().rposition(|byte| *byte != 0).unwrap();
+    assert!(written.len() >= 128 << 10 && used < 32 << 10, "{used} bytes of {}", written.len());
+
+    // As after a crash: what was committed is there, and what comes next follows on it.
+    block_on(store.commit(&held, Revision(0), vec![began("op-1")])).unwrap();
+    let crashed = tempfile::tempdir().unwrap();
+    for name in ["state.db", "state.db-wal"] {
+        fs::copy(folder.path().join(name), crashed.path().join(name)).unwrap();
+    }
+    let store = SqliteStore::open(crashed.path().join("state.db"), sealer(), Mode::ReadWrite);
+    block_on(store.unlock(&shop())).unwrap();
+    let held = lease(&store).unwrap();
+    assert_eq!(held.revision, Revision(1));
+    block_on(store.commit(&held, Revision(1), vec![began("op-2"), outcome(1, "a", record(Value::Int(1)))])).unwrap();
+    drop(store);
+    let store = SqliteStore::open(crashed.path().join("state.db"), sealer(), Mode::ReadOnly);
+    assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
 }
 
 #[test]

@@ -45,14 +45,16 @@ pub(super) fn lay_ready(path: &Path) -> Option<Laid> {
         fs::create_dir(folder).map(|()| MadeFolder(folder.to_owned()))
     });
     let folder = folder.transpose().ok()?;
-    if let Some(MadeFolder(folder)) = &folder {
-        schema::sync_folder(folder.parent());
-    }
     let file = write(path).ok()?;
     Some(Laid { file, folder })
 }
 
 impl Laid {
+    /// The folder that has a new one in it, which is not on the disk yet.
+    pub(super) fn around(&self) -> Option<PathBuf> {
+        self.folder.as_ref().and_then(|MadeFolder(folder)| folder.parent()).map(Path::to_owned)
+    }
+
     /// Reads it, as long as nobody waits for it: opening it is quicker for whoever has read one like it.
     pub(super) fn look_at(&self) {
         schema::look_at(self.file.path());
@@ -160,13 +162,15 @@ mod tests {
 
         let laid = lay_ready(&path).unwrap();
         assert!(!path.exists());
+        assert_eq!(laid.around().as_deref(), Some(around.path()));
         let name = fs::read(laid.file.path()).unwrap();
         assert!(place(&path, Some(laid)));
         assert_eq!(fs::read(&path).unwrap(), name);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 
-        // Another has been quicker, in the folder that was made for it.
         fs::remove_file(&path).unwrap();
+        assert_eq!(lay_ready(&path).unwrap().around(), None, "no folder was made");
+        // Another has been quicker, in the folder that was made for it.
         fs::remove_dir(&folder).unwrap();
         let laid = lay_ready(&path).unwrap();
         fs::write(&path, "other").unwrap();

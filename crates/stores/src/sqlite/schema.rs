@@ -22,7 +22,7 @@
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,6 +50,10 @@ pub(super) const HEAD: usize = 32;
 
 /// How many bytes a log is given at once: what some forty commits of ten things need.
 const LOG: u64 = 1 << 20;
+
+/// How many of them are written ahead: what a deploy of a hundred things needs.
+#[cfg(target_os = "linux")]
+const AHEAD: u64 = 192 << 10;
 
 const TABLES: &str = "
 CREATE TABLE instances (
@@ -180,7 +184,8 @@ pub(super) fn open_to_write(path: &Path, laid: Option<Laid>) -> Result<(Connecti
     make_folder(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let at = |error| failed(path, error);
-    if !empty::place(path, laid) {
+    let is_placed = empty::place(path, laid);
+    if !is_placed {
         // Who has laid a file ready and does not need it takes its folder away again, perhaps just now.
         make_folder(path)?;
     }
@@ -189,22 +194,24 @@ pub(super) fn open_to_write(path: &Path, laid: Option<Laid>) -> Result<(Connecti
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
     set_waits(&connection, Waits::Head).map_err(at)?;
-    let found = recognise(&mut connection, path)?;
+    let found = if is_placed { Some(Found::CURRENT) } else { recognise(&mut connection, path)? };
     if found.is_none() && !is_wal(&connection).map_err(at)? {
         // Its first page is all that is written before there is a log, in one call: a file to go back with would only cost.
         connection.pragma_update(None, "journal_mode", "MEMORY").map_err(at)?;
     }
-    to_wal(&connection).map_err(at)?;
+    if !is_placed {
+        to_wal(&connection).map_err(at)?;
+    }
     // 4 MiB of log between two checkpoints. Each costs two more syncs; but a sync is dearer while the log grows than when it is
     // written over, and SQLite looks for a page among all its copies in the log.
     connection.pragma_update(None, "wal_autocheckpoint", 1000).map_err(at)?;
     // What is written is read again only in parts: the pages of the indexes are what a cache is for.
     connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
     let copy = match found {
-        Some(older) if older != FORMAT => Some(keep_copy(&connection, path, older)?),
+        Some(older) if older.format != FORMAT => Some(keep_copy(&connection, path, older.format)?),
         _ => None,
     };
-    if found != Some(FORMAT) || !has_digests(&connection).map_err(at)? {
+    if found != Some(Found::CURRENT) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have been quicker.
         match recognise_in(&transaction, path)? {
@@ -257,21 +264,16 @@ pub(super) fn make(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error>
 }
 
 /// Gives a file of ours what it has not yet.
-fn renew(transaction: &Transaction<'_>, older: i64) -> Result<(), rusqlite::Error> {
-    if older != FORMAT {
+fn renew(transaction: &Transaction<'_>, older: Found) -> Result<(), rusqlite::Error> {
+    if older.format != FORMAT {
         transaction.execute_batch(FROM_FORMAT_1)?;
     }
-    if !has_digests(transaction)? {
+    if !older.has_digests {
         transaction.execute_batch(ADD_DIGESTS)?;
     }
     transaction.execute_batch("DROP VIEW IF EXISTS resources")?;
     transaction.execute_batch(RESOURCES)?;
     transaction.pragma_update(None, "user_version", FORMAT)
-}
-
-/// Whether instances have digests.
-pub(super) fn has_digests(connection: &Connection) -> Result<bool, rusqlite::Error> {
-    connection.prepare("SELECT 1 FROM pragma_table_info('instances') WHERE name = 'digest_of'")?.exists([])
 }
 
 /// Puts a copy of a file of an older format beside it, under a name that nothing has yet, and says where.
@@ -282,7 +284,7 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
         let copy = beside(path, &format!(".format-{older}{end}"));
         match fs::OpenOptions::new().write(true).create_new(true).open(&copy) {
             Ok(_) => break copy,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             Err(source) => return Err(Failure::Copy { path: copy, source }.into_store_error()),
         }
     };
@@ -303,7 +305,7 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
 
 /// Whether there is no file, and nothing else that one could be told of.
 pub(super) fn is_nothing(path: &Path) -> bool {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
+    use io::ErrorKind::{NotADirectory, NotFound};
     fs::metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
@@ -326,11 +328,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, bool)>, St
         opened => opened,
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
-    if recognise(&mut connection, path)?.is_none() {
-        return Ok(None);
-    }
-    let has_digests = has_digests(&connection).map_err(|error| failed(path, error))?;
-    Ok(Some((connection, has_digests)))
+    Ok(recognise(&mut connection, path)?.map(|found| (connection, found.has_digests)))
 }
 
 /// The format that the file says it has.
@@ -399,24 +397,45 @@ fn uri(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// The format of the database; none if it is empty. `Foreign` if it is neither that nor one of ours that can be read.
-fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<i64>, StoreError> {
+/// What a state file is found to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Found {
+    format: i64,
+    /// Whether instances have digests.
+    has_digests: bool,
+}
+
+impl Found {
+    /// A file as it is made.
+    const CURRENT: Found = Found { format: FORMAT, has_digests: true };
+}
+
+/// What the database is; none if it is empty. `Foreign` if it is neither that nor one of ours that can be read.
+fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<Found>, StoreError> {
     // One transaction: another process may be making the file just now.
     let transaction = connection.transaction().map_err(|error| failed(path, error))?;
     recognise_in(&transaction, path)
 }
 
-fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<i64>, StoreError> {
-    let number =
-        |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, error));
-    let tables = number("SELECT count(*) FROM sqlite_schema")?;
-    let (application, format) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
-    match application {
+fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Found>, StoreError> {
+    let at = |error| failed(path, error);
+    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at);
+    let sql = "SELECT count(*), count(iif(name = 'instances' AND instr(sql, 'digest_of'), 1, NULL)) FROM sqlite_schema";
+    let tables = transaction.query_row(sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? > 0)));
+    let (tables, has_digests) = tables.map_err(at)?;
+    match number("PRAGMA application_id")? {
         0 if tables == 0 => Ok(None),
-        APPLICATION if format > FORMAT => Err(newer(path, format)),
-        APPLICATION if format >= 1 => Ok(Some(format)),
-        _ => Err(StoreError::Foreign { what: format!("`{}` is a database of something else", path.display()) }),
+        APPLICATION => match number("PRAGMA user_version")? {
+            format if format > FORMAT => Err(newer(path, format)),
+            format if format >= 1 => Ok(Some(Found { format, has_digests })),
+            _ => Err(foreign(path)),
+        },
+        _ => Err(foreign(path)),
     }
+}
+
+fn foreign(path: &Path) -> StoreError {
+    StoreError::Foreign { what: format!("`{}` is a database of something else", path.display()) }
 }
 
 /// The refusal of a file that a newer version wrote.
@@ -450,10 +469,11 @@ fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
 /// by bit takes longer to sync, and one of many pieces takes long to remove. Best effort: not every system can.
 #[cfg(target_os = "linux")]
 fn make_room(log: &Path) {
-    use rustix::fs::{FallocateFlags, fallocate, statvfs};
-    let has_room = |at: rustix::fs::StatVfs| at.f_bavail.saturating_mul(at.f_frsize) >= 64 * LOG;
-    if fs::metadata(log).is_ok_and(|log| log.len() < LOG)
-        && statvfs(log).is_ok_and(has_room)
+    use rustix::fs::{FallocateFlags, fallocate};
+    use std::os::unix::fs::MetadataExt as _;
+    // What it was given before it still has.
+    if fs::metadata(log).is_ok_and(|log| log.len() < LOG && log.blocks() * 512 < LOG)
+        && has_room(log)
         && let Ok(log) = fs::OpenOptions::new().write(true).open(log)
     {
         // Its length stays: how far it is written is for SQLite to know.
@@ -463,6 +483,35 @@ fn make_room(log: &Path) {
 
 #[cfg(not(target_os = "linux"))]
 fn make_room(_log: &Path) {}
+
+/// Writes zeros after the end of the log beside the file, where its next frames are going to be: a sync of what was written before
+/// is quicker than one of what the file system has to note first. For who holds the transaction that may write: nobody else adds to
+/// the log meanwhile. Reading it again ends where the zeros begin. Best effort.
+#[cfg(target_os = "linux")]
+pub(super) fn write_ahead(path: &Path) {
+    let path = beside(path, "-wal");
+    if let Ok(mut log) = fs::OpenOptions::new().append(true).open(&path)
+        && let Ok(end) = log.metadata().map(|log| log.len())
+        && let Some(missing @ 1..) = AHEAD.checked_sub(end)
+        && has_room(&path)
+        && io::copy(&mut io::repeat(0).take(missing), &mut log).is_ok()
+    {
+        let _ = log.sync_data();
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn write_ahead(_path: &Path) {}
+
+#[cfg(target_os = "linux")]
+fn has_room(log: &Path) -> bool {
+    rustix::fs::statvfs(log).is_ok_and(|at| at.f_bavail.saturating_mul(at.f_frsize) >= 64 * LOG)
+}
+
+/// Takes what is in the log beside the file into it, as far as no reader needs it there: who lets go of the file last does the same.
+pub(super) fn take_in(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
 
 /// Takes everything from the log beside the file into it, and begins the log anew: what the file has taken in and the log
 /// still holds would be taken back where that is cut short. That readers are in the way for longer is no error.

@@ -13,10 +13,11 @@ use state::{Entry, EntryKind, InstanceName, Journal, Lease, LeaseHolder, Operati
 
 use super::body::{self, Body};
 use super::digest::Digest;
+use super::empty::{self, Laid};
 use super::failure::{damaged, failed};
 use super::read::{Head, Reading};
 use super::schema::Waits;
-use super::{empty, schema, spare};
+use super::{schema, spare};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -135,6 +136,14 @@ impl Records {
     }
 }
 
+/// What is usually asked for next.
+enum Next {
+    /// Who has just been given a lease commits something under it.
+    FirstCommit,
+    /// Who has committed for the last time lets go of the file.
+    End,
+}
+
 pub(super) struct Writer {
     pub(super) path: PathBuf,
     pub(super) sealer: Sealer,
@@ -146,6 +155,10 @@ pub(super) struct Writer {
     first: bool,
     /// The names for first operations that this writer has given away.
     given: Vec<Name>,
+    /// A folder that got a new one in it: it must be on the disk before a commit counts.
+    around: Option<PathBuf>,
+    /// What is expected after the requests that were answered last.
+    next: Option<Next>,
     /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
     version: Option<i64>,
     /// What people should know of what was done by itself.
@@ -164,6 +177,8 @@ impl Writer {
             waits: Waits::Head,
             first: false,
             given: Vec::new(),
+            around: None,
+            next: None,
             version: None,
             asides,
         }
@@ -177,6 +192,7 @@ impl Writer {
             match first {
                 Request::LayReady if connection.is_none() => {
                     laid = empty::lay_ready(&self.path);
+                    self.around = laid.as_ref().and_then(Laid::around);
                     waiting = requests.try_recv().ok();
                     if let (Some(laid), None) = (&laid, &waiting) {
                         laid.look_at();
@@ -224,6 +240,12 @@ impl Writer {
                 // Who no longer waits finds out by asking for the head.
                 let _ = reply.send(answer);
             }
+            if let Some(next) = self.next.take() {
+                waiting = requests.try_recv().ok();
+                if waiting.is_none() {
+                    self.meanwhile(next, open);
+                }
+            }
         }
         if connection.is_some() {
             spare::tidy(&self.path);
@@ -240,6 +262,7 @@ impl Writer {
             self.known.clear();
             let restored = self.restore(connection, instance, *revision, operations, *now);
             self.known.clear();
+            self.next = None;
             return vec![restored.map(|()| Answer::Done)];
         }
         if requests.iter().any(|request| matches!(request, Request::Rekey { .. } | Request::Restore { .. })) {
@@ -306,7 +329,24 @@ impl Writer {
         Ok(answers)
     }
 
+    /// What would have to be waited for then, while whoever is going to ask for it still has something else to do.
+    fn meanwhile(&mut self, next: Next, connection: &Connection) {
+        match next {
+            Next::FirstCommit => {
+                if let Ok(_held) = Writing::begin(connection) {
+                    schema::write_ahead(&self.path);
+                }
+                schema::sync_folder(self.around.take().as_deref());
+            }
+            // Readers may be in the way: then it is done when the file is let go of, as far as it can be.
+            Next::End => drop(schema::take_in(connection)),
+        }
+    }
+
     fn wait(&mut self, connection: &Connection, waits: Waits) -> Result<(), rusqlite::Error> {
+        if waits == Waits::Disk {
+            schema::sync_folder(self.around.take().as_deref());
+        }
         if waits != self.waits {
             schema::set_waits(connection, waits)?;
             self.waits = waits;
@@ -317,6 +357,7 @@ impl Writer {
     fn one(&mut self, connection: &Connection, request: &Request) -> Result<Answer, Trouble> {
         match request {
             Request::Commit { lease, expected, entries, last } => {
+                self.next = last.then_some(Next::End);
                 let committed = self.commit(connection, lease, *expected, entries)?;
                 if *last {
                     self.end(connection, &lease.instance)?;
@@ -334,6 +375,7 @@ impl Writer {
                 let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until) VALUES (?1, ?2, ?3, ?4, ?5)";
                 connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
                 self.look_again(instance);
+                self.next = Some(Next::FirstCommit);
                 let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
                 let new = revision == Revision(0);
                 let name = if new { schema::first_operation(connection, instance.as_str()) } else { None };
