@@ -2,10 +2,11 @@
 //!
 //! Not here: what it means (`setup`, `commands`).
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use blueprint::Address;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use engine::{Adoption, Options};
 use state::InstanceName;
 
@@ -28,6 +29,23 @@ pub(crate) struct Arguments {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// What the words of a command line say, the program's name among them. An error has the text to be shown, which may be help.
+    pub(crate) fn read(words: &[OsString]) -> Result<Arguments, clap::Error> {
+        Self::of_one_command(words).map_or_else(|| Arguments::try_parse_from(words), Ok)
+    }
+
+    /// The same for words that begin with a command, whose arguments alone are made ready: each command has a copy of those that
+    /// all take, and making all of them is a tenth of what a check of a small document needs. What is not understood so is left to
+    /// who knows all commands.
+    fn of_one_command(words: &[OsString]) -> Option<Arguments> {
+        let all = Arguments::command();
+        let one = all.find_subcommand(words.get(1)?)?.clone();
+        let alone = clap::Command::new("cyan").args(all.get_arguments().cloned()).subcommand(one);
+        Arguments::from_arg_matches(&alone.try_get_matches_from(words).ok()?).ok()
+    }
 }
 
 /// What every command takes.
@@ -810,4 +828,57 @@ pub(crate) struct Man {
     /// Write a page for `cyan` and one for each command into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        std::iter::once("cyan").chain(line.split_whitespace()).map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_command_alone_understands_what_it_does_among_all() {
+        for line in [
+            "validate",
+            "validate a.yaml --json --strict",
+            "stage a.yaml --out plan --var a=1 --var b=2 -q",
+            "deploy --yes --parallelism 10 --on-failure keep-going --instance shop --state memory:",
+            "deploy -y -C folder --color always",
+            "destroy --instance shop",
+            "state export shop.json",
+            "state import file --yes",
+            "key new",
+            "types test/data",
+            "eval 1+1",
+        ] {
+            let words = words(line);
+            let all = Arguments::try_parse_from(&words).unwrap();
+            let alone = Arguments::of_one_command(&words).unwrap();
+            assert_eq!(format!("{alone:?}"), format!("{all:?}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_command_or_wrong_is_said_by_who_knows_all() {
+        for line in [
+            "",
+            "--version",
+            "--help",
+            "help deploy",
+            "deploy --help",
+            "depoly",
+            "deploy --bogus",
+            "stage -q -v",
+            "--json deploy",
+        ] {
+            let words = words(line);
+            assert!(Arguments::of_one_command(&words).is_none(), "{line}");
+            let all =
+                Arguments::try_parse_from(&words).map(|read| format!("{read:?}")).map_err(|error| error.to_string());
+            let read = Arguments::read(&words).map(|read| format!("{read:?}")).map_err(|error| error.to_string());
+            assert_eq!(read, all, "{line}");
+        }
+    }
 }

@@ -28,7 +28,7 @@ mod types;
 mod unlock;
 mod validate;
 
-use clap::Parser as _;
+use std::ffi::OsString;
 
 use crate::arguments::{Arguments, Command, Global};
 use crate::exit::{CommandError, Exit};
@@ -37,7 +37,8 @@ use crate::view::report::Report;
 
 /// Does what the command line says.
 pub(crate) fn run() -> Exit {
-    let arguments = match Arguments::try_parse() {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let arguments = match Arguments::read(&words) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help that nobody reads to its end is fine.
