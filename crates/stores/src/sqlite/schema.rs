@@ -221,9 +221,6 @@ pub(super) fn open_to_write(path: &Path, laid: Option<Laid>) -> Result<(Connecti
         .and_then(|()| transaction.commit())
         .map_err(at)?;
     }
-    // Only now is there a log in any case, and nothing of a new one is on the disk yet.
-    make_room(&beside(path, "-wal"));
-    spare::keep(path);
     Ok((connection, copy))
 }
 
@@ -468,9 +465,10 @@ fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
 /// Gives a log its blocks in one piece before it grows into them, where there is room to spare: a file that gets them bit
 /// by bit takes longer to sync, and one of many pieces takes long to remove. Best effort: not every system can.
 #[cfg(target_os = "linux")]
-fn make_room(log: &Path) {
+pub(super) fn make_room(path: &Path) {
     use rustix::fs::{FallocateFlags, fallocate};
     use std::os::unix::fs::MetadataExt as _;
+    let log = &beside(path, "-wal");
     // What it was given before it still has.
     if fs::metadata(log).is_ok_and(|log| log.len() < LOG && log.blocks() * 512 < LOG)
         && has_room(log)
@@ -482,7 +480,7 @@ fn make_room(log: &Path) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn make_room(_log: &Path) {}
+pub(super) fn make_room(_path: &Path) {}
 
 /// Writes zeros after the end of the log beside the file, where its next frames are going to be: a sync of what was written before
 /// is quicker than one of what the file system has to note first. For who holds the transaction that may write: nobody else adds to

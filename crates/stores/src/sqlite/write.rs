@@ -157,6 +157,8 @@ pub(super) struct Writer {
     given: Vec<Name>,
     /// A folder that got a new one in it: it must be on the disk before a commit counts.
     around: Option<PathBuf>,
+    /// The log has its room, and a name to be kept by.
+    has_room: bool,
     /// What is expected after the requests that were answered last.
     next: Option<Next>,
     /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
@@ -178,6 +180,7 @@ impl Writer {
             first: false,
             given: Vec::new(),
             around: None,
+            has_room: false,
             next: None,
             version: None,
             asides,
@@ -248,6 +251,7 @@ impl Writer {
             }
         }
         if connection.is_some() {
+            self.make_room();
             spare::tidy(&self.path);
         }
     }
@@ -256,10 +260,13 @@ impl Writer {
     fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
         if let [Request::Rekey { to, now }] = requests {
             self.known.clear();
+            // Before, for afterwards its second name is taken from it.
+            self.make_room();
             return vec![self.rekey(connection, to, *now).map(Answer::Rekeyed)];
         }
         if let [Request::Restore { instance, revision, operations, now }] = requests {
             self.known.clear();
+            self.make_room();
             let restored = self.restore(connection, instance, *revision, operations, *now);
             self.known.clear();
             self.next = None;
@@ -333,6 +340,7 @@ impl Writer {
     fn meanwhile(&mut self, next: Next, connection: &Connection) {
         match next {
             Next::FirstCommit => {
+                self.make_room();
                 if let Ok(_held) = Writing::begin(connection) {
                     schema::write_ahead(&self.path);
                 }
@@ -340,6 +348,14 @@ impl Writer {
             }
             // Readers may be in the way: then it is done when the file is let go of, as far as it can be.
             Next::End => drop(schema::take_in(connection)),
+        }
+    }
+
+    fn make_room(&mut self) {
+        if !self.has_room {
+            self.has_room = true;
+            schema::make_room(&self.path);
+            spare::keep(&self.path);
         }
     }
 
