@@ -38,7 +38,7 @@ impl Arguments {
     }
 
     /// The same for words that begin with a command, whose arguments alone are made ready: each command has a copy of those that
-    /// all take, and making all of them is a tenth of what a check of a small document needs. What is not understood so is left to
+    /// all take, and making all of them is a twelfth of what a check of a small document needs. What is not understood so is left to
     /// who knows all commands.
     fn of_one_command(words: &[OsString]) -> Option<Arguments> {
         let all = Arguments::command();
