@@ -25,16 +25,6 @@ mod view;
 
 use std::process::ExitCode;
 
-/// A document of many resources is many small things: an allocator made for them takes a good part off every run.
-///
-/// On Linux it is there under the C library's names (`override`), where the standard library finds it. Asked by its own, it would be
-/// told an alignment each time, and look for room with more around it for every size that is no power of two.
-#[cfg(target_os = "linux")]
-use mimalloc as _;
-#[cfg(not(target_os = "linux"))]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     bug::report_panics();
     // Fails only if one is installed already, which is as good.

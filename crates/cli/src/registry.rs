@@ -191,7 +191,6 @@ impl Registry {
                     world: Some(world.clone()),
                     functions: behind.clone(),
                     keeps_no_journal: true,
-                    in_real_time: true,
                     ..FakeOptions::default()
                 })),
             };

@@ -57,19 +57,3 @@ fn commands_say_what_there_is() {
     assert_eq!(json["result"]["values"][1]["known"], false);
     assert_eq!(asked(&place, &["-"], "version: 2023-04-20\n").code, 2);
 }
-
-/// The program's allocator has the C library's names: nothing would show if it had not, but that everything took longer.
-#[cfg(target_os = "linux")]
-#[test]
-fn the_program_has_an_allocator_of_its_own() {
-    let Ok(names) =
-        std::process::Command::new("nm").args(["-D", "--defined-only", env!("CARGO_BIN_EXE_cyan")]).output()
-    else {
-        eprintln!("skipped: there is no `nm` to read the program's names with");
-        return;
-    };
-    let names = String::from_utf8_lossy(&names.stdout);
-    for name in ["malloc", "calloc", "realloc", "free", "posix_memalign"] {
-        assert!(names.lines().any(|line| line.split(' ').next_back() == Some(name)), "{name} is not the program's own");
-    }
-}

@@ -85,8 +85,6 @@ pub struct FakeOptions {
     pub functions: Option<Arc<dyn Provider>>,
     /// Nobody will ask what happened: no [`Journal`] is kept.
     pub keeps_no_journal: bool,
-    /// Delays are those of the real clock, and end on time. Else they are those of the runtime's, which may be a virtual one.
-    pub in_real_time: bool,
     /// Called when a scripted crash ends the process. The call that crashed then never returns: drop its future.
     pub on_crash: Option<OnCrash>,
 }
@@ -104,7 +102,6 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         journal: Mutex::new(Journal { is_off: options.keeps_no_journal, ..Journal::default() }),
         fit: Fit::new(),
         functions: options.functions,
-        in_real_time: options.in_real_time,
         on_crash: options.on_crash,
         crashed: AtomicBool::new(false),
     }
@@ -120,7 +117,6 @@ pub struct FakeProvider {
     /// Types that others wait for: they are never stable at once.
     late: HashSet<Name>,
     functions: Option<Arc<dyn Provider>>,
-    in_real_time: bool,
     on_crash: Option<OnCrash>,
     crashed: AtomicBool,
 }
@@ -245,7 +241,7 @@ impl FakeProvider {
         let secrets = if request.desired.has_secret() { veil::places(request.desired) } else { Vec::new() };
         let desired = request.desired.revealed();
         self.accepted(resource_type, &desired)?;
-        wait(call, &desired, self.in_real_time).await?;
+        wait(call, &desired).await?;
         let unsettled = match lock(&self.script).slow(address) {
             Some(checks) => checks,
             None => Some(0),
@@ -316,21 +312,15 @@ fn refused(refusal: Refusal) -> ProviderError {
 }
 
 /// Takes as long as the field `delayMs` says, unless the call is cancelled or its time is up: then nothing is done.
-async fn wait(call: &Call, desired: &Value, in_real_time: bool) -> Result<(), ProviderError> {
+async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
     let Some(delay) = desired.get("delayMs").and_then(Value::as_int).filter(|delay| *delay > 0) else { return Ok(()) };
     let delay = Duration::from_millis(delay.unsigned_abs());
     let late = call.deadline.is_some_and(|deadline| deadline < delay);
     let pause = call.deadline.map_or(delay, |deadline| deadline.min(delay));
-    let over = async {
-        match in_real_time {
-            true => futures_timer::Delay::new(pause).await,
-            false => tokio::time::sleep(pause).await,
-        }
-    };
     tokio::select! {
         biased;
         () = call.cancel.cancelled() => not_cancelled(call),
-        () = over => {
+        () = tokio::time::sleep(pause) => {
             if late { Err(ProviderError::new(ErrorKind::Transient, "the call took too long")) } else { Ok(()) }
         }
     }
