@@ -102,19 +102,15 @@ pub(crate) async fn is_busy(setup: &Setup, instance: &InstanceName, report: &mut
     Ok(holder.is_some())
 }
 
-/// What is remembered, as it was loaded or as it is now, where its open calls were really cut off: none (which has been
+/// What is remembered, where its open calls were really cut off: none (which has been
 /// said) if somebody is at work on them. Who was at work when it was loaded may have come to an end since.
 pub(crate) async fn at_rest(
-    loaded: Option<Snapshot>,
     setup: &Setup,
     instance: &InstanceName,
     report: &mut Report,
 ) -> Result<Option<Snapshot>, CommandError> {
     let store = setup.reading();
-    let mut snapshot = match loaded {
-        Some(loaded) => loaded,
-        None => store.load(instance).await?,
-    };
+    let mut snapshot = store.load(instance).await?;
     while !snapshot.open.is_empty() {
         if is_busy(setup, instance, report).await? {
             return Ok(None);
@@ -214,9 +210,6 @@ pub(crate) async fn carry_out(
     }
     let yes = kept || running.consent.yes || setup.config.yes;
     let is_readable = staged.plan.unread_but_needed().is_empty();
-    if yes && is_readable && !staged.plan.is_empty() {
-        setup.will_write();
-    }
     present(&staged, report);
     if !is_readable {
         // Which has been said.

@@ -12,8 +12,8 @@ use source::{Source, Sources};
 use sources::disk::Disk;
 use sources::https::Https;
 use sources::{Cache, Environment, object};
+use state::Store;
 use state::seal::Sealer;
-use state::{InstanceName, Snapshot, Store, StoreError};
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
@@ -168,14 +168,9 @@ impl Registry {
 
     /// Puts the things of simulated clouds where the state says that they are.
     pub(crate) fn open_world(&mut self, place: &StatePlace) -> Result<(), CommandError> {
-        self.take_world(place, None)
-    }
-
-    /// The same, where it may have been read already.
-    pub(crate) fn take_world(&mut self, place: &StatePlace, read: Option<ReadWorld>) -> Result<(), CommandError> {
         let StatePlace::Sqlite(file) = place else { return Ok(()) };
         if self.offered.values().any(|offered| matches!(offered, Offered::Simulated { .. })) {
-            let world = read.unwrap_or_else(|| fake::World::open(&world_of(file)));
+            let world = fake::World::open(&world_of(file));
             self.connect(&world.map_err(|error| CommandError::World(Box::new(error)))?.shared());
         }
         Ok(())
@@ -199,36 +194,9 @@ impl Registry {
     }
 }
 
-/// What reading the simulated clouds came to.
-pub(crate) type ReadWorld = Result<fake::World, fake::WorldError>;
-
 /// Where the simulated clouds of a state are kept.
 fn world_of(state: &Path) -> PathBuf {
     state.with_extension("world")
-}
-
-/// What is remembered of an instance, read by a thread of its own, and after it the simulated clouds, if there are any: what
-/// they have is never older than what is remembered of it.
-pub(crate) async fn read_ahead(
-    place: &StatePlace,
-    store: Box<dyn Store>,
-    instance: &InstanceName,
-) -> (Result<Snapshot, StoreError>, Option<ReadWorld>) {
-    let world = match place {
-        StatePlace::Sqlite(file) if world_of(file).exists() => world_of(file),
-        _ => return (store.load(instance).await, None),
-    };
-    let (instance, runtime) = (instance.clone(), tokio::runtime::Handle::current());
-    let reading = tokio::task::spawn_blocking(move || {
-        let loaded = runtime.block_on(store.load(&instance));
-        // While somebody is at work it is read again.
-        let rests = loaded.as_ref().is_ok_and(|snapshot| snapshot.open.is_empty());
-        (loaded, rests.then(|| fake::World::open(&world)))
-    });
-    match reading.await {
-        Ok(read) => read,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-    }
 }
 
 /// Whether things of this namespace are managed for real.

@@ -56,11 +56,6 @@ impl StatePlace {
         }
     }
 
-    /// Whether there is anything yet: who opens it to write makes nothing.
-    pub(crate) fn is_there(&self) -> bool {
-        matches!(self, StatePlace::Sqlite(file) if file.exists())
-    }
-
     /// The folder that paths in the state are relative to: that of the file, or the one around `.cyan`.
     pub(crate) fn base(&self) -> PathBuf {
         let StatePlace::Sqlite(file) = self else { return whole(Path::new("")) };
@@ -620,12 +615,8 @@ pub(crate) struct Setup {
     pub(crate) sealer: Sealer,
     /// Nothing is said by the way.
     pub(crate) quiet: bool,
-    /// What is planned is carried out without a question.
-    pub(crate) agreed: bool,
     /// The state as it is read, opened by whoever reads first.
     reader: OnceCell<Arc<dyn Store>>,
-    /// The state as it is written, where it was opened ahead; who reads meanwhile reads from it.
-    writer: Option<Arc<dyn Store>>,
 }
 
 impl Setup {
@@ -666,8 +657,7 @@ impl Setup {
         let place = place.kept_apart(offer.simulated)?;
         let mut global = Global { offer, ..global.clone() };
         global.strict |= config.strict;
-        let (reader, writer) = Default::default();
-        Ok(Setup { global, config, place, sealer: key::sealer()?, quiet, agreed: false, reader, writer })
+        Ok(Setup { global, config, place, sealer: key::sealer()?, quiet, reader: OnceCell::new() })
     }
 
     /// Opens the state, for somebody who keeps it to himself.
@@ -677,37 +667,18 @@ impl Setup {
 
     /// The state, to be read.
     pub(crate) fn reading(&self) -> Arc<dyn Store> {
-        if let Some(writer) = &self.writer {
-            return writer.clone();
-        }
         self.reader.get_or_init(|| self.open(false).into()).clone()
     }
 
-    /// The state, to be written to. Who has read it so far lets go of it: the last one to do so tidies it up.
+    /// The state, to be written to. The store that has read it so far is closed.
     pub(crate) fn writing(&mut self) -> Arc<dyn Store> {
         self.reader = OnceCell::new();
-        self.writer.take().unwrap_or_else(|| self.open(true).into())
-    }
-
-    /// The state may be written to, and is not there yet: it is laid ready while it turns out whether it is needed.
-    pub(crate) fn may_write(&mut self) {
-        if !self.place.is_there() {
-            let store = self.open(true);
-            store.lay_ready();
-            self.writer = Some(store.into());
-        }
-    }
-
-    /// The state is going to be written to: it is opened while the plan is made.
-    pub(crate) fn will_write(&mut self) {
-        let store = self.writer.take().unwrap_or_else(|| self.open(true).into());
-        store.prepare();
-        self.writer = Some(store);
+        self.open(true).into()
     }
 
     /// Secrets are sealed with another key from now on.
     pub(crate) fn seal_with(&mut self, sealer: Sealer) {
-        (self.sealer, self.reader, self.writer) = (sealer, OnceCell::new(), None);
+        (self.sealer, self.reader) = (sealer, OnceCell::new());
     }
 
     /// The instance of a document, by its flag or by its name.
@@ -779,18 +750,6 @@ pub(crate) async fn chosen(
     global: &Global,
     report: &mut Report,
 ) -> Result<(Setup, InstanceName), CommandError> {
-    chosen_to(None, named, which, global, report).await
-}
-
-/// Like [`chosen`], also for a command that may change the instance (`consent`: whether somebody has said yes to whatever is
-/// planned). If it does so without a question, the state is opened for that before it is read.
-pub(crate) async fn chosen_to(
-    consent: Option<bool>,
-    named: Option<&Path>,
-    which: &Which,
-    global: &Global,
-    report: &mut Report,
-) -> Result<(Setup, InstanceName), CommandError> {
     let document = match named {
         Some(path) => {
             // Only its place counts, but a name that leads nowhere is a mistake.
@@ -803,14 +762,10 @@ pub(crate) async fn chosen_to(
         // Several documents here leave the choice to the state.
         None => Source::here().ok().flatten().map(PathBuf::from),
     };
-    let mut setup = match &document {
+    let setup = match &document {
         Some(path) => Setup::beside(global, &folder_of(path), report)?,
         None => Setup::nearest(global, report)?,
     };
-    setup.agreed = consent.is_some_and(|yes| yes || setup.config.yes);
-    if setup.agreed && setup.place.is_there() {
-        setup.will_write();
-    }
     if let Some(instance) = which.instance.as_ref().or(setup.config.instance.as_ref()) {
         let instance = instance.clone();
         let store = setup.reading();

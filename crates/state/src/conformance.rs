@@ -37,7 +37,6 @@ const CASES: &[(&str, Case)] = &[
     ("a lease that has run out can be taken over", |place| Box::pin(run_out(place))),
     ("who was taken over can write nothing any more", |place| Box::pin(fencing::nothing_more(place))),
     ("epochs outlive whoever opened the place", |place| Box::pin(fencing::epochs(place))),
-    ("a lease goes with the last commit or stays without it", |place| Box::pin(fencing::last(place))),
     ("sealing with another key ends leases that have run out", |place| Box::pin(fencing::rekeyed(place))),
     ("a commit names what it has seen", |place| Box::pin(moved(place))),
     ("the rules of the journal are kept", |place| Box::pin(rules(place))),

@@ -22,9 +22,6 @@ pub struct Lease {
     pub epoch: u64,
     /// Where the instance stood when it was given. Until it runs out only its holder goes on from there.
     pub revision: Revision,
-    /// What the first operation of a new instance is to be called, where the store has a name at hand that outlives its latest
-    /// commits: from it come the tokens of calls, and they are the same again should those commits be lost.
-    pub first_operation: Option<Name>,
 }
 
 /// Who holds a lease.
@@ -166,19 +163,11 @@ pub trait Store: Send + Sync {
     /// All or nothing, and durable once it returns. `Busy` if the lease was taken over, ended or given back; `Moved`
     /// unless `head` is still `expected`; `Refused` if an entry breaks a rule of the [`Journal`](crate::Journal).
     /// The first entry of an operation's first commit is `Began`; the others of that operation follow it.
-    /// `uid` of a new instance is set from the id of its first operation (see [`Lease::first_operation`]).
+    /// `uid` of a new instance is the id of its first operation.
     ///
     /// A lease that has run out but that nobody has taken over still commits: nothing can be in conflict with it, and
     /// refusing would lose what was done in the world.
     fn commit<'a>(
-        &'a self,
-        lease: &'a Lease,
-        expected: Revision,
-        entries: Vec<Entry>,
-    ) -> BoxFuture<'a, Result<Revision, StoreError>>;
-
-    /// The same for the last commit under a lease, which is given back with it: both or neither.
-    fn commit_last<'a>(
         &'a self,
         lease: &'a Lease,
         expected: Revision,
@@ -243,14 +232,6 @@ pub trait Store: Send + Sync {
         operations: Vec<Vec<Entry>>,
         now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
-
-    /// Something may soon be written where nothing is yet: what takes time before that and can be taken back is done meanwhile, by
-    /// somebody else than who asks. If nothing is written, nothing of it is left.
-    fn lay_ready(&self) {}
-
-    /// Something is going to be written soon: what takes time before that is done meanwhile, by somebody else than who asks.
-    /// The place may be made by it. What goes wrong shows when something is written.
-    fn prepare(&self) {}
 
     /// Whether it could seal a secret now: asked before an operation begins, so that it is refused rather than cut off.
     fn can_seal(&self) -> bool;

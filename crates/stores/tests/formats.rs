@@ -32,8 +32,6 @@ fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    // The blocks of the log are no state.
-    names.retain(|name| !name.ends_with("-spare"));
     names.sort();
     names
 }

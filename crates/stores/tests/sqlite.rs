@@ -32,8 +32,6 @@ fn write(path: &Path, entries: Vec<Entry>) {
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    // The blocks of the log are no state (tests/spare.rs).
-    names.retain(|name| !name.ends_with("-spare"));
     names.sort();
     names
 }
@@ -51,37 +49,6 @@ fn reading_makes_nothing() {
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     assert_eq!(block_on(store.unlock(&shop())).unwrap(), None);
     assert!(names(folder.path()).is_empty());
-}
-
-/// What is opened ahead is what the first request would have opened; what would be rewritten, or is wrong, is left to it.
-#[test]
-fn a_file_is_opened_ahead_where_nothing_in_it_changes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(".cyan/state.db");
-    SqliteStore::open(&path, sealer(), Mode::ReadOnly).prepare();
-    assert!(names(folder.path()).is_empty());
-    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    store.prepare();
-    store.prepare();
-    let held = lease(&store).unwrap();
-    block_on(store.commit(&held, Revision(0), vec![began("op-1")])).unwrap();
-    drop(store);
-    assert_eq!(names(&folder.path().join(".cyan")), ["state.db"]);
-
-    let other = folder.path().join("other.db");
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/format-1.sql");
-    Connection::open(&other).unwrap().execute_batch(&fs::read_to_string(sample).unwrap()).unwrap();
-    let broken = folder.path().join("broken.db");
-    fs::write(&broken, "no state file at all, although it is longer than the first page says that it is").unwrap();
-    let before = [&other, &broken].map(|path| fs::read(path).unwrap());
-    for path in [&other, &broken] {
-        SqliteStore::open(path, sealer(), Mode::ReadWrite).prepare();
-    }
-    assert_eq!([&other, &broken].map(|path| fs::read(path).unwrap()), before);
-    assert_eq!(names(folder.path()), [".cyan", "broken.db", "other.db"]);
-    let store = SqliteStore::open(&broken, sealer(), Mode::ReadWrite);
-    store.prepare();
-    assert!(matches!(lease(&store), Err(StoreError::Foreign { .. })));
 }
 
 #[test]
@@ -198,7 +165,6 @@ fn no_secret_lies_open_in_the_file() {
     let path = folder.path().join("state.db");
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();
-    // The first commit is taken into the file at once; what comes after it stays in the journal.
     let mut entries = full_operation().0;
     let rest = entries.split_off(1);
     block_on(store.commit(&held, Revision(0), entries)).unwrap();
@@ -302,55 +268,11 @@ fn a_store_that_is_not_let_go_leaves_nothing_torn() {
         }
         seen.push(found.revision.0);
     }
-    // The first commit is not in the log any more: tokens come from what it says.
-    assert!(seen.is_sorted() && seen.first() == Some(&1) && seen.len() > 40, "{seen:?}");
-}
-
-/// Where the file system can do it: a log of many pieces takes long to remove, and each new one long to sync.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_log_has_its_room_before_it_is_written() {
-    use std::os::unix::fs::MetadataExt as _;
-    let folder = tempfile::tempdir().unwrap();
-    let probe = fs::File::create(folder.path().join("probe")).unwrap();
-    if rustix::fs::fallocate(&probe, rustix::fs::FallocateFlags::KEEP_SIZE, 0, 1 << 20).is_err() {
-        println!("skipped: no room can be asked for below {}", folder.path().display());
-        return;
-    }
-    let store = SqliteStore::open(folder.path().join("state.db"), sealer(), Mode::ReadWrite);
-    let held = lease(&store).unwrap();
-    // It is done when the lease is given and nobody asks for anything.
-    let path = folder.path().join("state.db-wal");
-    let since = std::time::Instant::now();
-    while fs::metadata(&path).unwrap().len() < 128 << 10 && since.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    block_on(store.renew(&held, 0, Duration::from_secs(60))).unwrap();
-    let log = fs::metadata(&path).unwrap();
-    assert!(log.blocks() * 512 >= 1 << 20, "{} blocks for a log of {} bytes", log.blocks(), log.len());
-    let written = fs::read(&path).unwrap();
-    let used = written.iter().rposition(|byte| *byte != 0).unwrap();
-    assert!(written.len() >= 128 << 10 && used < 32 << 10, "{used} bytes of {}", written.len());
-
-    // As after a crash: what was committed is there, and what comes next follows on it.
-    block_on(store.commit(&held, Revision(0), vec![began("op-1")])).unwrap();
-    let crashed = tempfile::tempdir().unwrap();
-    for name in ["state.db", "state.db-wal"] {
-        fs::copy(folder.path().join(name), crashed.path().join(name)).unwrap();
-    }
-    let store = SqliteStore::open(crashed.path().join("state.db"), sealer(), Mode::ReadWrite);
-    block_on(store.unlock(&shop())).unwrap();
-    let held = lease(&store).unwrap();
-    assert_eq!(held.revision, Revision(1));
-    block_on(store.commit(&held, Revision(1), vec![began("op-2"), outcome(1, "a", record(Value::Int(1)))])).unwrap();
-    drop(store);
-    let store = SqliteStore::open(crashed.path().join("state.db"), sealer(), Mode::ReadOnly);
-    assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
+    assert!(seen.is_sorted() && seen.first() == Some(&0) && seen.len() > 40, "{seen:?}");
 }
 
 #[test]
-fn a_file_is_made_where_it_cannot_be_put() {
-    // An empty file, and a link to where nothing is yet: there SQLite makes the tables itself, and to the same effect.
+fn an_empty_file_and_a_link_that_leads_nowhere_become_a_state() {
     let folder = tempfile::tempdir().unwrap();
     let (empty, link) = (folder.path().join("empty.db"), folder.path().join("link.db"));
     fs::write(&empty, "").unwrap();
@@ -384,6 +306,49 @@ fn a_log_without_its_file_is_not_taken_into_a_new_one() {
     assert_eq!(whole, "ok");
 }
 
+/// Earlier versions kept the blocks of a log under this name.
+#[test]
+fn the_spare_log_of_an_earlier_version_is_removed_by_the_next_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    write(&path, vec![began("op-1")]);
+    fs::write(folder.path().join("state.db-spare"), [0; 8192]).unwrap();
+    assert_eq!(block_on(SqliteStore::open(&path, sealer(), Mode::ReadOnly).head(&shop())).unwrap(), Revision(1));
+    assert_eq!(names(folder.path()), ["state.db", "state.db-spare"], "reading removes nothing");
+    block_on(SqliteStore::open(&path, sealer(), Mode::ReadWrite).unlock(&shop())).unwrap();
+    assert_eq!(names(folder.path()), ["state.db"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_reads_the_state() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".cyan/state.db");
+    let modes = || {
+        let names = names(&folder.path().join(".cyan"));
+        let mode =
+            |name: &str| fs::metadata(folder.path().join(".cyan").join(name)).unwrap().permissions().mode() & 0o777;
+        let found: Vec<(String, u32)> = names.into_iter().map(|name| (name.clone(), mode(&name))).collect();
+        (mode(""), found)
+    };
+    let private = || {
+        let all = ["state.db", "state.db-shm", "state.db-wal"].map(|name| (name.to_owned(), 0o600));
+        (0o700, all.to_vec())
+    };
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = lease(&store).unwrap();
+    block_on(store.commit(&held, Revision(0), vec![began("op-1")])).unwrap();
+    assert_eq!(modes(), private());
+    drop(store);
+    // What an earlier version has left for others to read is theirs no more.
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    block_on(store.unlock(&shop())).unwrap();
+    lease(&store).unwrap();
+    assert_eq!(modes(), private());
+}
+
 #[test]
 fn many_make_the_file_at_once() {
     for _ in 0..30 {
@@ -406,74 +371,6 @@ fn many_make_the_file_at_once() {
         let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
         assert_eq!(block_on(store.instances()).unwrap().len(), names.len());
     }
-}
-
-#[test]
-fn the_first_commit_of_an_instance_does_not_go_with_the_log() {
-    // The tokens of calls come from an instance's first commit; such a call may last long, and nothing be committed meanwhile.
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state.db");
-    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    let first = |name: &str| {
-        let instance = InstanceName::from_free_text(name);
-        let held = block_on(store.lease(&instance, "ann@host", 0, Duration::from_secs(60))).unwrap();
-        block_on(store.commit(&held, Revision(0), vec![began(name), intent(1, "a")])).unwrap();
-        held
-    };
-    let older = first("older");
-    block_on(store.commit(&older, Revision(1), vec![outcome(1, "a", record(Value::Null)), intent(2, "b")])).unwrap();
-    first("shop");
-    let (database, wal) = (fs::read(&path).unwrap(), fs::read(folder.path().join("state.db-wal")).unwrap());
-    for cut in (0..60).map(|page| page * 4120 + 32).filter(|cut| *cut <= wal.len()).chain([0]) {
-        let crashed = tempfile::tempdir().unwrap();
-        let path = crashed.path().join("state.db");
-        fs::write(&path, &database).unwrap();
-        fs::write(crashed.path().join("state.db-wal"), &wal[..cut]).unwrap();
-        let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
-        let of = |name: &str| {
-            let found = block_on(store.load(&InstanceName::from_free_text(name))).unwrap();
-            (found.revision.0, found.open.len())
-        };
-        assert_eq!((of("older"), of("shop")), ((2, 1), (1, 1)), "cut at {cut}");
-    }
-}
-
-/// What the first operation is called is known to the file before there is a log: also where that is lost, the tokens of its calls
-/// are the same again. It is for one instance alone, and no other file has it.
-#[test]
-fn the_name_of_the_first_operation_does_not_go_with_the_log() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state.db");
-    let lease = |store: &SqliteStore, name: &str, now: i64| {
-        block_on(store.lease(&InstanceName::from_free_text(name), "ann@host", now, Duration::from_secs(60))).unwrap()
-    };
-    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    let held = lease(&store, "shop", 0);
-    let first = held.first_operation.clone().unwrap();
-    assert!(first.len() == 32 && first.bytes().all(|byte| byte.is_ascii_hexdigit()), "{first}");
-    let other = lease(&store, "other", 0);
-    assert_eq!(other.first_operation, None);
-    block_on(store.commit(&held, Revision(0), vec![began(&first), intent(1, "a")])).unwrap();
-    block_on(store.commit(&held, Revision(1), vec![outcome(1, "a", record(Value::Null)), intent(2, "b")])).unwrap();
-    let (database, wal) = (fs::read(&path).unwrap(), fs::read(folder.path().join("state.db-wal")).unwrap());
-    let mut revisions = std::collections::BTreeSet::new();
-    for cut in (0..60).map(|page| page * 4120 + 32).filter(|cut| *cut <= wal.len()).chain([0]) {
-        let crashed = tempfile::tempdir().unwrap();
-        let path = crashed.path().join("state.db");
-        fs::write(&path, &database).unwrap();
-        fs::write(crashed.path().join("state.db-wal"), &wal[..cut]).unwrap();
-        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-        let again = lease(&store, "shop", 60);
-        let found = block_on(store.load(&again.instance)).unwrap();
-        match found.revision {
-            Revision(0) => assert_eq!(again.first_operation.as_ref(), Some(&first), "cut at {cut}"),
-            _ => assert_eq!((again.first_operation, found.uid), (None, first.clone()), "cut at {cut}"),
-        }
-        revisions.insert(found.revision.0);
-    }
-    assert_eq!(Vec::from_iter(revisions), [0, 1, 2], "a log of the first commits is not begun anew");
-    let elsewhere = SqliteStore::open(folder.path().join("elsewhere.db"), sealer(), Mode::ReadWrite);
-    assert_ne!(lease(&elsewhere, "shop", 0).first_operation.unwrap(), first);
 }
 
 /// Format 1, written on 2026-11-21 and kept: it must be readable for ever.

@@ -18,11 +18,7 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
     if plan_file::looks_like_one(&source.text) {
         return kept(source, arguments, global, report).await;
     }
-    let mut setup = Setup::beside(global, &source.folder, report)?;
-    setup.agreed = setup.config.yes || arguments.running.consent.yes;
-    if setup.agreed {
-        setup.may_write();
-    }
+    let setup = Setup::beside(global, &source.folder, report)?;
     let ready = {
         let options = Options { until: arguments.until.clone(), ..arguments.planning.options() };
         ready(setup, source, &arguments.which, &arguments.inputs, options, arguments.keep_vars, report).await?

@@ -7,7 +7,7 @@ use crate::arguments::{Destroy, Global, Meant, Running};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit, leave};
 use crate::operation::{self, Wanted};
-use crate::setup::chosen_to;
+use crate::setup::chosen;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -28,13 +28,12 @@ pub(crate) async fn from_state(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let consent = Some(running.consent.yes);
-    let (mut setup, instance) = chosen_to(consent, meant.file.as_deref(), &meant.which, global, report).await?;
+    let (mut setup, instance) = chosen(meant.file.as_deref(), &meant.which, global, report).await?;
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Exit::Busy);
     }
     options.refresh &= !setup.config.no_refresh;
-    let Some(snapshot) = operation::at_rest(None, &setup, &instance, report).await? else { return Ok(Exit::Busy) };
+    let Some(snapshot) = operation::at_rest(&setup, &instance, report).await? else { return Ok(Exit::Busy) };
     described(&setup, &snapshot)?;
     let recorded = recorded_namespaces(&setup.global.offer, &snapshot);
     let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));

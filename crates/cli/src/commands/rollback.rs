@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: Rollback, global: &Global, report: &mut Repor
             return Ok(Exit::Unusable);
         }
     };
-    let Some(snapshot) = operation::at_rest(None, &setup, &instance, report).await? else { return Ok(Exit::Busy) };
+    let Some(snapshot) = operation::at_rest(&setup, &instance, report).await? else { return Ok(Exit::Busy) };
     described(&setup, &snapshot)?;
     if let Goal::Kept(kept) = &goal
         && wanted.is_none()

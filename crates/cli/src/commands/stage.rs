@@ -14,7 +14,7 @@ use state::{InstanceName, Snapshot};
 use crate::arguments::{Global, Inputs, Stage, Which};
 use crate::exit::{CommandError, Exit, leave};
 use crate::operation::{self, Wanted};
-use crate::registry::{Offer, read_ahead};
+use crate::registry::Offer;
 use crate::setup::{Document, Known, Setup, Source, raise_warnings};
 use crate::view::report::Report;
 use crate::{inputs, json, key};
@@ -75,7 +75,7 @@ pub(crate) async fn ready(
 
 /// Like [`ready`], with one more look at the checked document before it is staged.
 pub(crate) async fn ready_with(
-    mut setup: Setup,
+    setup: Setup,
     source: Source,
     which: &Which,
     given: &Inputs,
@@ -84,12 +84,9 @@ pub(crate) async fn ready_with(
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
     let instance = setup.instance_of(which.instance.as_ref(), &source);
-    let store = setup.open(false);
     let source = source.with(&given.environments)?;
     let known = Known::NOTHING;
-    // The state is read by a thread of its own: it is asked first, and read while the document is checked.
-    let checking = Document::check(source, &setup.global.offer, &known, |_| false);
-    let ((loaded, world), mut document) = futures::join!(read_ahead(&setup.place, store, &instance), checking);
+    let mut document = Document::check(source, &setup.global.offer, &known, |_| false).await;
     raise_warnings(setup.global.strict, &mut document.found);
     if document.found.has_errors() {
         refused(document, None, given, &setup, report).await?;
@@ -97,7 +94,7 @@ pub(crate) async fn ready_with(
     }
     report.diagnostics(&document.found, &document.files);
     // Where no call is open the lease decides, when it is taken.
-    let Some(snapshot) = operation::at_rest(Some(loaded?), &setup, &instance, report).await? else {
+    let Some(snapshot) = operation::at_rest(&setup, &instance, report).await? else {
         return Ok(Err(Exit::Busy));
     };
     described(&setup, &snapshot)?;
@@ -133,9 +130,6 @@ pub(crate) async fn ready_with(
         refused(document, Some(values), given, &setup, report).await?;
         return Ok(Err(Exit::Unusable));
     }
-    if setup.agreed && setup.place.is_there() {
-        setup.will_write();
-    }
     let recorded = recorded_namespaces(&document.registry.offer, &snapshot);
     let mut document =
         document.complete(&values, &snapshot, |namespace| recorded.iter().any(|it| it == namespace)).await;
@@ -145,7 +139,7 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     let Some(documents) = document.documents.clone() else { return Ok(Err(Exit::Unusable)) };
-    document.registry.take_world(&setup.place, world)?;
+    document.registry.open_world(&setup.place)?;
     let folder = document.source.folder.clone();
     let shell = setup.shell(&document.registry, &instance, folder)?;
     let refresh = options.refresh && !setup.config.no_refresh;

@@ -160,7 +160,7 @@ async fn staged(
     if operation::is_busy(&setup, &instance, report).await? {
         return Ok(Err(Exit::Busy));
     }
-    let Some(snapshot) = operation::at_rest(None, &setup, &instance, report).await? else { return Ok(Err(Exit::Busy)) };
+    let Some(snapshot) = operation::at_rest(&setup, &instance, report).await? else { return Ok(Err(Exit::Busy)) };
     described(&setup, &snapshot)?;
     let mut recorded = recorded_namespaces(&setup.global.offer, &snapshot);
     recorded.extend(place.namespaces);

@@ -145,10 +145,7 @@ async fn under_lease(
             Err(error) => return Operated::Store(error),
         }
     }
-    let mut operation = operation_of(&staged.plan, shell, who);
-    if let Some(id) = lease.first_operation.clone().filter(|_| head == Revision(0)) {
-        operation.id = id;
-    }
+    let operation = operation_of(&staged.plan, shell, who);
     let apply = Apply::new(staged, settings, operation);
     match run(apply, shell, store, lease, hold, interrupts, tell).await {
         Ok(outcome) => Operated::Done(outcome),

@@ -110,16 +110,8 @@ pub async fn run(
         apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
         for effect in effects.drain(..) {
             match effect {
-                Effect::Commit(entries) => {
+                Effect::Commit(entries) | Effect::CommitLast(entries) => {
                     let done = store.commit(lease, course.revision, entries);
-                    under_way.push(Box::pin(done.map(Answer::Committed)));
-                }
-                Effect::CommitLast(entries) => {
-                    hold.goes = !hold.outlasts;
-                    let done = match hold.goes {
-                        true => store.commit_last(lease, course.revision, entries),
-                        false => store.commit(lease, course.revision, entries),
-                    };
                     under_way.push(Box::pin(done.map(Answer::Committed)));
                 }
                 Effect::Call(task, request) => {

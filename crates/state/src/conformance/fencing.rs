@@ -2,9 +2,9 @@
 
 use blueprint::Value;
 
-use super::{Failed, Hand, MINUTE, NOW, Place, began, finished, instance, intent, outcome, record, sealer};
+use super::{Failed, Hand, MINUTE, NOW, Place, began, instance, intent, outcome, record, sealer};
 use crate::seal::Sealer;
-use crate::{OperationOutcome, Revision, StoreError};
+use crate::{Revision, StoreError};
 
 /// Every way to write is closed to whoever was taken over, whatever it has seen; nothing it says changes what the other does.
 pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
@@ -51,30 +51,6 @@ pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
         "a commit after the other has given its lease back"
     );
     Ok(())
-}
-
-/// The last commit gives the lease back; one that is refused does not.
-pub(super) async fn last(place: &Place) -> Result<(), Failed> {
-    let (ours, theirs) = (place(sealer()), place(sealer()));
-    let mut first = Hand::take(&*ours, "shop").await?;
-    first.commit(vec![began("op-1"), intent(1, "a")]).await?;
-    let end = || vec![outcome(1, "a", record(Value::Int(1))), finished(1, OperationOutcome::Ready)];
-    let early = ours.commit_last(&first.lease, Revision(0), end()).await;
-    check_err!(early, StoreError::Moved { .. }, "a last commit on another revision");
-    let wrong = ours.commit_last(&first.lease, first.revision, vec![outcome(2, "a", None)]).await;
-    check_err!(wrong, StoreError::Refused { .. }, "a last commit with an outcome of another step");
-    check!(theirs.holder(&first.lease.instance).await?.is_some(), "a refused commit has given the lease back");
-    check_eq!(ours.commit_last(&first.lease, first.revision, end()).await?, Revision(2), "the revision at the end");
-    check_eq!(theirs.holder(&first.lease.instance).await?, None, "the holder after the last commit");
-    let late = ours.commit_last(&first.lease, Revision(2), vec![began("op-2")]).await;
-    check_err!(late, StoreError::Busy { holder: None, .. }, "a commit after the last");
-    let mut second = Hand::take(&*theirs, "shop").await?;
-    check_err!(
-        ours.commit_last(&first.lease, Revision(2), vec![began("op-2")]).await,
-        StoreError::Busy { holder: Some(_), .. },
-        "a last commit under another's lease"
-    );
-    second.commit(vec![began("op-2")]).await
 }
 
 /// A lease of before counts for nothing in a place that was opened again, and neither does one under the same name.

@@ -218,7 +218,7 @@ impl MemoryStore {
         }
         held.epoch += 1;
         held.holder = Some(LeaseHolder { who: who.into(), since: now, until: until(now, lasts) });
-        Ok(Lease { instance: name.clone(), epoch: held.epoch, revision, first_operation: None })
+        Ok(Lease { instance: name.clone(), epoch: held.epoch, revision })
     }
 
     fn renew_now(&self, lease: &Lease, now: i64, lasts: Duration) -> Result<(), StoreError> {
@@ -434,19 +434,6 @@ impl Store for MemoryStore {
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>> {
         Box::pin(async move { self.commit_now(lease, expected, entries) })
-    }
-
-    fn commit_last<'a>(
-        &'a self,
-        lease: &'a Lease,
-        expected: Revision,
-        entries: Vec<Entry>,
-    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        Box::pin(async move {
-            let revision = self.commit_now(lease, expected, entries)?;
-            self.release_now(lease);
-            Ok(revision)
-        })
     }
 
     fn lease<'a>(

@@ -2,24 +2,21 @@
 //!
 //! The file is opened by the first call that needs it, and made, with its folder, by the first that writes: reading
 //! never creates anything, and a file that is not there is a store without instances. One thread owns the connection
-//! that writes, another the one that reads; neither waits for the other (WAL), and a read sees one whole revision. A
-//! commit is one sync of the disk, shared by all that are ready; a lease alone needs none. Several processes may use a file at once: leases are
-//! rows, and every commit looks at its own inside its transaction.
+//! that writes, another the one that reads; neither waits for the other (WAL), and a read sees one whole revision.
+//! Requests that are ready together share one transaction, which is on the disk when it returns (`synchronous=FULL`).
+//! Several processes may use a file at once: leases are rows, and every commit checks its own lease inside its transaction.
+//!
+//! Nothing but SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file drops all locks that
+//! the process has on it (POSIX), and the next process would take a running deploy's log for an abandoned one.
 //!
 //! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clocks (times come with the calls).
 
 mod body;
 mod digest;
-mod empty;
 mod failure;
 mod read;
 mod rekey;
 mod schema;
-#[cfg(unix)]
-mod spare;
-#[cfg(not(unix))]
-#[path = "no_spare.rs"]
-mod spare;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -55,8 +52,6 @@ pub struct SqliteStore {
     sealer: Sealer,
     mode: Mode,
     asides: Asides,
-    /// Closed while the writer has not seen to the log: whoever opens the file before would have a new one made.
-    gate: Mutex<Option<mpsc::Receiver<()>>>,
     // In this order: the last connection to be closed tidies up the file, and should be the one that writes.
     reader: Mutex<Option<Worker<Read>>>,
     writer: Mutex<Option<Worker<(Request, Reply)>>>,
@@ -72,7 +67,7 @@ struct Worker<T> {
 }
 
 impl<T: Send + 'static> Worker<T> {
-    /// Started with something to do: a thread that finds nothing to do gives its processor away, and gets it back late.
+    /// Starts the thread with its first message.
     fn start(name: &str, first: T, run: impl FnOnce(mpsc::Receiver<T>) + Send + 'static) -> std::io::Result<Worker<T>> {
         let (sender, receiver) = mpsc::channel();
         // The other end is here: it cannot fail.
@@ -95,8 +90,8 @@ impl<T> Drop for Worker<T> {
 impl SqliteStore {
     /// A store in the file of that path. Nothing is opened or made yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
-        let (gate, reader, writer) = Default::default();
-        SqliteStore { path: path.into(), sealer, mode, asides: Asides::default(), gate, reader, writer }
+        let (reader, writer) = Default::default();
+        SqliteStore { path: path.into(), sealer, mode, asides: Asides::default(), reader, writer }
     }
 
     /// The file.
@@ -145,24 +140,13 @@ impl SqliteStore {
         });
         let start = |job| {
             let (path, sealer) = (self.path.clone(), self.sealer.clone());
-            let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner).take();
-            Worker::start("state-reader", job, move |jobs| {
-                if let Some(gate) = gate {
-                    // It opens when the other end goes.
-                    let _ = gate.recv();
-                }
-                run_reader(&path, &sealer, &jobs);
-            })
+            Worker::start("state-reader", job, move |jobs| run_reader(&path, &sealer, &jobs))
         };
         self.send(&self.reader, start, job)?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
 
     async fn write(&self, request: Request) -> Result<Answer, StoreError> {
-        self.ask_to_write(request)?.await.unwrap_or_else(|_| Err(self.stopped()))
-    }
-
-    fn ask_to_write(&self, request: Request) -> Result<oneshot::Receiver<Result<Answer, StoreError>>, StoreError> {
         if self.mode == Mode::ReadOnly {
             return Err(Failure::ReadOnly { path: self.path.clone() }.into_store_error());
         }
@@ -170,16 +154,7 @@ impl SqliteStore {
         let writer = Writer::new(self.path.clone(), self.sealer.clone(), self.asides.clone());
         let start = |request| Worker::start("state-writer", request, move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
-        Ok(answer)
-    }
-
-    fn commit_entries(&self, request: Request) -> BoxFuture<'_, Result<Revision, StoreError>> {
-        Box::pin(async move {
-            match self.write(request).await? {
-                Answer::Committed(revision) => Ok(revision),
-                _ => self.mixed_up(),
-            }
-        })
+        answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
 
     /// The answer was of another kind than what was asked: a bug of this module's.
@@ -243,16 +218,13 @@ impl Store for SqliteStore {
         expected: Revision,
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        self.commit_entries(Request::Commit { lease: lease.clone(), expected, entries, last: false })
-    }
-
-    fn commit_last<'a>(
-        &'a self,
-        lease: &'a Lease,
-        expected: Revision,
-        entries: Vec<Entry>,
-    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        self.commit_entries(Request::Commit { lease: lease.clone(), expected, entries, last: true })
+        let request = Request::Commit { lease: lease.clone(), expected, entries };
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Committed(revision) => Ok(revision),
+                _ => self.mixed_up(),
+            }
+        })
     }
 
     fn lease<'a>(
@@ -337,21 +309,6 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let request = Request::Restore { instance: instance.clone(), revision, operations, now };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
-    }
-
-    fn lay_ready(&self) {
-        if self.ask_to_write(Request::LayReady).is_ok() {
-            // A new thread is often put behind the one that started it, on the same processor, and this one has little to do
-            // before it waits for the disk.
-            std::thread::yield_now();
-        }
-    }
-
-    fn prepare(&self) {
-        let (opens, gate) = mpsc::channel();
-        if self.ask_to_write(Request::Open(opens)).is_ok() {
-            *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = Some(gate);
-        }
     }
 
     fn can_seal(&self) -> bool {

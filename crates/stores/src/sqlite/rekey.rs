@@ -8,7 +8,6 @@ use super::body;
 use super::failure::failed;
 use super::read::sequence_of;
 use super::schema::SHIFT;
-use super::spare;
 use super::write::Writer;
 
 impl Writer {
@@ -48,7 +47,6 @@ impl Writer {
         transaction.commit().map_err(at)?;
         // Freed pages and the write-ahead log still hold what the former key sealed.
         connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(at)?;
-        spare::forget(&path);
         Ok(sealed.len() as u64)
     }
 }

@@ -16,44 +16,29 @@
 //! had its records in the order of their addresses.) The version is that of the bodies too: fields may be added to
 //! them, and what an older version left out has a value by default.
 //!
-//! `first_operation` holds a name that the file has had since it was made, for the first operation of its first instance: it is
-//! there also where the journal was lost. (Files of earlier versions have no such table.)
-//!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use state::StoreError;
 
-use super::empty::{self, Laid};
 use super::failure::{Failure, failed, is_full};
-use super::spare;
 
 /// The version of the format written here. Older ones are readable, newer ones refused.
 pub(super) const FORMAT: i64 = 2;
 
 /// What the file says it is: `cyan` in ASCII.
-pub(super) const APPLICATION: i64 = 0x6379_616e;
+const APPLICATION: i64 = 0x6379_616e;
 
 /// How far an instance's number is shifted in the id of an entry.
 pub(super) const SHIFT: u32 = 40;
 
 /// How long one process waits for another one's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long the head of a log is: without it SQLite takes it for an empty one.
-pub(super) const HEAD: usize = 32;
-
-/// How many bytes a log is given at once: what some forty commits of ten things need.
-const LOG: u64 = 1 << 20;
-
-/// How many of them are written ahead: what a deploy of a hundred things needs.
-#[cfg(target_os = "linux")]
-const AHEAD: u64 = 192 << 10;
 
 const TABLES: &str = "
 CREATE TABLE instances (
@@ -105,10 +90,6 @@ CREATE TABLE leases (
   epoch INTEGER NOT NULL,
   who TEXT, since INTEGER, until INTEGER
 ) WITHOUT ROWID;
-CREATE TABLE first_operation (
-  name TEXT NOT NULL,
-  instance TEXT                 -- for whom it is: who first asked for it
-);
 CREATE VIEW journal AS
   SELECT i.name AS instance, e.id & ((1 << 40) - 1) AS sequence,
     (SELECT o.name FROM operations o WHERE o.instance = i.id AND o.first <= e.id & ((1 << 40) - 1)
@@ -143,70 +124,20 @@ ALTER TABLE instances ADD COLUMN digest INTEGER;
 ALTER TABLE instances ADD COLUMN digest_of INTEGER;
 ";
 
-/// What a transaction waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waits {
-    /// For nothing: only where there is no log on the disk yet that a half-written one could be taken for.
-    Never,
-    /// For the head of the log, where it is the first that is written after it: else the log before might be seen again.
-    Head,
-    /// Until it is on the disk, and all before it with it.
-    Disk,
-}
-
-/// Says what the transactions of a connection wait for.
-pub(super) fn set_waits(connection: &Connection, waits: Waits) -> Result<(), rusqlite::Error> {
-    let synchronous = match waits {
-        Waits::Never => "OFF",
-        Waits::Head => "NORMAL",
-        Waits::Disk => "FULL",
-    };
-    connection.pragma_update(None, "synchronous", synchronous)
-}
-
-/// Whether nothing has been written to the log beside the file since it was made, or made of a spare one: on the disk neither.
-pub(super) fn has_new_log(path: &Path) -> bool {
-    let mut head = [0; HEAD];
-    let read = fs::File::open(beside(path, "-wal")).and_then(|mut log| log.read(&mut head));
-    read.is_ok() && head == [0; HEAD]
-}
-
-/// The name for the first operation of a new instance, if it is for this one: nobody else gets it.
-pub(super) fn first_operation(connection: &Connection, instance: &str) -> Option<String> {
-    // Files of earlier versions have none; whatever else is wrong is found by who reads what matters.
-    let sql = "UPDATE first_operation SET instance = ?1 WHERE instance IS NULL OR instance = ?1 RETURNING name";
-    connection.prepare_cached(sql).ok()?.query_row([instance], |row| row.get(0)).ok()
-}
-
-/// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is
-/// rewritten, after a copy was made: where that lies is the second thing returned. `laid` is what was laid ready for a new file.
-pub(super) fn open_to_write(path: &Path, laid: Option<Laid>) -> Result<(Connection, Option<PathBuf>), StoreError> {
+/// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is rewritten after a
+/// copy was made: where that lies is the second thing returned.
+pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>), StoreError> {
     make_folder(path)?;
+    make_private_file(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let at = |error| failed(path, error);
-    let is_placed = empty::place(path, laid);
-    if !is_placed {
-        // Who has laid a file ready and does not need it takes its folder away again, perhaps just now.
-        make_folder(path)?;
-    }
-    spare::give(path);
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
     connection.busy_timeout(PATIENCE).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
-    set_waits(&connection, Waits::Head).map_err(at)?;
-    let found = if is_placed { Some(Found::CURRENT) } else { recognise(&mut connection, path)? };
-    if found.is_none() && !is_wal(&connection).map_err(at)? {
-        // Its first page is all that is written before there is a log, in one call: a file to go back with would only cost.
-        connection.pragma_update(None, "journal_mode", "MEMORY").map_err(at)?;
-    }
-    if !is_placed {
-        to_wal(&connection).map_err(at)?;
-    }
-    // 4 MiB of log between two checkpoints. Each costs two more syncs; but a sync is dearer while the log grows than when it is
-    // written over, and SQLite looks for a page among all its copies in the log.
-    connection.pragma_update(None, "wal_autocheckpoint", 1000).map_err(at)?;
-    // What is written is read again only in parts: the pages of the indexes are what a cache is for.
-    connection.pragma_update(None, "cache_size", -1500).map_err(at)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(at)?;
+    let found = recognise(&mut connection, path)?;
+    keep_private(path);
+    to_wal(&connection).map_err(at)?;
     let copy = match found {
         Some(older) if older.format != FORMAT => Some(keep_copy(&connection, path, older.format)?),
         _ => None,
@@ -221,39 +152,61 @@ pub(super) fn open_to_write(path: &Path, laid: Option<Laid>) -> Result<(Connecti
         .and_then(|()| transaction.commit())
         .map_err(at)?;
     }
+    // Earlier versions kept the blocks of a log under this name.
+    let _ = fs::remove_file(beside(path, "-spare"));
     Ok((connection, copy))
 }
 
+/// Makes the folder of the file, for its owner alone, and makes it last.
 fn make_folder(path: &Path) -> Result<(), StoreError> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-        let made = fs::create_dir_all(folder);
-        made.map_err(|source| Failure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
-        sync_folder(folder.parent());
-    }
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) else {
+        return Ok(());
+    };
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let made = builder.create(folder);
+    made.map_err(|source| Failure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
+    folder.ancestors().skip(1).take(2).for_each(|above| sync_folder(Some(above)));
     Ok(())
 }
 
-/// Opens the file ahead of the first request that needs it, and makes it if it is not there. A file that would be rewritten is
-/// left to that request, and so is whatever is wrong.
-pub(super) fn open_ahead(path: &Path, laid: Option<Laid>) -> Option<Connection> {
-    if fs::symlink_metadata(path).is_ok() && format_in(path) != Some(FORMAT) {
-        return None;
+/// Makes an empty file that only its owner can read, where there is none. SQLite would make it as the umask says.
+///
+/// The file is closed before it gets its name: see the module's head for why. Best effort: where this cannot be done, SQLite
+/// makes the file, or says why not.
+fn make_private_file(path: &Path) {
+    if fs::symlink_metadata(path).is_ok() {
+        return;
     }
-    let (connection, _) = open_to_write(path, laid).ok()?;
-    // From then on it knows the tables.
-    let _ = connection.prepare("SELECT name FROM leases");
-    Some(connection)
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut prefix = path.file_name().unwrap_or_default().to_owned();
+    prefix.push(".new-");
+    if let Ok(file) = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder) {
+        let _ = file.into_temp_path().persist_noclobber(path);
+    }
 }
 
-/// The format that the first page of the file says it has.
-fn format_in(path: &Path) -> Option<i64> {
-    let mut page = [0; 64];
-    fs::File::open(path).ok()?.read_exact(&mut page).ok()?;
-    page.last_chunk().map(|number| i64::from(u32::from_be_bytes(*number)))
+/// Takes the rights of others from the file and from what lies beside it. A change of rights opens no file.
+#[cfg(unix)]
+fn keep_private(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for file in ["", "-wal", "-shm"].map(|end| beside(path, end)) {
+        if let Ok(about) = fs::metadata(&file)
+            && about.permissions().mode() & 0o077 != 0
+        {
+            // Who may write to the file but does not own it cannot do this, and need not.
+            let _ = fs::set_permissions(&file, fs::Permissions::from_mode(about.permissions().mode() & 0o700));
+        }
+    }
 }
+
+#[cfg(not(unix))]
+fn keep_private(_path: &Path) {}
 
 /// Makes an empty file one of ours.
-pub(super) fn make(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
+fn make(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(RESOURCES)?;
@@ -279,7 +232,11 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
     let copy = loop {
         let end = if number == 1 { String::new() } else { format!("-{number}") };
         let copy = beside(path, &format!(".format-{older}{end}"));
-        match fs::OpenOptions::new().write(true).create_new(true).open(&copy) {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&copy) {
             Ok(_) => break copy,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             Err(source) => return Err(Failure::Copy { path: copy, source }.into_store_error()),
@@ -344,13 +301,6 @@ enum Beside {
     Alone,
 }
 
-/// Reads a file that nobody else knows of, once: program and memory are at hand when it is opened for good.
-pub(super) fn look_at(path: &Path) {
-    if let Ok(mut connection) = Connection::open_with_flags(uri(path), immutable()) {
-        let _ = recognise(&mut connection, path);
-    }
-}
-
 /// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
 fn readable(path: &Path, files: Beside) -> Result<Connection, rusqlite::Error> {
     let connection = if files == Beside::Nothing {
@@ -372,7 +322,7 @@ fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
 }
 
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
@@ -442,11 +392,6 @@ pub(super) fn newer(path: &Path, format: i64) -> StoreError {
     StoreError::Foreign { what }
 }
 
-/// Whether another process has switched to WAL, as far as this connection has seen.
-fn is_wal(connection: &Connection) -> Result<bool, rusqlite::Error> {
-    connection.query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0)).map(|mode| mode == "wal")
-}
-
 /// Switches to WAL. Two processes that do so at once on a new file are told so without any waiting.
 fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     let pause = Duration::from_millis(5);
@@ -462,69 +407,8 @@ fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
-/// Gives a log its blocks in one piece before it grows into them, where there is room to spare: a file that gets them bit
-/// by bit takes longer to sync, and one of many pieces takes long to remove. Best effort: not every system can.
-#[cfg(target_os = "linux")]
-pub(super) fn make_room(path: &Path) {
-    use rustix::fs::{FallocateFlags, fallocate};
-    use std::os::unix::fs::MetadataExt as _;
-    let log = &beside(path, "-wal");
-    // What it was given before it still has.
-    if fs::metadata(log).is_ok_and(|log| log.len() < LOG && log.blocks() * 512 < LOG)
-        && has_room(log)
-        && let Ok(log) = fs::OpenOptions::new().write(true).open(log)
-    {
-        // Its length stays: how far it is written is for SQLite to know.
-        let _ = fallocate(log, FallocateFlags::KEEP_SIZE, 0, LOG);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn make_room(_path: &Path) {}
-
-/// Writes zeros after the end of the log beside the file, where its next frames are going to be: a sync of what was written before
-/// is quicker than one of what the file system has to note first. For who holds the transaction that may write: nobody else adds to
-/// the log meanwhile. Reading it again ends where the zeros begin. Best effort.
-#[cfg(target_os = "linux")]
-pub(super) fn write_ahead(path: &Path) {
-    let path = beside(path, "-wal");
-    if let Ok(mut log) = fs::OpenOptions::new().append(true).open(&path)
-        && let Ok(end) = log.metadata().map(|log| log.len())
-        && let Some(missing @ 1..) = AHEAD.checked_sub(end)
-        && has_room(&path)
-        && io::copy(&mut io::repeat(0).take(missing), &mut log).is_ok()
-    {
-        let _ = log.sync_data();
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn write_ahead(_path: &Path) {}
-
-#[cfg(target_os = "linux")]
-fn has_room(log: &Path) -> bool {
-    rustix::fs::statvfs(log).is_ok_and(|at| at.f_bavail.saturating_mul(at.f_frsize) >= 64 * LOG)
-}
-
-/// Takes what is in the log beside the file into it, as far as no reader needs it there: who lets go of the file last does the same.
-pub(super) fn take_in(connection: &Connection) -> Result<(), rusqlite::Error> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-}
-
-/// Takes everything from the log beside the file into it, and begins the log anew: what the file has taken in and the log
-/// still holds would be taken back where that is cut short. That readers are in the way for longer is no error.
-pub(super) fn begin_log_anew(connection: &Connection) -> Result<(), rusqlite::Error> {
-    connection.busy_timeout(PATIENCE / 50)?;
-    let taken = connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
-    connection.busy_timeout(PATIENCE)?;
-    taken?;
-    // What comes next in the log comes first, and with it what was there no longer counts.
-    set_waits(connection, Waits::Head)?;
-    connection.pragma_update(None, "application_id", APPLICATION)
-}
-
 /// Makes a new folder last. Best effort: not every system can.
-pub(super) fn sync_folder(folder: Option<&Path>) {
+fn sync_folder(folder: Option<&Path>) {
     let folder = match folder {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
         Some(folder) => folder,

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueprint::{Address, IndexMap, Name};
+use blueprint::{Address, IndexMap};
 use futures::channel::oneshot;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
@@ -13,45 +13,19 @@ use state::{Entry, EntryKind, InstanceName, Journal, Lease, LeaseHolder, Operati
 
 use super::body::{self, Body};
 use super::digest::Digest;
-use super::empty::{self, Laid};
 use super::failure::{damaged, failed};
 use super::read::{Head, Reading};
-use super::schema::Waits;
-use super::{schema, spare};
+use super::schema;
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
 
-/// How long the writer looks for the next request before it sleeps: waking a sleeping processor may take longer than a
-/// whole commit, and during an operation the next request is never far.
-const AWAKE: std::time::Duration = std::time::Duration::from_micros(500);
-
-/// The next request; `None` once nobody can ask any more.
-fn next(requests: &Receiver<(Request, Reply)>) -> Option<(Request, Reply)> {
-    let since = std::time::Instant::now();
-    while since.elapsed() < AWAKE {
-        match requests.try_recv() {
-            Ok(request) => return Some(request),
-            // Who is going to ask may have been put on this very processor: it must not wait for that.
-            Err(TryRecvError::Empty) => std::thread::yield_now(),
-            Err(TryRecvError::Disconnected) => return None,
-        }
-    }
-    requests.recv().ok()
-}
-
 /// What the writer may be asked for.
 pub(super) enum Request {
-    /// To have a file at hand that can be put in its place.
-    LayReady,
-    /// To have the file open for what comes next; what is sent along goes as soon as others may open it too.
-    Open(Sender<()>),
     Commit {
         lease: Lease,
         expected: Revision,
         entries: Vec<Entry>,
-        /// The lease is given back with it.
-        last: bool,
     },
     Lease {
         instance: InstanceName,
@@ -136,31 +110,11 @@ impl Records {
     }
 }
 
-/// What is usually asked for next.
-enum Next {
-    /// Who has just been given a lease commits something under it.
-    FirstCommit,
-    /// Who has committed for the last time lets go of the file.
-    End,
-}
-
 pub(super) struct Writer {
     pub(super) path: PathBuf,
     pub(super) sealer: Sealer,
     /// Where each instance's journal stands, valid as long as the file has that revision.
     known: HashMap<InstanceName, Known>,
-    /// What the connection's transactions wait for.
-    waits: Waits,
-    /// An instance was first committed to in the transaction under way, under a name that goes with the log.
-    first: bool,
-    /// The names for first operations that this writer has given away.
-    given: Vec<Name>,
-    /// A folder that got a new one in it: it must be on the disk before a commit counts.
-    around: Option<PathBuf>,
-    /// The log has its room, and a name to be kept by.
-    has_room: bool,
-    /// What is expected after the requests that were answered last.
-    next: Option<Next>,
     /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
     version: Option<i64>,
     /// What people should know of what was done by itself.
@@ -172,52 +126,20 @@ pub(super) type Asides = Arc<Mutex<Vec<String>>>;
 
 impl Writer {
     pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides) -> Writer {
-        Writer {
-            path,
-            sealer,
-            known: HashMap::new(),
-            waits: Waits::Head,
-            first: false,
-            given: Vec::new(),
-            around: None,
-            has_room: false,
-            next: None,
-            version: None,
-            asides,
-        }
+        Writer { path, sealer, known: HashMap::new(), version: None, asides }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
     pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
         let mut connection: Option<Connection> = None;
-        let (mut laid, mut waiting) = (None, None);
-        while let Some((first, reply)) = waiting.take().or_else(|| next(requests)) {
-            match first {
-                Request::LayReady if connection.is_none() => {
-                    laid = empty::lay_ready(&self.path);
-                    self.around = laid.as_ref().and_then(Laid::around);
-                    waiting = requests.try_recv().ok();
-                    if let (Some(laid), None) = (&laid, &waiting) {
-                        laid.look_at();
-                    }
-                    continue;
-                }
-                Request::Open(opens) if connection.is_none() => {
-                    spare::give(&self.path);
-                    drop(opens);
-                    connection = schema::open_ahead(&self.path, laid.take());
-                    continue;
-                }
-                Request::LayReady | Request::Open(_) => continue,
-                _ => {}
-            }
+        while let Ok((first, reply)) = requests.recv() {
             let open = match connection.as_mut() {
                 Some(open) => open,
                 None if let Some(answer) = first.without_file().filter(|_| !self.path.exists()) => {
                     let _ = reply.send(Ok(answer));
                     continue;
                 }
-                None => match schema::open_to_write(&self.path, laid.take()) {
+                None => match schema::open_to_write(&self.path) {
                     Ok((opened, copy)) => {
                         self.asides.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
                             format!(
@@ -243,16 +165,6 @@ impl Writer {
                 // Who no longer waits finds out by asking for the head.
                 let _ = reply.send(answer);
             }
-            if let Some(next) = self.next.take() {
-                waiting = requests.try_recv().ok();
-                if waiting.is_none() {
-                    self.meanwhile(next, open);
-                }
-            }
-        }
-        if connection.is_some() {
-            self.make_room();
-            spare::tidy(&self.path);
         }
     }
 
@@ -260,16 +172,12 @@ impl Writer {
     fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
         if let [Request::Rekey { to, now }] = requests {
             self.known.clear();
-            // Before, for afterwards its second name is taken from it.
-            self.make_room();
             return vec![self.rekey(connection, to, *now).map(Answer::Rekeyed)];
         }
         if let [Request::Restore { instance, revision, operations, now }] = requests {
             self.known.clear();
-            self.make_room();
             let restored = self.restore(connection, instance, *revision, operations, *now);
             self.known.clear();
-            self.next = None;
             return vec![restored.map(|()| Answer::Done)];
         }
         if requests.iter().any(|request| matches!(request, Request::Rekey { .. } | Request::Restore { .. })) {
@@ -299,14 +207,6 @@ impl Writer {
     ) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
-        // A lease need not outlive a power cut: its holder does not either, and what is committed under it takes it along.
-        let waits = match requests.iter().any(|request| matches!(request, Request::Commit { .. })) {
-            true => Waits::Disk,
-            false if self.version.is_none() && schema::has_new_log(&path) => Waits::Never,
-            false => Waits::Head,
-        };
-        self.wait(connection, waits).map_err(at)?;
-        self.first = false;
         let transaction = Writing::begin(connection).map_err(at)?;
         let version = Some(version_of(connection).map_err(at)?);
         if version != self.version {
@@ -327,59 +227,12 @@ impl Writer {
             });
         }
         transaction.commit().map_err(at)?;
-        if self.first {
-            // From an instance's name for itself come the tokens of its calls: it must not go with a log that is cut short.
-            // What is committed is committed: a disk that has no room for more changes nothing about that.
-            let _ = schema::begin_log_anew(connection);
-            self.waits = Waits::Head;
-        }
         Ok(answers)
-    }
-
-    /// What would have to be waited for then, while whoever is going to ask for it still has something else to do.
-    fn meanwhile(&mut self, next: Next, connection: &Connection) {
-        match next {
-            Next::FirstCommit => {
-                self.make_room();
-                if let Ok(_held) = Writing::begin(connection) {
-                    schema::write_ahead(&self.path);
-                }
-                schema::sync_folder(self.around.take().as_deref());
-            }
-            // Readers may be in the way: then it is done when the file is let go of, as far as it can be.
-            Next::End => drop(schema::take_in(connection)),
-        }
-    }
-
-    fn make_room(&mut self) {
-        if !self.has_room {
-            self.has_room = true;
-            schema::make_room(&self.path);
-            spare::keep(&self.path);
-        }
-    }
-
-    fn wait(&mut self, connection: &Connection, waits: Waits) -> Result<(), rusqlite::Error> {
-        if waits == Waits::Disk {
-            schema::sync_folder(self.around.take().as_deref());
-        }
-        if waits != self.waits {
-            schema::set_waits(connection, waits)?;
-            self.waits = waits;
-        }
-        Ok(())
     }
 
     fn one(&mut self, connection: &Connection, request: &Request) -> Result<Answer, Trouble> {
         match request {
-            Request::Commit { lease, expected, entries, last } => {
-                self.next = last.then_some(Next::End);
-                let committed = self.commit(connection, lease, *expected, entries)?;
-                if *last {
-                    self.end(connection, &lease.instance)?;
-                }
-                Ok(committed)
-            }
+            Request::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
             Request::Lease { instance, who, now, until } => {
                 let held = self.held(connection, instance)?;
                 if let Some((_, Some(holder))) = &held
@@ -391,18 +244,8 @@ impl Writer {
                 let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until) VALUES (?1, ?2, ?3, ?4, ?5)";
                 connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
                 self.look_again(instance);
-                self.next = Some(Next::FirstCommit);
                 let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
-                let new = revision == Revision(0);
-                let name = if new { schema::first_operation(connection, instance.as_str()) } else { None };
-                let first_operation = name.map(Name::from);
-                self.given.extend(first_operation.clone());
-                Ok(Answer::Leased(Lease {
-                    instance: instance.clone(),
-                    epoch: epoch.unsigned_abs(),
-                    revision,
-                    first_operation,
-                }))
+                Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
             Request::Renew { lease, until } => {
                 self.check_held(connection, lease)?;
@@ -423,7 +266,7 @@ impl Writer {
                 Ok(Answer::Unlocked(holder))
             }
             Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
-            Request::Restore { .. } | Request::LayReady | Request::Open(_) => Ok(Answer::Done),
+            Request::Restore { .. } => Ok(Answer::Done),
             #[cfg(test)]
             Request::Pragma(name, value) => {
                 connection.pragma_update(None, name, value)?;
@@ -448,7 +291,6 @@ impl Writer {
             Trouble::Sqlite(error) => failed(&path, error),
             Trouble::Torn => damaged(&path),
         };
-        self.wait(connection, Waits::Disk).map_err(at)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         for (done, entries) in (0..).zip(operations) {
             let request = Request::Lease { instance: instance.clone(), who: "import".into(), now, until: now + 1 };
@@ -545,7 +387,6 @@ impl Writer {
         }
         if let Some(operation) = began {
             if head.revision == 0 {
-                self.first |= !self.given.contains(&operation.id);
                 head.uid = operation.id.clone();
                 head.created = operation.began;
             }

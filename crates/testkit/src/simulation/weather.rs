@@ -403,7 +403,8 @@ impl Kept {
         if fault.is_some_and(|fault| !fault.written) {
             return Err(failed());
         }
-        let lost = weather.loses_from.is_some_and(|from| number >= from);
+        // The first commit of an instance is never lost: the tokens of all its calls are made from it.
+        let lost = expected > Revision(0) && weather.loses_from.is_some_and(|from| number >= from);
         let answer = if entries.is_empty() || lost {
             self.missing.fetch_add(1, Ordering::SeqCst);
             Ok(Revision(expected.0 + 1))
@@ -450,18 +451,6 @@ impl Store for Kept {
         Box::pin(self.commit_in_weather(lease, expected, entries))
     }
 
-    fn commit_last<'a>(
-        &'a self,
-        lease: &'a Lease,
-        expected: Revision,
-        entries: Vec<Entry>,
-    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        Box::pin(async move {
-            let revision = self.commit_in_weather(lease, expected, entries).await?;
-            self.behind.release(lease).await.map(|()| revision)
-        })
-    }
-
     fn lease<'a>(
         &'a self,
         instance: &'a InstanceName,
@@ -469,14 +458,7 @@ impl Store for Kept {
         now: i64,
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>> {
-        Box::pin(async move {
-            let mut lease = self.behind.lease(instance, who, now, lasts).await?;
-            // An instance's name for itself comes from its first commit, which may be lost; stores see to it that the name is not.
-            if lease.revision == Revision(0) {
-                lease.first_operation = Some(format!("the-first-of-{instance}").into());
-            }
-            Ok(lease)
-        })
+        self.behind.lease(instance, who, now, lasts)
     }
 
     fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
