@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Address, Batches, Breakpoints, Expr, IndexMap, Name, Seldom, Type, Value};
+use crate::{Address, Batches, Breakpoints, Expr, IndexMap, Name, Type, Value};
 
 /// Where something was written, and in which dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,9 +201,9 @@ pub struct Resource {
     /// What links select by.
     pub link_selector: Option<Box<LinkSelector>>,
     /// Labels, annotations, display name, custom data.
-    pub metadata: Seldom<ResourceMetadata>,
+    pub metadata: ResourceMetadata,
     /// How its life is led.
-    pub lifecycle: Seldom<Lifecycle>,
+    pub lifecycle: Lifecycle,
     /// What becomes of the thing when it is no longer declared, where that is said by a word that may be computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removal: Option<Box<Expr>>,
@@ -265,12 +265,6 @@ pub struct ResourceMetadata {
     pub custom: Option<Expr>,
 }
 
-impl ResourceMetadata {
-    /// None at all.
-    pub(crate) const NONE: ResourceMetadata =
-        ResourceMetadata { display_name: None, labels: Vec::new(), annotations: Vec::new(), custom: None };
-}
-
 /// Which resources a resource links to.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -312,23 +306,6 @@ pub struct Lifecycle {
     pub import: Option<Name>,
     /// Had these addresses before, as text that reads as an address.
     pub moved_from: Vec<Name>,
-}
-
-impl Lifecycle {
-    /// Nothing said about it.
-    pub(crate) const USUAL: Lifecycle = Lifecycle {
-        protect: false,
-        retain: false,
-        restricted: Restricted { update: false, replace: false },
-        breakpoints: Breakpoints::NONE,
-        external: None,
-        replace_order: None,
-        replace_if_failed: false,
-        ignore_changes: Vec::new(),
-        timeouts: Timeouts { create: None, update: None, delete: None },
-        import: None,
-        moved_from: Vec::new(),
-    };
 }
 
 /// Actions that are forbidden for a thing.

@@ -16,7 +16,6 @@ mod map;
 mod names;
 mod number;
 mod schema;
-mod seldom;
 mod types;
 mod value;
 pub mod wire;
@@ -34,7 +33,6 @@ pub use map::{Map, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use schema::{Constraint, Field, Kind, Schema, Standing, StandsFor};
-pub use seldom::{Seldom, Usual};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, IndexMap, Unknown, Value};
 

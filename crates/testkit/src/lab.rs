@@ -581,8 +581,7 @@ fn plain(value: &Value, names: &BTreeMap<String, String>) -> String {
 pub fn settings(parallelism: Option<usize>, keep_going: bool) -> Settings {
     let mut settings = Settings::default();
     if let Some(few) = parallelism {
-        // Small worlds are to see commits that hold only a part of what is to be done.
-        (settings.parallelism, settings.ahead) = (few, 0);
+        settings.parallelism = few;
     }
     if keep_going {
         settings.on_failure = OnFailure::KeepGoing;

@@ -71,19 +71,3 @@ fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     println!("destroy of {THINGS}: {last} syncs");
     assert!((2..=limit).contains(&last), "{last} syncs; at most {limit}");
 }
-
-/// A chain does not wait for the disk at each of its links where the world can be asked later what was made.
-#[test]
-fn the_links_of_a_chain_share_waits_for_the_disk() {
-    let thing = |at: usize| match at {
-        0 => "  r0: {type: test/data, spec: {input: 0}}\n".to_owned(),
-        at => format!("  r{at}: {{type: test/data, spec: {{input: \"${{resources.r{}.spec.id}}\"}}}}\n", at - 1),
-    };
-    let things: String = (0..THINGS).map(thing).collect();
-    let place = Place::with("chain.blueprint.yaml", format!("version: 2023-04-20\nresources:\n{things}").as_str());
-    for words in [&["deploy", "--yes"][..], &["destroy", "--yes"]] {
-        let Some(syncs) = syncs(&place, words) else { return };
-        println!("{} of a chain of {THINGS}: {syncs} syncs", words[0]);
-        assert!((2..=THINGS / 4).contains(&syncs), "{syncs} syncs to {} a chain of {THINGS}", words[0]);
-    }
-}

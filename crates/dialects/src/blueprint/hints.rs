@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Move, Name, ReplaceOrder, Seldom, parse_duration};
+use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Move, Name, ReplaceOrder, parse_duration};
 use diag::Span;
 use syntax::{Content, Entry, Node, Scalar};
 
@@ -29,7 +29,7 @@ const DOCUMENT_HINTS: &[&str] = &["cyan.moved"];
 /// What the hints of a resource say.
 #[derive(Default)]
 pub(super) struct Hints {
-    pub(super) lifecycle: Seldom<Lifecycle>,
+    pub(super) lifecycle: Lifecycle,
     each_key: Option<(Expr, Span)>,
 }
 

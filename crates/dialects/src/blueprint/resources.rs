@@ -1,6 +1,6 @@
 //! The section `resources`.
 
-use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata, Seldom};
+use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata};
 use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Entry, Node};
@@ -46,8 +46,8 @@ impl Lowering<'_> {
             .map(Box::new);
         let mut hints = super::hints::Hints::default();
         let metadata = match fields.entry("metadata") {
-            Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints).into(),
-            None => Seldom::default(),
+            Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints),
+            None => ResourceMetadata::default(),
         };
         let key = self.each_key(&mut hints, list.is_some());
         let mut lifecycle = hints.lifecycle;

@@ -400,7 +400,7 @@ impl Writer<'_> {
                 let resource = Resource {
                     depends_on,
                     metadata: metadata.into(),
-                    lifecycle: around.lifecycle(name).into(),
+                    lifecycle: around.lifecycle(name),
                     ..Resource::new(span, type_name, spec_key, spec)
                 };
                 self.blueprint.resources.insert(name.clone(), resource);

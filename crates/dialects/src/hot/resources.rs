@@ -191,8 +191,8 @@ impl Lowering {
                 let resource = Resource {
                     condition: condition.map(Box::new),
                     depends_on,
-                    metadata: metadata.into(),
-                    lifecycle: lifecycle.into(),
+                    metadata,
+                    lifecycle,
                     removal,
                     stands_for: stands_for.map(Box::new),
                     update_policy: policy.map(Box::new),

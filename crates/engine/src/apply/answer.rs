@@ -28,13 +28,12 @@ impl Apply {
         }
         self.vacate(task);
         self.calling = self.calling.saturating_sub(1);
-        self.swift += 1;
         let Some(request) = self.running[task as usize].request.clone() else { return };
         match answer {
             Ok(applied) => {
                 for warning in &applied.warnings {
                     let address = decided.address.clone();
-                    self.tell_of(task, Event::Progress { address, text: warning.as_str().into() }, effects);
+                    effects.push(Effect::Tell(Event::Progress { address, text: warning.as_str().into() }));
                 }
                 if request.operation == Verb::Delete {
                     let left = self.deleted_record(&decided, &request);
@@ -185,7 +184,7 @@ impl Apply {
         };
         let operation = verb_of(self.plan.tasks[task as usize].kind);
         let failed = Event::Failed { address: decided.address.clone(), operation, message: message.clone() };
-        self.tell_of(task, failed, effects);
+        effects.push(Effect::Tell(failed));
         self.found.push(diagnostic);
         self.failed = true;
         self.part_failed(task, decided, &message);
@@ -413,7 +412,7 @@ impl Apply {
             after_ms: after.as_millis() as u64,
             reason: error.message.as_str().into(),
         };
-        self.tell_of(task, retrying, effects);
+        effects.push(Effect::Tell(retrying));
         let number = self.wake(wake);
         effects.push(Effect::Wake(number, after));
     }
@@ -456,7 +455,7 @@ impl Apply {
         let message: Name = diagnostic.message.as_str().into();
         let at = decided.span;
         self.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
-        self.tell_of(task, Event::Failed { address: decided.address.clone(), operation, message }, effects);
+        effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
         self.vacate(task);
         self.calling = self.calling.saturating_sub(1);
         self.failed = true;

@@ -12,10 +12,11 @@ use crate::plan::Purpose;
 impl Apply {
     /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
     pub(super) fn finish_if_over(&mut self, effects: &mut Vec<Effect>) {
-        if self.finishing || self.under_way.is_some() || self.in_flight > 0 && !self.abandoned {
-            return;
-        }
-        if !self.gathering.is_empty() && !self.ends_with_what_gathers() {
+        if self.finishing
+            || self.under_way.is_some()
+            || !self.gathering.is_empty()
+            || self.in_flight > 0 && !self.abandoned
+        {
             return;
         }
         // Who cannot go on never will: nobody is looked at again and again.
@@ -31,7 +32,6 @@ impl Apply {
         // What exported values read may have turned out to be wrong.
         let well = well && !self.failed;
         self.finishing = true;
-        self.take_back_what_was_foretold();
         let (exports, metadata, declared) = self.exports_after(well);
         let failed_exports = self.found.has_errors();
         self.failed |= failed_exports;
@@ -69,48 +69,10 @@ impl Apply {
     fn can_go_on(&self, task: &Running) -> bool {
         match task.progress {
             Progress::Ready | Progress::Waiting(_) => !self.stopping,
-            Progress::Intending | Progress::Stated | Progress::Recording => true,
+            Progress::Intending | Progress::Recording => true,
             Progress::Calling | Progress::Asking => !self.abandoned,
             Progress::Resting | Progress::Configured => !self.cancelled,
             Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped | Progress::Held => false,
-        }
-    }
-
-    /// Whether what gathers are the last outcomes of an operation that has gone well: its end goes into the same commit. The
-    /// tasks count as done from now on; who is to hear of that does once it is durable.
-    fn ends_with_what_gathers(&mut self) -> bool {
-        // Without a clock the end would seem to be as old as the last commit.
-        let ended_well = !self.stopping && !self.failed && self.before_stop.is_none() && self.elapsed.is_some();
-        let went_well = |durable: &Durable| matches!(durable, Durable::Nothing | Durable::Done(_));
-        let is_last = |task: &Running| task.progress == Progress::Recording || !self.can_go_on(task);
-        if !ended_well
-            || !self.gathering.iter().all(|(_, durable)| went_well(durable))
-            || !self.running[self.over..].iter().all(is_last)
-        {
-            return false;
-        }
-        let (before, mut tasks, mut effects) = (self.counts, Vec::new(), Vec::new());
-        for at in 0..self.gathering.len() {
-            if let Durable::Done(task) = std::mem::replace(&mut self.gathering[at].1, Durable::Nothing) {
-                self.done(task, &mut effects);
-                tasks.push(task);
-            }
-        }
-        let told = effects.into_iter().filter_map(|effect| match effect {
-            Effect::Tell(event) => Some(event),
-            _ => None,
-        });
-        self.later.splice(..0, told);
-        self.early = Some((before, tasks));
-        true
-    }
-
-    /// What was taken for done could not be recorded.
-    pub(super) fn not_done_after_all(&mut self) {
-        let Some((counts, tasks)) = self.early.take() else { return };
-        self.counts = counts;
-        for task in tasks {
-            self.running[task as usize].progress = Progress::Recording;
         }
     }
 

@@ -1,9 +1,10 @@
 //! Carrying a plan out: a pure machine from what happened to what should be done next.
 //!
 //! It makes no choices. A task begins when everything it waits for has come far enough and the values it reads are
-//! known; its intent is committed before its call, its outcome before anybody relies on it who could not find it again. Commits
-//! are grouped: while one is under way, entries gather for the next. Retries, polling and limits are decisions made here, as
-//! wake-ups, so that a simulator sees them too.
+//! known. Its intent is committed before its call, and its outcome before anybody relies on it: an intent that follows from an
+//! outcome is in the same commit or a later one. Commits are grouped: while one is under way, entries gather for the next.
+//! An intent is stated when there is room for its call, so a commit holds at most as many intents as calls may run at once.
+//! Retries, polling and limits are decisions made here, as wake-ups, so that a simulator sees them too.
 //!
 //! ```text
 //! ready ──intent──> committed ──call──> answered ──outcome──> committed ──> dependants
@@ -11,15 +12,11 @@
 //!                                          └ not stable yet: ask again, later and later
 //! ```
 //!
-//! Where the world can be asked later what became of a call, its intent may be committed before its turn comes (`foretell`): then
-//! it is made as soon as what it waits for is answered.
-//!
 //! Not here: clocks, stores, providers (the shell carries effects out); what to do (the plan says).
 
 mod answer;
 mod ask;
 mod end;
-mod foretell;
 mod lanes;
 mod links;
 mod pauses;
@@ -45,7 +42,6 @@ use crate::links::FixedMap;
 use crate::plan::{Plan, Purpose, Question, Reply, Staged, TaskKind, Until};
 use crate::resolve::{Evaluation, Need};
 pub use ask::Asking;
-use foretell::Foretold;
 use lanes::Lanes;
 use queue::{Queue, Ranks};
 
@@ -67,9 +63,6 @@ pub enum OnFailure {
 pub struct Settings {
     /// At most this many calls at once (ruling S64).
     pub parallelism: usize,
-    /// So many may be stated beyond those while it is not known how soon the world answers, where it can tell later that they were
-    /// not made. After a run that was cut off they are looked for. Never fewer than one for each call there is room for.
-    pub ahead: usize,
     /// What to do when a step fails.
     pub on_failure: OnFailure,
     /// How long a thing may take to become stable.
@@ -82,7 +75,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             parallelism: 16,
-            ahead: 120,
             on_failure: OnFailure::Stop,
             stable_within: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(120),
@@ -95,8 +87,6 @@ impl Default for Settings {
 pub enum Effect {
     /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is under way at a time.
     Commit(Vec<Entry>),
-    /// The same with the end of the operation: no other commit follows if it succeeds.
-    CommitLast(Vec<Entry>),
     /// Call the provider; answer with [`Happened::Applied`] under the same number.
     Call(u32, CallRequest),
     /// Ask whether the thing is stable; answer with [`Happened::Looked`].
@@ -157,8 +147,6 @@ pub enum Happened {
     Woke(u64),
     /// So long after it began what follows happened. Who never says so learns nothing of how long things take.
     At(Duration),
-    /// Calls were waited for: the world is slower than the journal. Comes before the answers that ended the wait.
-    Waited,
     /// A person asked to stop: nothing new starts.
     Interrupt,
 }
@@ -197,8 +185,6 @@ enum Progress {
     Asking,
     /// Its intent is in the commit under way, or in the next.
     Intending,
-    /// Its intent is durable; waits for room to be called.
-    Stated,
     Calling,
     /// Will be called again at a wake-up.
     Resting,
@@ -236,15 +222,6 @@ struct Running {
     turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
     looks_on: bool,
-    foretold: Foretold,
-    /// The token under which it was foretold.
-    token: Option<Name>,
-    /// What it waited for may not be durable yet when it is called.
-    early: bool,
-    /// Its intent has been stated and its outcome can be asked for again, or is recorded: who waits for it may be foretold.
-    foreseen: bool,
-    /// So many of those that it waits for are not foreseen yet.
-    unforeseen: u32,
     request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
     record: Option<Arc<Record>>,
@@ -256,8 +233,6 @@ enum Durable {
     Nothing,
     /// Its intent is: call now.
     Intent(u32),
-    /// Its intent is: call when its turn comes.
-    Foretold(u32),
     /// Its outcome is: configured, not stable yet.
     Configured(u32),
     /// Its outcome is: done.
@@ -286,16 +261,6 @@ pub struct Apply {
     lanes: Lanes,
     /// Calls and questions that are out.
     calling: usize,
-    /// Tasks whose intents are durable and that wait for room.
-    stated: Queue,
-    /// So many intents may be stated beyond the calls there is room for.
-    ahead: usize,
-    /// Tasks that wait only for what is foreseen.
-    foreseeable: Queue,
-    /// So many intents are stated of tasks whose turn has not come.
-    foretold: usize,
-    /// Answers since the world was last waited for.
-    swift: usize,
     gathering: Vec<(Entry, Durable)>,
     /// What is told once everything that gathers is durable.
     later: Vec<Event>,
@@ -309,8 +274,6 @@ pub struct Apply {
     abandoned: bool,
     broken: bool,
     finishing: bool,
-    /// What was counted before tasks were taken for done whose outcomes are in the commit under way, or in the next; these.
-    early: Option<([u64; 4], Vec<u32>)>,
     began: i64,
     now: i64,
     /// How long after it began, if anybody says.
@@ -387,7 +350,7 @@ impl Apply {
         let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); count];
         let mut running = Vec::with_capacity(count);
         let ranks = ranks::of(&plan, &snapshot);
-        let (mut ready, stated, foreseeable) = (Queue::new(&ranks), Queue::new(&ranks), Queue::new(&ranks));
+        let mut ready = Queue::new(&ranks);
         for (at, task) in plan.tasks.iter().enumerate() {
             for wait in &task.waits {
                 after[wait.task as usize].push((at as u32, wait.until));
@@ -410,11 +373,6 @@ impl Apply {
                 did: None,
                 turn: false,
                 looks_on: false,
-                foretold: Foretold::No,
-                token: None,
-                early: false,
-                foreseen: false,
-                unforeseen: task.waits.len() as u32,
                 request: None,
                 record: None,
             });
@@ -435,8 +393,6 @@ impl Apply {
             forced: std::collections::HashSet::default(),
             left_behind: Vec::new(),
             plan: Arc::new(plan),
-            // Where it is known what takes long, whose turn it is matters more.
-            ahead: Apply::ahead_by(1, settings.parallelism.max(1)).max(ranks.as_ref().map_or(settings.ahead, |_| 0)),
             settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
             evaluation,
             operation: Arc::new(operation),
@@ -450,10 +406,6 @@ impl Apply {
             catalogs,
             in_flight: 0,
             calling: 0,
-            stated,
-            foreseeable,
-            foretold: 0,
-            swift: 0,
             gathering: Vec::new(),
             later: Vec::new(),
             under_way: None,
@@ -466,7 +418,6 @@ impl Apply {
             metadata: blueprint::IndexMap::default(),
             broken: false,
             finishing: false,
-            early: None,
             began: 0,
             now: 0,
             elapsed: None,
@@ -490,11 +441,6 @@ impl Apply {
         &self.plan
     }
 
-    /// Whether a commit is under way.
-    pub fn is_committing(&self) -> bool {
-        self.under_way.is_some()
-    }
-
     /// The state as far as it has been recorded.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
@@ -509,7 +455,6 @@ impl Apply {
     ///
     /// What happened at once is taken in at once, so that one commit serves it all.
     pub fn step(&mut self, happened: impl IntoIterator<Item = Happened>, effects: &mut Vec<Effect>) {
-        let mut waited = false;
         for happened in happened {
             match happened {
                 Happened::Began(now) => self.begin(now, effects),
@@ -519,7 +464,6 @@ impl Apply {
                 Happened::Looked(task, answer) => self.looked(task, answer, effects),
                 Happened::Answered(task, replies) => self.answered(task, replies, effects),
                 Happened::Woke(number) => self.woke(number, effects),
-                Happened::Waited => waited = true,
                 Happened::At(after) => self.elapsed = Some(after),
                 Happened::Interrupt => {
                     self.interrupted = true;
@@ -527,16 +471,11 @@ impl Apply {
                 }
             }
         }
-        if waited {
-            // The answers that ended the wait were not swift.
-            (self.ahead, self.swift) = (Apply::ahead_by(1, self.settings.parallelism), 0);
-        }
         if self.broken {
             self.end_broken(effects);
             return;
         }
         self.start_what_is_ready(effects);
-        self.foretell();
         self.fill_buckets(effects);
         self.finish_if_over(effects);
         self.commit(effects);
@@ -572,11 +511,7 @@ impl Apply {
         }
         let (entries, durable) = std::mem::take(&mut self.gathering).into_iter().unzip();
         self.under_way = Some((durable, std::mem::take(&mut self.later)));
-        // Calls that were given up may still answer.
-        effects.push(match self.finishing && self.in_flight == 0 {
-            true => Effect::CommitLast(entries),
-            false => Effect::Commit(entries),
-        });
+        effects.push(Effect::Commit(entries));
     }
 
     /// Tells an event behind those of what has been recorded before it.
@@ -588,19 +523,9 @@ impl Apply {
         }
     }
 
-    /// Tells an event of a task: behind what it waited for, where that may not be durable yet.
-    fn tell_of(&mut self, task: u32, event: Event, effects: &mut Vec<Effect>) {
-        match self.running[task as usize].early {
-            true => self.tell(event, effects),
-            false => effects.push(Effect::Tell(event)),
-        }
-    }
-
     fn committed(&mut self, now: i64, effects: &mut Vec<Effect>) {
         self.now = now;
         let Some((durable, later)) = self.under_way.take() else { return };
-        self.early = None;
-        self.look_ahead();
         if self.finishing && self.gathering.is_empty() {
             effects.extend(later.into_iter().map(Effect::Tell));
             let outcome = self.outcome();
@@ -629,7 +554,6 @@ impl Apply {
             match durable {
                 Durable::Nothing => {}
                 Durable::Intent(task) => self.stated(task, effects),
-                Durable::Foretold(task) => self.foretold(task, effects),
                 Durable::Configured(task) => self.configured(task, effects),
                 Durable::Done(task) => self.done(task, effects),
                 Durable::Failed(task) => failed.push(task),
@@ -645,23 +569,16 @@ impl Apply {
         if self.broken {
             return;
         }
-        let later = self.under_way.take().map(|(_, later)| later).unwrap_or_default();
+        let under_way = self.under_way.take().map(|(_, later)| later).unwrap_or_default();
         self.gathering.clear();
-        // What happened in the world did so, whether or not it can be recorded.
-        let of_the_world = |event: &Event| {
-            matches!(
-                event,
-                Event::Started { .. } | Event::Failed { .. } | Event::Retrying { .. } | Event::Progress { .. }
-            )
-        };
-        let later = later.into_iter().chain(std::mem::take(&mut self.later)).filter(of_the_world);
-        effects.extend(later.map(Effect::Tell));
+        // A failure is told although it could not be recorded.
+        let failures = under_way.into_iter().chain(std::mem::take(&mut self.later)).filter(|event| matches!(event, Event::Failed { .. }));
+        effects.extend(failures.map(Effect::Tell));
         self.broken = true;
         self.finishing = false;
-        self.not_done_after_all();
         // Whose intent could not be written is not called.
         for task in 0..self.running.len() as u32 {
-            if matches!(self.running[task as usize].progress, Progress::Intending | Progress::Stated) {
+            if self.running[task as usize].progress == Progress::Intending {
                 self.vacate(task);
                 self.running[task as usize].progress = Progress::Skipped;
             }
@@ -756,9 +673,6 @@ impl Apply {
             }
         }
         self.ask_no_more(ask::AT_THE_END);
-        while let Some(task) = self.stated.pop() {
-            self.withdraw(task);
-        }
         if self.calling > 0 {
             effects.push(Effect::Tell(Event::Draining { running: self.calling as u64 }));
         }

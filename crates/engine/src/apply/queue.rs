@@ -42,22 +42,6 @@ impl Queue {
         }
     }
 
-    /// Whether nobody is in line.
-    pub(super) fn is_empty(&self) -> bool {
-        match self {
-            Queue::Line(line) => line.is_empty(),
-            Queue::Heap(heap) => heap.is_empty(),
-        }
-    }
-
-    /// The rank of the one whose turn it is; 0 without history.
-    pub(super) fn first_rank(&self) -> Option<u64> {
-        match self {
-            Queue::Line(line) => line.front().map(|_| 0),
-            Queue::Heap(heap) => heap.peek().map(|(rank, _)| *rank),
-        }
-    }
-
     /// The one whose turn it is.
     pub(super) fn pop(&mut self) -> Option<u32> {
         match self {
@@ -68,6 +52,6 @@ impl Queue {
 }
 
 /// The rank of a task; 0 without history.
-pub(super) fn rank(task: u32, ranks: &Ranks) -> u64 {
+fn rank(task: u32, ranks: &Ranks) -> u64 {
     ranks.as_ref().and_then(|ranks| ranks.get(task as usize).copied()).unwrap_or_default()
 }

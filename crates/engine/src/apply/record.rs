@@ -21,8 +21,8 @@ pub(super) enum Breach {
 impl Apply {
     /// Puts an outcome into the next commit, and into the state as this run sees it.
     ///
-    /// Who waits for the task goes on at once: what follows from it is stated behind it in the journal, and called only
-    /// when both are durable; or when this has been answered, where its own intent has been durable for long.
+    /// Who waits for the task goes on at once: its intent follows in the journal, in the same commit or a later one, and its
+    /// call is made only when both are durable.
     pub(super) fn record(
         &mut self,
         task: u32,
@@ -61,11 +61,10 @@ impl Apply {
             self.set_outputs(decided, record);
         }
         self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, durable));
-        self.was_foretold(task);
         match durable {
             Durable::Done(_) => self.release(task, None),
             Durable::Configured(_) => self.release(task, Some(Until::Configured)),
-            Durable::Failed(_) | Durable::Intent(_) | Durable::Foretold(_) | Durable::Nothing => {}
+            Durable::Failed(_) | Durable::Intent(_) | Durable::Nothing => {}
         }
     }
 

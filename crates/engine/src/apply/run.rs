@@ -8,8 +8,6 @@ use provider::Operation as Verb;
 use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
 
 use super::ask::reopen;
-use super::foretell::Foretold;
-use super::queue::rank;
 use super::{Apply, CallRequest, Durable, Effect, Progress, Wake};
 use crate::Node;
 use crate::codes;
@@ -18,12 +16,6 @@ use crate::links::carried;
 use crate::plan::diff::{differences, with_path_of};
 use crate::plan::{Action, Decided, Linked, TaskKind, Until};
 use crate::resolve::{Members, Outputs, Site, Slot};
-
-/// So many times the parallelism may be stated ahead where the world is swift, and more where it is not known what takes long.
-const AHEAD: usize = 4;
-
-/// And no more than so many.
-const MOST_AHEAD: usize = 256;
 
 /// What a task turns out to be once everything it reads is known.
 enum Turn {
@@ -38,9 +30,9 @@ enum Turn {
 }
 
 impl Apply {
-    /// Starts ready tasks, as long as there is room, and calls what has been stated.
+    /// Starts ready tasks, as long as there is room for their calls. The intents of all of them share the next commit.
     pub(super) fn start_what_is_ready(&mut self, effects: &mut Vec<Effect>) {
-        while !self.stopping && self.in_flight < self.settings.parallelism + self.ahead {
+        while !self.stopping && self.in_flight < self.settings.parallelism {
             let Some(task) = self.ready.pop() else { break };
             if self.running[task as usize].progress != Progress::Ready {
                 self.let_in(task);
@@ -49,126 +41,33 @@ impl Apply {
             if self.held_back(task) {
                 continue;
             }
-            let again = self.running[task as usize].request.is_some();
-            if self.in_flight >= self.settings.parallelism && (again || !self.may_be_ahead(task)) {
-                self.ready.push_front(task, &self.ranks);
-                break;
-            }
-            if !again {
-                let before = self.in_flight;
-                self.start(task, effects);
-                if self.in_flight == before {
-                    self.let_in(task);
-                }
-            } else if self.calling < self.settings.parallelism {
+            if self.running[task as usize].request.is_some() {
                 self.occupy(task);
                 self.call(task, effects);
-            } else {
-                self.ready.push_front(task, &self.ranks);
-                break;
+                continue;
+            }
+            let before = self.in_flight;
+            self.start(task, effects);
+            if self.in_flight == before {
+                self.let_in(task);
             }
         }
-        self.call_what_is_stated(effects);
     }
 
-    /// Calls what has been stated, as long as there is room. Where it is known how long things take, room is left for
-    /// those whose intents are being written and behind which more work waits.
-    fn call_what_is_stated(&mut self, effects: &mut Vec<Effect>) {
-        if self.stated.is_empty() || self.calling >= self.settings.parallelism {
-            return;
-        }
-        let ahead = self.ranks_of_the_unwritten();
-        while !self.stopping {
-            let Some(rank) = self.stated.first_rank() else { break };
-            let before = ahead.partition_point(|other| *other > rank);
-            if self.calling + before >= self.settings.parallelism {
-                break;
-            }
-            let Some(task) = self.stated.pop() else { break };
-            self.call(task, effects);
-        }
-    }
-
-    /// The ranks of the tasks whose intents are being written, highest first; none without history.
-    fn ranks_of_the_unwritten(&self) -> Vec<u64> {
-        if self.ranks.is_none() {
-            return Vec::new();
-        }
-        let under_way = self.under_way.iter().flat_map(|(durable, _)| durable);
-        let all = under_way.chain(self.gathering.iter().map(|(_, durable)| durable));
-        let intents = all.filter_map(|durable| match durable {
-            Durable::Intent(task) => Some(*task),
-            Durable::Foretold(task) => {
-                Some(*task).filter(|_| self.running[*task as usize].foretold == Foretold::Awaited)
-            }
-            _ => None,
-        });
-        let mut ranks: Vec<u64> = intents.map(|task| rank(task, &self.ranks)).collect();
-        ranks.sort_unstable_by(|one, other| other.cmp(one));
-        ranks
-    }
-
-    /// So many rounds of intents are stated beyond the calls there is room for. Where the world is not swift it is one: as many as
-    /// there are calls, so that whoever makes room is followed at once and no call waits for the journal.
-    pub(super) fn ahead_by(rounds: usize, parallelism: usize) -> usize {
-        parallelism.saturating_mul(rounds).min(MOST_AHEAD)
-    }
-
-    /// Every call made so far was answered while the journal was being written: the journal is what everybody waits for.
-    /// More intents share a commit then. A world that has to be waited for ends that (`Happened::Waited`), so that a run
-    /// that is cut off leaves few calls to be looked for beyond those that could be under way.
-    pub(super) fn look_ahead(&mut self) {
-        let room = self.settings.parallelism;
-        if self.swift >= room && self.calling == 0 && self.stated.is_empty() {
-            let most = if self.ranks.is_some() { AHEAD } else { 4 * AHEAD };
-            self.ahead = (self.ahead * 2).min(Apply::ahead_by(most, room)).max(self.ahead);
-        }
-    }
-
-    /// Whether a call may be stated before there is room for it: where the world can tell later that it was never made,
-    /// and where it must be made in any case, however soon the operation is to stop.
-    pub(super) fn may_be_ahead(&self, task: u32) -> bool {
-        if self.before_stop.as_ref().is_some_and(|tasks| !tasks.contains(&task)) {
-            return false;
-        }
-        self.can_be_told(task)
-    }
-
-    /// Whether the world can tell later what became of the call of a task.
-    pub(super) fn can_be_told(&self, task: u32) -> bool {
-        let task = &self.plan.tasks[task as usize];
-        let Some(decided) = &task.decision else { return true };
-        match task.kind {
-            TaskKind::Create => decided.ty.as_ref().is_some_and(|ty| ty.capabilities.finds),
-            TaskKind::Phase => false,
-            _ => decided.ty.as_ref().is_some_and(|ty| ty.capabilities.reads),
-        }
-    }
-
-    /// An intent is durable.
+    /// An intent is durable: its call is made, unless the operation is to stop.
     pub(super) fn stated(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let phase = self.plan.tasks[task as usize].kind == TaskKind::Phase;
-        if self.stopping && !phase {
-            self.withdraw(task);
-        } else if self.calling < self.settings.parallelism && (phase || self.ranks.is_none()) {
-            self.call(task, effects);
-        } else {
-            // Where ranks are known, whose turn it is turns out once everything that happened has been taken in.
-            self.running[task as usize].progress = Progress::Stated;
-            self.stated.push_back(task, &self.ranks);
+        match self.stopping && !phase {
+            true => self.withdraw(task),
+            false => self.call(task, effects),
         }
     }
 
-    /// A stated call is not made after all: everything is as it was.
-    pub(super) fn withdraw(&mut self, task: u32) {
+    /// A call that was stated is not made: an outcome records that the resource is as it was.
+    fn withdraw(&mut self, task: u32) {
         self.vacate(task);
         self.running[task as usize].progress = Progress::Ready;
         self.running[task as usize].request = None;
-        self.take_back(task);
-    }
-
-    /// What was stated has not been done: the thing is as it was.
-    pub(super) fn take_back(&mut self, task: u32) {
         let Some(decided) = &self.plan.tasks[task as usize].decision else { return };
         let address = Apply::recorded_at(decided).clone();
         let record = self.snapshot.records.get(&address).cloned();
@@ -220,7 +119,7 @@ impl Apply {
             return;
         }
         match turn {
-            Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired, effects),
+            Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
                 self.set_outputs(decided, &record);
@@ -545,9 +444,7 @@ impl Apply {
         decided: &Arc<Decided>,
         verb: Verb,
         desired: Value,
-        effects: &mut Vec<Effect>,
     ) {
-        let foretold = self.was_foretold(task);
         let prior = self.prior_of_call(kind, decided, verb);
         let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
         let outputs = match &prior {
@@ -574,21 +471,8 @@ impl Apply {
         }));
         self.running[task as usize].progress = Progress::Intending;
         self.occupy(task);
-        self.running[task as usize].early = foretold != Foretold::No;
-        // A secret that was not known when it was foretold must be known to be one to whoever reads the thing back.
-        let says_all = !decided.desired.has_unknown() || !intent.inputs.has_secret();
-        match foretold {
-            Foretold::Durable if says_all => self.stated(task, effects),
-            Foretold::Gathering if says_all => self.running[task as usize].foretold = Foretold::Awaited,
-            _ => {
-                let step = self.step_of(task);
-                self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
-                // Nobody is called on the strength of an answer that is not durable and that nobody could ask for again.
-                if self.can_be_told(task) {
-                    self.foresee(task);
-                }
-            }
-        }
+        let step = self.step_of(task);
+        self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
     }
 
     /// The number under which a task stands in the journal.
@@ -597,7 +481,7 @@ impl Apply {
     }
 
     /// What is remembered of the thing that a call is about; nothing for a create.
-    pub(super) fn prior_of_call(&self, kind: TaskKind, decided: &Decided, verb: Verb) -> Option<Arc<Record>> {
+    fn prior_of_call(&self, kind: TaskKind, decided: &Decided, verb: Verb) -> Option<Arc<Record>> {
         if verb == Verb::Create {
             return None;
         }
@@ -610,7 +494,7 @@ impl Apply {
     }
 
     /// What is written down before a call.
-    pub(super) fn intent_of(
+    fn intent_of(
         &self,
         task: u32,
         kind: TaskKind,
@@ -619,10 +503,10 @@ impl Apply {
         prior: Option<&Record>,
         inputs: Value,
     ) -> Intent {
-        let token = self.running[task as usize].token.clone().unwrap_or_else(|| match verb {
+        let token = match verb {
             Verb::Create => self.token_of_create(decided),
             _ => format!("{}-{task}", self.operation.id).into(),
-        });
+        };
         let deposed = match kind {
             TaskKind::DeleteOld(0) => decided.replace_order == blueprint::ReplaceOrder::CreateFirst,
             TaskKind::DeleteOld(_) => true,
@@ -702,7 +586,7 @@ impl Apply {
                 operation: request.operation,
                 replacing: self.is_replacing(task),
             };
-            self.tell_of(task, started, effects);
+            effects.push(Effect::Tell(started));
         }
         effects.push(Effect::Call(task, *request));
     }
@@ -738,7 +622,6 @@ impl Apply {
 
     /// Lets those go on that waited for a task: all of them, or only those for whom this is far enough.
     pub(super) fn release(&mut self, task: u32, only: Option<Until>) {
-        self.foresee(task);
         let waiters = std::mem::take(&mut self.after[task as usize]);
         let (now, later): (Vec<_>, Vec<_>) =
             waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));

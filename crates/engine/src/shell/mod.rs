@@ -20,7 +20,7 @@ use provider::{
 use tokio_util::sync::CancellationToken;
 
 pub use operate::{Back, Operated, busy, last_goal, operate, taken_over};
-pub use run::{Hold, Interrupt, LEASE, Lost, run};
+pub use run::{Interrupt, LEASE, Lost, run};
 
 use self::scrub::Secrets;
 use crate::world::{PlanQuestion, ReadQuestion, SourceError, World};

@@ -7,7 +7,7 @@ use state::{Generation, InstanceName, LeaseHolder, Operation, OperationOutcome, 
 use tokio::sync::mpsc;
 
 use super::Shell;
-use super::run::{Hold, Interrupt, LEASE, Lost, run};
+use super::run::{Interrupt, LEASE, Lost, run};
 use crate::apply::{Apply, OnFailure, Outcome, Settings};
 use crate::codes;
 use crate::event::Event;
@@ -90,20 +90,16 @@ pub async fn operate(
         }
         Err(error) => return Operated::Store(error),
     };
-    // Two operations would stand side by side in what is awaited here.
-    let mut hold = Hold { outlasts: back.is_some() && settings.on_failure == OnFailure::Rollback, goes: false };
+    // Boxed, so that the future does not hold two operations side by side.
     let first =
-        under_lease(staged, lease.revision, shell, store, &lease, &mut hold, settings, who, &mut interrupts, &mut tell);
+        under_lease(staged, lease.revision, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
     let mut operated = Box::pin(first).await;
     if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
         && let Some(lost) =
-            roll_back(outcome, back, shell, store, &lease, &mut hold, settings, who, &mut interrupts, tell).await
+            roll_back(outcome, back, shell, store, &lease, settings, who, &mut interrupts, tell).await
     {
         operated = lost;
-    }
-    if hold.goes && matches!(operated, Operated::Done(_)) {
-        return operated;
     }
     // Whoever cut the run off at once is a process that ends: its lease runs out by itself, or goes with it here.
     let released = store.release(&lease).await;
@@ -129,7 +125,6 @@ async fn under_lease(
     shell: &Shell,
     store: &dyn Store,
     lease: &state::Lease,
-    hold: &mut Hold,
     settings: Settings,
     who: &str,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
@@ -147,7 +142,7 @@ async fn under_lease(
     }
     let operation = operation_of(&staged.plan, shell, who);
     let apply = Apply::new(staged, settings, operation);
-    match run(apply, shell, store, lease, hold, interrupts, tell).await {
+    match run(apply, shell, store, lease, interrupts, tell).await {
         Ok(outcome) => Operated::Done(outcome),
         Err(lost) => Operated::Lost(lost),
     }
@@ -175,7 +170,6 @@ async fn roll_back(
     shell: &Shell,
     store: &dyn Store,
     lease: &state::Lease,
-    hold: &mut Hold,
     settings: Settings,
     who: &str,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
@@ -217,8 +211,7 @@ async fn roll_back(
         Ok(head) => head,
         Err(error) => return Some(Operated::Lost(lost(outcome, error))),
     };
-    hold.outlasts = false;
-    match Box::pin(under_lease(staged, head, shell, store, lease, hold, settings, who, interrupts, tell)).await {
+    match Box::pin(under_lease(staged, head, shell, store, lease, settings, who, interrupts, tell)).await {
         Operated::Done(mut second) => {
             let said = back.in_words(std::mem::take(&mut second.diagnostics));
             match second.outcome {

@@ -21,20 +21,8 @@ use crate::plan::questions::{Question, Reply, put};
 /// How long a lease is held without a sign of life.
 pub const LEASE: Duration = Duration::from_secs(60);
 
-/// How long a commit is watched before the loop sleeps.
-const AWAKE: Duration = Duration::from_millis(1);
-
-/// After so many steps without waiting for anything, others get a turn. (In tokio that is five calls of the system.)
+/// The loop yields to other tasks of the runtime after so many steps, however fast answers come.
 const TURN: usize = 8;
-
-/// Answers that come sooner than this keep up with the journal: a commit takes about as long.
-const SWIFT: Duration = Duration::from_millis(1);
-
-/// What was begun together ends together: after an answer that was waited for, the next ones are waited for so long.
-const NEXT: Duration = Duration::from_micros(100);
-
-/// But no longer than this in all.
-const ALL: Duration = Duration::from_millis(1);
 
 /// A person's wish to stop, as it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,26 +58,15 @@ enum Answer {
     Woke(u64),
 }
 
-/// What becomes of a lease with the end of an operation.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Hold {
-    /// More is to follow under it.
-    pub outlasts: bool,
-    /// It goes, or has gone, with the last commit.
-    pub goes: bool,
-}
-
 /// Carries a plan out to its end, telling `tell` everything that happens.
 ///
-/// The lease is kept alive meanwhile, and not taken here. It is given back with the operation's end, unless it outlasts that;
-/// whether it was, `hold` says. `Err` if the run was cut off by
-/// [`Interrupt::AtOnce`], or if the end could not be recorded; the state can be resumed in both cases.
+/// The lease is renewed meanwhile; the caller takes and releases it. `Err` if the run was cut off by [`Interrupt::AtOnce`], or if
+/// the end could not be recorded; the state can be resumed in both cases.
 pub async fn run(
     mut apply: Apply,
     shell: &Shell,
     store: &dyn Store,
     lease: &Lease,
-    hold: &mut Hold,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     mut tell: impl FnMut(Event),
 ) -> Result<Outcome, Lost> {
@@ -104,8 +81,6 @@ pub async fn run(
     let begun = tokio::time::Instant::now();
     let mut steps: usize = 0;
     loop {
-        // What was not committed has not taken the lease along.
-        hold.goes &= course.refused.is_none();
         let at = Happened::At(begun.elapsed());
         apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
         for effect in effects.drain(..) {
@@ -149,7 +124,6 @@ pub async fn run(
                 }
             }
         }
-        // Everybody else gets a turn too, however fast the answers come: signals, what draws progress, the lease.
         steps += 1;
         if steps.is_multiple_of(TURN) {
             tokio::task::yield_now().await;
@@ -162,27 +136,9 @@ pub async fn run(
             Ok(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
             Err(_) => {}
         }
-        if alive.tick().now_or_never().is_some() && !hold.goes {
+        if alive.tick().now_or_never().is_some() {
             course.renew(store, lease, shell).await;
         }
-        if apply.is_committing() {
-            // A commit is often over sooner than a sleeping processor wakes up: look a little before sleeping.
-            let since = now();
-            while course.happened.is_empty() && since.elapsed() < AWAKE {
-                match under_way.next().now_or_never() {
-                    Some(Some(answer)) => {
-                        course.take_in(answer, shell);
-                        while let Some(Some(answer)) = under_way.next().now_or_never() {
-                            course.take_in(answer, shell);
-                        }
-                    }
-                    // Who commits may have been put on this very processor: it must not wait for that.
-                    _ => std::thread::yield_now(),
-                }
-            }
-        }
-        let committing = apply.is_committing();
-        let (since, since_in_truth) = (tokio::time::Instant::now(), now());
         while course.happened.is_empty() {
             tokio::select! {
                 biased;
@@ -194,20 +150,14 @@ pub async fn run(
                 },
                 Some(answer) = under_way.next() => {
                     course.take_in(answer, shell);
-                    // Whatever else has been answered by now is taken in with it: one commit serves all.
+                    // Whatever else has been answered by now shares its commit.
                     while let Some(Some(answer)) = under_way.next().now_or_never() {
                         course.take_in(answer, shell);
                     }
                 }
-                _ = alive.tick(), if !hold.goes => course.renew(store, lease, shell).await,
+                _ = alive.tick() => course.renew(store, lease, shell).await,
                 else => return Err(Lost::now(&apply, course.refused)),
             }
-        }
-        if !committing && since.elapsed() > SWIFT {
-            if since_in_truth.elapsed() > SWIFT {
-                course.gather(&mut under_way, shell).await;
-            }
-            course.happened.insert(0, Happened::Waited);
         }
     }
 }
@@ -225,20 +175,6 @@ struct Course {
 impl Course {
     fn of(revision: Revision) -> Course {
         Course { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
-    }
-
-    /// Takes in whatever is answered in the next moment: one commit serves all.
-    async fn gather(&mut self, under_way: &mut FuturesUnordered<BoxFuture<'_, Answer>>, shell: &Shell) {
-        let begun = now();
-        let mut last = begun;
-        while !under_way.is_empty() && last.elapsed() < NEXT && begun.elapsed() < ALL {
-            while let Some(Some(answer)) = under_way.next().now_or_never() {
-                self.take_in(answer, shell);
-                last = now();
-            }
-            // What tells that something has been answered gets a turn.
-            tokio::task::yield_now().await;
-        }
     }
 
     /// What an answer means to the machine.
@@ -270,12 +206,6 @@ impl Course {
             self.refused = Some(error);
         }
     }
-}
-
-/// Real time, also where the runtime's is virtual: how long to stay awake is a matter of processors.
-#[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
-fn now() -> std::time::Instant {
-    std::time::Instant::now()
 }
 
 /// An error with its causes, in a line.

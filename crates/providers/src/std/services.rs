@@ -49,7 +49,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
         let directory = Resource {
             condition: service.condition.clone(),
             depends_on: service.depends_on.clone(),
-            lifecycle: lifecycle.clone().into(),
+            lifecycle: lifecycle.clone(),
             ..made_of(service, "local/directory", vec![("path", path)])
         };
         made.push((folder.clone(), directory));
@@ -63,7 +63,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
         link_selector: service.link_selector.clone(),
         metadata: service.metadata.clone(),
         description: service.description.clone(),
-        lifecycle: lifecycle.into(),
+        lifecycle,
         ..made_of(service, "local/file", spec)
     };
     made.push((format!("{name}_unit").into(), unit));
