@@ -1,4 +1,4 @@
-//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `fuzz`, `mutants`, `instructions`, `dist`, `bench`.
+//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `fuzz`, `mutants`, `instructions`, `bench`.
 //!
 //! Each command only starts other programs and reads what they say. The tidy checks themselves are ordinary tests
 //! (`tests/tidy`), so that plain `cargo test` runs them too.
@@ -9,7 +9,6 @@
 mod bench;
 mod catalog;
 mod counterparts;
-mod dist;
 mod fuzz;
 mod instructions;
 mod mutants;
@@ -32,8 +31,7 @@ cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormat
 cargo xtask catalog openstack   the catalogue of OpenStack, made anew from the interfaces of Heat's types; --check compares
 cargo xtask fuzz TARGET         looks for inputs that break a law: [--cases N] [--seed S] [--libfuzzer SECONDS]; without TARGET it lists them
 cargo xtask mutants try         makes small changes that a test should notice: [--shard I/N] [--in PATH]; `summary` counts
-cargo xtask dist                builds the binary as it is published: laid out by what a first build of it does most; takes twice as long
-cargo xtask performance         measures all that docs/performance.md states, and writes its table anew
+cargo xtask performance         measures what docs/performance.md states against Terraform, and writes its tables
 cargo xtask instructions        counts instructions of the heart with callgrind and holds them against bench/instructions.json; --write keeps them
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
 ";
@@ -51,7 +49,6 @@ fn main() -> ExitCode {
         Some("accept") => suite::accept(&root()),
         Some("fuzz") => fuzz::run(&root(), &rest),
         Some("mutants") => mutants::run(&root(), &rest),
-        Some("dist") => dist::run(&root()),
         Some("performance") => bench::performance(&root(), &rest),
         Some("instructions") => instructions::run(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
