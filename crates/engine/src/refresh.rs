@@ -28,8 +28,19 @@ pub(crate) struct Unread {
     code: &'static diag::Code,
     /// Why, in the provider's words.
     message: Name,
-    /// Nothing can be planned without it: nobody knows what became of a call.
-    pub(crate) is_vital: bool,
+    /// What the plan needs it for.
+    pub(crate) why: Why,
+}
+
+/// Why something was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// It is recorded.
+    Recorded,
+    /// Its call was cut off: without an answer a person must say what became of it (`settle`).
+    CutOff,
+    /// Its create failed, and may have been carried out all the same.
+    Unsure,
 }
 
 /// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off, into
@@ -53,7 +64,7 @@ pub(crate) async fn refresh(
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
     let questions = recorded.map(|(address, record)| asked(address, record));
-    // What was stated before all of it was known.
+    // Versions before 0.2 stated creates before all of their spec was known.
     let in_part = snapshot.open.iter().filter(|(_, open)| open.intent.inputs.has_unknown());
     let in_part: IndexMap<&Address, Value> =
         in_part.map(|(address, open)| (address, filled(&open.intent.inputs, &Value::Null))).collect();
@@ -83,7 +94,7 @@ pub(crate) async fn refresh(
     let unsure = unsure.map(|(address, (attempt, token))| ReadQuestion {
         address,
         type_name: &attempt.type_name,
-        id: None,
+        id: adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref()),
         inputs: &attempt.inputs,
         outputs: &Value::Null,
         private: &Value::Null,
@@ -137,7 +148,7 @@ async fn ask<'a>(
 ) -> Told<'a> {
     let mut told = Told::default();
     let mut take =
-        |(number, address, is_vital, result): (usize, &'a Address, bool, Result<Seen, ProviderError>)| match result {
+        |(number, address, by_token, result): (usize, &'a Address, bool, Result<Seen, ProviderError>)| match result {
             Ok(there) => {
                 let is_open = snapshot.open.contains_key(address);
                 let differs = frozen(there, snapshot.records.get(address), is_open);
@@ -146,12 +157,20 @@ async fn ask<'a>(
             Err(error) => {
                 let code = code_of(&error);
                 let message = error.message.into();
-                told.unread.push((number, Unread { address: address.clone(), code, message, is_vital }));
+                let why = match (by_token, snapshot.open.contains_key(address)) {
+                    (false, _) => Why::Recorded,
+                    (true, true) => Why::CutOff,
+                    (true, false) => Why::Unsure,
+                };
+                if why != Why::Recorded {
+                    told.seen.push((number, address, FrozenSeen::CannotTell));
+                }
+                told.unread.push((number, Unread { address: address.clone(), code, message, why }));
             }
         };
     let mut under_way = FuturesUnordered::new();
     for (number, question) in questions {
-        let (address, is_vital) = (question.address, question.token.is_some());
+        let (address, by_token) = (question.address, question.token.is_some());
         let made_anew = question.id.is_none();
         let mut asked = Box::pin(async move {
             let seen = world.read(question).await;
@@ -161,7 +180,7 @@ async fn ask<'a>(
                 Ok(Seen::Gone) if made_anew && let Some(record) = beside() => world.read(asked(address, record)).await,
                 _ => seen,
             };
-            (number, address, is_vital, seen)
+            (number, address, by_token, seen)
         });
         // What is answered at once need not queue.
         match futures::poll!(&mut asked) {
@@ -186,7 +205,7 @@ pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
         address: address.clone(),
         code: &codes::PROVIDER_FAILED,
         message: message.clone(),
-        is_vital: false,
+        why: Why::Recorded,
     });
     then.collect()
 }
@@ -302,7 +321,10 @@ pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &
 
 /// Puts the records right where calls were cut off (reference 5.3): taken over if done, as before if not. What nobody
 /// can tell is `needs-attention`, unless a person has said what is to become of it.
+///
+/// Each of the commands that a diagnostic names works in that situation.
 pub(crate) fn settle(
+    instance: &str,
     snapshot: &mut Snapshot,
     catalogs: &Catalogs,
     answers: &Answers,
@@ -310,6 +332,7 @@ pub(crate) fn settle(
     found: &mut Diagnostics,
 ) -> Vec<Settled> {
     let mut settled = Vec::new();
+    let say = |what: &str, value: &str| format!("`cyan reconcile -i {instance} --{what} '{value}'`");
     let mut heard: HashSet<&Address> = HashSet::default();
     let mut not_made: Vec<(Address, Diagnostic)> = Vec::new();
     for (address, open) in std::mem::take(&mut snapshot.open) {
@@ -344,7 +367,10 @@ pub(crate) fn settle(
                             codes::NEEDS_ATTENTION
                                 .new(format!("nobody can tell which thing was made as `{address}`"))
                                 .note("an earlier operation was cut off while it was being created")
-                                .help(format!("name the provider's id of it: `cyan reconcile --adopt '{address}=ID'`")),
+                                .help(format!(
+                                    "name the provider's id of it: {}",
+                                    say("adopt", &format!("{address}=ID"))
+                                )),
                         );
                         snapshot.open.insert(address, open);
                         continue;
@@ -353,12 +379,25 @@ pub(crate) fn settle(
             }
             Some((_, Verdict::Undone)) if unclear => (before.clone(), "it counts as not done"),
             None if unclear && !options.force => {
+                let mut diagnostic = codes::NEEDS_ATTENTION
+                    .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
+                    .note("an earlier operation was cut off while the call was in flight");
+                if let Some(why) = answers.unread.get(&address) {
+                    diagnostic = diagnostic
+                        .note(format!("it cannot be read: {why}"))
+                        .help("if the cause is temporary, run the same command again");
+                }
+                let shown = address.to_string();
+                // Only a person knows the id of what was created.
+                let done = if open.intent.op == StatusOp::Create { format!("{shown}=ID") } else { shown.clone() };
                 found.push(
-                    codes::NEEDS_ATTENTION
-                        .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
-                        .note("an earlier operation was cut off while the call was in flight")
-                        .help(format!("look whether it was done; if it was not, or you have undone it, say so: `cyan reconcile --retry '{address}'`"))
-                        .help(format!("if it was, take it over with `--adopt '{address}'`; leave it to itself with `--forget '{address}'`")),
+                    diagnostic
+                        .help(format!(
+                            "look whether it was done; if it was not, or you have undone it: {}",
+                            say("retry", &shown)
+                        ))
+                        .help(format!("if it was done, take it over: {}", say("adopt", &done)))
+                        .help(format!("to stop managing it, whatever there is: {}", say("forget", &shown))),
                 );
                 snapshot.open.insert(address, open);
                 continue;
@@ -387,6 +426,7 @@ pub(crate) fn settle(
         settled.push(Settled { address, record: after });
     }
     tell_not_made(not_made, found);
+    settled.extend(take_over_unsure(snapshot, answers, options, catalogs, &mut heard));
     for address in said(options).filter(|address| !heard.contains(*address)) {
         let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
         let shown = address.to_string();
@@ -396,11 +436,38 @@ pub(crate) fn settle(
                 .help_nearest(&shown, known.iter().map(String::as_str)),
         );
     }
-    settled.extend(take_over_unsure(snapshot, answers, catalogs));
     settled
 }
 
-/// Calls that were stated, and of which nothing came: many of them, stated ahead, are one note.
+/// Says which failed creates cannot be looked for, and what can be done about that. By force, or where the world is left aside,
+/// they count as not carried out, as the first answer said.
+pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options, found: &mut Diagnostics) {
+    for unread in unsure.iter().filter(|unread| said(options).all(|address| *address != unread.address)) {
+        let address = &unread.address;
+        let code = if unread.code.name == codes::RETRIES_EXHAUSTED.name {
+            &codes::RETRIES_EXHAUSTED
+        } else {
+            &codes::PROVIDER_FAILED
+        };
+        let mut diagnostic = code
+            .new(format!("`{address}` cannot be read: it is not known whether its failed create was carried out"))
+            .note(&*unread.message);
+        if options.force || !options.refresh {
+            diagnostic.severity = if options.force { Severity::Note } else { Severity::Warning };
+            found.push(diagnostic.note("it counts as not carried out"));
+            continue;
+        }
+        found.push(
+            diagnostic
+                .help("mend the cause, and run the same command again")
+                .help("if it was not carried out, or creating it again does no harm: run the same command with `--no-refresh`")
+                .help(format!("if it was, take it over: `cyan reconcile -i {instance} --adopt '{address}=ID'`"))
+                .help(format!("to stop managing it: `cyan reconcile -i {instance} --forget '{address}'`")),
+        );
+    }
+}
+
+/// Calls that were stated and not made: many of them are one note.
 fn tell_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
     const NAMED: usize = 3;
     if not_made.len() <= NAMED {
@@ -471,30 +538,50 @@ fn adopted(
             Arc::new(record)
         })),
         StatusOp::Create => {
-            let id = id?;
-            let mut fields = filled(&intent.inputs, &Value::Null).as_map().cloned().unwrap_or_default();
-            if let TypeRef::Known(ty) = catalogs.resource_type(&intent.type_name)
-                && let Some(field) = &ty.id_field
-            {
-                fields.insert(field.clone(), Value::Text(id.clone()));
-            }
-            let made = FrozenSeen::There {
-                id: id.clone(),
-                fields: Value::Map(fields.into()),
-                private: Value::Null,
-                expired: None,
-            };
+            let made = made_as(id?, &intent.type_name, &intent.inputs, catalogs);
             Some(after_cut_off(open, before, Some(&made), catalogs))
         }
     }
 }
 
-/// Things that were made although their creates failed, because the answer was lost, are taken over.
-fn take_over_unsure(snapshot: &mut Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Settled> {
+/// Things that were made although their creates failed, because the answer was lost, are taken over. What a person has said of
+/// one counts.
+fn take_over_unsure<'o>(
+    snapshot: &mut Snapshot,
+    answers: &Answers,
+    options: &'o Options,
+    catalogs: &Catalogs,
+    heard: &mut HashSet<&'o Address>,
+) -> Vec<Settled> {
     let mut settled = Vec::new();
+    let mut forgotten = Vec::new();
     for (address, record) in &mut snapshot.records {
         let Some((attempt, token)) = attempt_of(record) else { continue };
-        let seen = answers.seen.get(address);
+        let mut seen = answers.seen.get(address);
+        let mut named = None;
+        if let Some((said, verdict)) = verdict(address, options) {
+            heard.insert(said);
+            match verdict {
+                Verdict::Adopted(Some(id)) if !matches!(seen, Some(FrozenSeen::There { .. } | FrozenSeen::Gone)) => {
+                    named = Some(made_as(id, &attempt.type_name, &attempt.inputs, catalogs));
+                }
+                Verdict::Adopted(_) => {}
+                Verdict::Forgotten if record.attempt.is_none() && record.deposed.is_none() => {
+                    forgotten.push(address.clone());
+                    continue;
+                }
+                Verdict::Undone | Verdict::Forgotten => {
+                    let inner = Arc::make_mut(record);
+                    match inner.attempt.is_some() {
+                        true => inner.attempt = None,
+                        false => inner.token = None,
+                    }
+                    settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
+                    continue;
+                }
+            }
+        }
+        seen = named.as_ref().or(seen);
         let Some(seen) = seen.filter(|seen| matches!(seen, FrozenSeen::There { id, .. } if *id != record.id)) else {
             let told = answers.refreshed && !answers.unread.contains_key(address);
             if told && record.attempt.is_some() && !matches!(seen, Some(FrozenSeen::CannotTell)) {
@@ -522,7 +609,22 @@ fn take_over_unsure(snapshot: &mut Snapshot, answers: &Answers, catalogs: &Catal
             settled.push(Settled { address: address.clone(), record: Some(taken) });
         }
     }
+    for address in forgotten {
+        snapshot.records.shift_remove(&address);
+        settled.push(Settled { address, record: None });
+    }
     settled
+}
+
+/// What would be seen of a thing that was created with these inputs under an id that a person names.
+fn made_as(id: &Name, type_name: &str, inputs: &Value, catalogs: &Catalogs) -> FrozenSeen {
+    let mut fields = filled(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
+    if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
+        && let Some(field) = &ty.id_field
+    {
+        fields.insert(field.clone(), Value::Text(id.clone()));
+    }
+    FrozenSeen::There { id: id.clone(), fields: Value::Map(fields.into()), private: Value::Null, expired: None }
 }
 
 /// What is true of a thing after a call that was cut off.

@@ -120,7 +120,7 @@ impl Apply {
             return;
         }
         // An earlier try may have been heard as well as the last one.
-        let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.stopping || tries > 0;
+        let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.cancelled || tries > 0;
         let made = error.partial.is_some();
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
         if let Some(failed) = &mut record

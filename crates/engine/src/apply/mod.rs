@@ -572,7 +572,10 @@ impl Apply {
         let under_way = self.under_way.take().map(|(_, later)| later).unwrap_or_default();
         self.gathering.clear();
         // A failure is told although it could not be recorded.
-        let failures = under_way.into_iter().chain(std::mem::take(&mut self.later)).filter(|event| matches!(event, Event::Failed { .. }));
+        let failures = under_way
+            .into_iter()
+            .chain(std::mem::take(&mut self.later))
+            .filter(|event| matches!(event, Event::Failed { .. }));
         effects.extend(failures.map(Effect::Tell));
         self.broken = true;
         self.finishing = false;

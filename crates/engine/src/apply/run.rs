@@ -437,14 +437,7 @@ impl Apply {
     }
 
     /// States what is about to be done; the call is made once that is durable.
-    fn intend(
-        &mut self,
-        task: u32,
-        kind: TaskKind,
-        decided: &Arc<Decided>,
-        verb: Verb,
-        desired: Value,
-    ) {
+    fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
         let prior = self.prior_of_call(kind, decided, verb);
         let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
         let outputs = match &prior {

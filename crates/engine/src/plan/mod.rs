@@ -391,7 +391,11 @@ impl Plan {
         }
         let changes =
             |step: &&Step| matches!(step.action, Action::Create | Action::Update | Action::Replace | Action::Delete);
-        let steps = self.steps.iter().filter(changes).map(|step| &step.address);
+        // Where only what is recorded changes, nothing is called: a `read` command that fails can be replaced.
+        let recorded = self.tasks.iter().filter(|task| task.kind == TaskKind::Record).filter_map(|task| task.step);
+        let recorded: std::collections::HashSet<u32, foldhash::fast::FixedState> = recorded.collect();
+        let steps = self.steps.iter().enumerate().filter(|(number, _)| !recorded.contains(&(*number as u32)));
+        let steps = steps.map(|(_, step)| step).filter(changes).map(|step| &step.address);
         let changed: std::collections::HashSet<&Address, foldhash::fast::FixedState> =
             steps.chain(self.phases().map(|(_, target)| target)).collect();
         let refuses = self.options.drift == DriftPolicy::Refuse;
@@ -501,11 +505,10 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             if options.refresh || !snapshot.open.is_empty() {
                 let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
                 *unread = refresh::refresh(&snapshot, only_cut_off, adopted, &catalogs, world, &mut answers).await;
-                // Nobody knows what became of a call, so nothing can be planned; by force it is deleted, or forgotten, all
-                // the same.
-                let vital = unread.extract_if(.., |one| one.is_vital).collect::<Vec<_>>();
-                let severity = if options.force { Severity::Note } else { Severity::Error };
-                refresh::report_unread(&vital, severity, "mend the cause, and try again", found);
+                let unsure = unread.extract_if(.., |one| one.why == refresh::Why::Unsure).collect::<Vec<_>>();
+                refresh::report_unsure(&unsure, &instance, &options, found);
+                // `settle` says what a person can do about calls that were cut off.
+                unread.retain(|one| one.why == refresh::Why::Recorded);
             }
             answers
         }
@@ -514,7 +517,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     // A kept plan is settled again, so it keeps all that was seen.
     let seen = answers.seen.clone();
     let elsewhere = refresh::seen_elsewhere(&snapshot, &answers, &catalogs);
-    let mut settled = refresh::settle(&mut snapshot, &catalogs, &answers, &options, &mut mistakes);
+    let mut settled = refresh::settle(&instance, &mut snapshot, &catalogs, &answers, &options, &mut mistakes);
     if options.refresh {
         elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
     } else {

@@ -91,13 +91,11 @@ pub async fn operate(
         Err(error) => return Operated::Store(error),
     };
     // Boxed, so that the future does not hold two operations side by side.
-    let first =
-        under_lease(staged, lease.revision, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
+    let first = under_lease(staged, lease.revision, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
     let mut operated = Box::pin(first).await;
     if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
-        && let Some(lost) =
-            roll_back(outcome, back, shell, store, &lease, settings, who, &mut interrupts, tell).await
+        && let Some(lost) = roll_back(outcome, back, shell, store, &lease, settings, who, &mut interrupts, tell).await
     {
         operated = lost;
     }
