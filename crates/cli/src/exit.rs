@@ -34,12 +34,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Leaves something large as it is, because the process ends: taking thousands of things apart one by one would only cost
-/// time. Nothing that has to be closed may be among them.
-pub(crate) fn leave<T>(large: T) {
-    std::mem::forget(large);
-}
-
 /// Why a command could not do its work, apart from what diagnostics say.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
@@ -160,6 +154,9 @@ pub(crate) enum CommandError {
     /// Something that has a page of its own.
     #[error("{}", .0.message)]
     Diagnosed(Box<diag::Diagnostic>),
+    /// A question with a page of its own had to be asked and nobody could answer.
+    #[error("{}", .0.message)]
+    Unanswered(Box<diag::Diagnostic>),
     /// A secret was asked for as if it were none.
     #[error("`{name}` is secret")]
     Secret {
@@ -187,6 +184,7 @@ impl CommandError {
         match self {
             CommandError::Usage { .. }
             | CommandError::NobodyToAsk { .. }
+            | CommandError::Unanswered(_)
             | CommandError::SeveralDocuments { .. }
             | CommandError::SeveralInstances { .. } => Exit::Usage,
             CommandError::State(StoreError::Busy { .. }) => Exit::Busy,

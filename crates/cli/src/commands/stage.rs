@@ -12,19 +12,22 @@ use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 
 use crate::arguments::{Global, Inputs, Stage, Which};
-use crate::exit::{CommandError, Exit, leave};
+use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
 use crate::registry::Offer;
 use crate::setup::{Document, Known, Setup, Source, raise_warnings};
 use crate::view::report::Report;
-use crate::{inputs, json, key};
+use crate::{identity, inputs, json, key};
 
 pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    if let Some(out) = &arguments.out {
+        may_be_replaced(out)?;
+    }
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, report)?;
     let ready =
         ready(setup, source, &arguments.which, &arguments.inputs, arguments.planning.options(), false, report).await?;
-    let Ready { mut setup, document, shell, staged, .. } = match ready {
+    let Ready { mut setup, staged, .. } = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
@@ -41,7 +44,6 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     }
     let partial = !staged.plan.answers.unread.is_empty();
     let differs = !staged.plan.is_empty();
-    leave((staged, document, shell));
     Ok(match arguments.exit_code {
         _ if needed => Exit::Unusable,
         true if differs => Exit::Differences,
@@ -83,7 +85,6 @@ pub(crate) async fn ready_with(
     report: &mut Report,
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
-    let instance = setup.instance_of(which.instance.as_ref(), &source);
     let source = source.with(&given.environments)?;
     let known = Known::NOTHING;
     let mut document = Document::check(source, &setup.global.offer, &known, |_| false).await;
@@ -93,15 +94,13 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     report.diagnostics(&document.found, &document.files);
+    let instance = identity::of_document(which.instance.as_ref(), &document, &setup, report).await?;
     // Where no call is open the lease decides, when it is taken.
     let Some(snapshot) = operation::at_rest(&setup, &instance, report).await? else {
         return Ok(Err(Exit::Busy));
     };
     described(&setup, &snapshot)?;
     let frozen = document.frozen(&setup.place);
-    if !setup.names_instance(which.instance.as_ref()) && belongs_elsewhere(&snapshot, &frozen.path, &instance, report) {
-        return Ok(Err(Exit::Unusable));
-    }
     // Types that only the state knows have providers too.
     let mut document = with_recorded(document, &snapshot, &known).await;
     let Some(checked) = document.checked.clone() else { return Ok(Err(Exit::Unusable)) };
@@ -181,23 +180,6 @@ async fn refused(
     Ok(())
 }
 
-/// Says that the name belongs to another document, if it does.
-fn belongs_elsewhere(snapshot: &Snapshot, path: &str, instance: &InstanceName, report: &mut Report) -> bool {
-    let theirs = snapshot.document.as_ref();
-    let used = !snapshot.records.is_empty() || !snapshot.open.is_empty();
-    if !used || theirs.is_empty() || theirs == path {
-        return false;
-    }
-    let diagnostic = engine::codes::INSTANCE_DOCUMENT_DIFFERS
-        .new(format!("the name `{instance}` belongs to another document"))
-        .note(format!("it was deployed from `{theirs}`, this document is `{path}`"))
-        .help(format!(
-            "choose another name with `--instance`, or say `--instance {instance}` if it is meant to take over"
-        ));
-    report.diagnostics(&[diagnostic].into_iter().collect(), &diag::Files::new());
-    true
-}
-
 /// The document with the catalogues of everything that is recorded too.
 pub(crate) async fn with_recorded(document: Document, snapshot: &Snapshot, known: &Known<'_>) -> Document {
     let recorded = recorded_namespaces(&document.registry.offer, snapshot);
@@ -246,6 +228,26 @@ pub(crate) fn described(setup: &Setup, snapshot: &Snapshot) -> Result<(), Comman
     }
 }
 
+/// Whether a plan may be written here: where nothing is yet, over an empty file, and over another plan.
+fn may_be_replaced(out: &Path) -> Result<(), CommandError> {
+    let unfit = |what: &str| {
+        let (name, what) = (out.display().to_string(), what.to_owned());
+        Err(CommandError::Unfit { name, what, help: Some("name another file for the plan".to_owned()) })
+    };
+    match std::fs::metadata(out) {
+        Ok(about) if about.is_dir() => unfit("is a folder"),
+        Ok(about) if !about.is_file() => unfit("is no regular file"),
+        Ok(about) if about.len() == 0 => Ok(()),
+        Ok(_) => match std::fs::read(out) {
+            Ok(bytes) if std::str::from_utf8(&bytes).is_ok_and(plan_file::looks_like_one) => Ok(()),
+            Ok(_) => unfit("exists and is no plan; it is not overwritten"),
+            Err(source) => Err(CommandError::Unreadable { name: out.display().to_string(), source }),
+        },
+        // Whether it can be written turns out when it is.
+        Err(_) => Ok(()),
+    }
+}
+
 /// Writes a plan to a file that only its owner can read. False if its secrets cannot be sealed, which has been said.
 fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> Result<bool, CommandError> {
     if staged.plan.secret
@@ -270,11 +272,12 @@ fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> 
 /// Writes a file that only its owner can read: whole or not at all.
 pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
+    // A name that is nobody's: `create_new` refuses one that is there.
     let mut beside = out.as_os_str().to_owned();
-    beside.push(".part");
+    beside.push(format!(".{}-{:08x}.part", std::process::id(), rand::random::<u32>()));
     let beside = PathBuf::from(beside);
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(&beside).and_then(|mut file| {
