@@ -122,7 +122,7 @@ impl Report {
                 text.push('\n');
             }
         }
-        self.terminal.aside(&text);
+        self.terminal.drawn(&text);
     }
 
     fn push(&mut self, diagnostic: Json) {
@@ -204,7 +204,7 @@ impl Report {
     /// Writes the lines that wait.
     pub(crate) fn flush(&mut self) {
         if !self.buffer.is_empty() {
-            self.terminal.data(&self.buffer);
+            self.terminal.json(&self.buffer);
             self.buffer.clear();
         }
     }
@@ -263,7 +263,7 @@ impl Report {
                 "result": std::mem::take(&mut self.result),
             });
             self.mark(&mut value);
-            self.terminal.line(value);
+            self.terminal.json(&format!("{value}\n"));
         }
     }
 }
