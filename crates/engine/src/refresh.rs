@@ -510,6 +510,7 @@ fn take_over_unsure(snapshot: &mut Snapshot, answers: &Answers, catalogs: &Catal
             deposed: false,
             token: token.clone(),
             id: "".into(),
+            hides_id: false,
             retain: record.retain,
             protect: attempt.protect,
             type_name: attempt.type_name.clone(),
