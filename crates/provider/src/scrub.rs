@@ -7,7 +7,7 @@
 //! Not here: which values are secret; values themselves, which carry marks.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -176,6 +176,8 @@ const SHORTEST_IN_A_WORD_OF_A_RUN: usize = 8;
 pub struct RunScrub {
     /// Blocks of longer secrets, and shorter ones whole, by length.
     blocks: [Parts; BLOCK + 1],
+    /// How long a secret is that ends with a block.
+    lengths: HashMap<u64, Vec<usize>, foldhash::fast::FixedState>,
     /// What has been added.
     known: Parts,
 }
@@ -206,7 +208,12 @@ impl RunScrub {
         let length = letters.len().min(BLOCK);
         self.blocks[length].0.extend(letters.chunks_exact(length).map(rolled));
         // The last block ends where the secret ends.
-        self.blocks[length].0.insert(rolled(&letters[letters.len() - length..]));
+        let last = rolled(&letters[letters.len() - length..]);
+        self.blocks[length].0.insert(last);
+        let lengths = self.lengths.entry(last).or_default();
+        if !lengths.contains(&letters.len()) {
+            lengths.push(letters.len());
+        }
     }
 
     /// Whether there is nothing to take out.
@@ -216,24 +223,34 @@ impl RunScrub {
 
     /// The text with each secret replaced.
     pub fn clean(&self, text: &str) -> String {
-        replaced(text, self.found(text))
+        let (places, hidden, _) = self.search(text);
+        replaced(text, ranges(places, hidden))
     }
 
-    /// The fields of a thing with a mark on everything in them that repeats a secret.
+    /// The fields of a thing with a mark on everything in them that repeats a whole secret. (A certificate repeats the public
+    /// part of a secret key.)
     pub fn marked(&self, fields: &Value) -> Value {
         if self.is_empty() {
             return fields.clone();
         }
-        let holds = |text: &str| !self.found(text).is_empty();
+        let holds = |text: &str| {
+            let (_, hidden, ends) = self.search(text);
+            let is_whole = |end: usize, length: usize| {
+                end.checked_sub(length).is_some_and(|start| hidden[start..end].iter().all(|hidden| *hidden))
+            };
+            ends.into_iter().any(|(end, last)| self.lengths.get(&last).into_iter().flatten().any(|it| is_whole(end, *it)))
+        };
         marked(fields, &holds, &holds)
     }
 
-    fn found(&self, text: &str) -> Vec<(usize, usize)> {
+    /// Where the letters of a text stand, which of them belong to blocks, and where blocks end that may be the last of a secret.
+    fn search(&self, text: &str) -> (Vec<(usize, usize)>, Vec<bool>, Vec<(usize, u64)>) {
         if self.is_empty() || text.len() < SHORTEST_IN_A_RUN {
-            return Vec::new();
+            return Default::default();
         }
         let (letters, places) = letters_of(text);
         let mut hidden = vec![false; letters.len()];
+        let mut ends = Vec::new();
         for (length, blocks) in self.blocks.iter().enumerate().filter(|(_, blocks)| !blocks.0.is_empty()) {
             if letters.len() < length {
                 continue;
@@ -244,6 +261,9 @@ impl RunScrub {
                 let alone = || stands_alone(text, places[at].0, places[at + length - 1].1);
                 if blocks.0.contains(&window) && (length >= SHORTEST_IN_A_WORD_OF_A_RUN || alone()) {
                     hidden[at..at + length].fill(true);
+                    if self.lengths.contains_key(&window) {
+                        ends.push((at + length, window));
+                    }
                 }
                 if let Some(next) = letters.get(at + length) {
                     let rest = window.wrapping_sub(spread(letters[at]).wrapping_mul(first));
@@ -251,7 +271,7 @@ impl RunScrub {
                 }
             }
         }
-        ranges(places, hidden)
+        (places, hidden, ends)
     }
 }
 
@@ -358,7 +378,11 @@ fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
         Value::List(items) | Value::Set(items) => items.iter().for_each(|item| gather(item, secret, found)),
         Value::Map(entries) => entries.values().for_each(|item| gather(item, secret, found)),
         Value::Text(text) if secret => {
-            let text = without_armour(text);
+            let key = without_armour(text);
+            if let Cow::Owned(body) = key {
+                // Some lines of a private key are those of the public one.
+                return found.push(body);
+            }
             found.push(text.to_string());
             // A line, or the latter half of `Bearer abc..`, may be repeated by itself.
             let lines = text.lines().map(str::trim).filter(|line| line.len() < text.len());
@@ -553,6 +577,8 @@ mod tests {
         assert_eq!(run.clean("see https://example.com/path"), "see https://example.com/path");
         assert_eq!(run.clean(&STANDARD.encode("x:hunter22")), "eDp(secret)g==");
         assert_eq!(run.marked(&Value::Int(918_273)), Value::Int(918_273).secret());
+        assert!(!run.marked(&"https://user:planted-word@host/".into()).has_secret(), "a part of it");
+        assert!(run.marked(&"see https://user:planted-word@host/path\n and a tail!".into()).has_secret());
         assert!(!format!("{run:?}").contains("hunter") && RunScrub::default().marked(&"x".into()) == "x".into());
     }
 

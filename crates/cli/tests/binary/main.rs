@@ -19,4 +19,5 @@ mod remote;
 mod rollback;
 mod spec_examples;
 mod surgery;
+mod terminal;
 mod types;
