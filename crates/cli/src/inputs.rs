@@ -168,7 +168,7 @@ fn read_file(
 ) -> Result<Vec<(Name, Value)>, CommandError> {
     let shown = path.display().to_string();
     let text = read_text(path)?;
-    let file = files.add(shown.clone(), text.as_str());
+    let file = files.add_withheld(shown.clone(), text.as_str());
     let (tree, broken) = syntax::parse(file, &text, Format::of_name(&shown));
     let failed = broken.has_errors();
     found.append(broken);
@@ -226,6 +226,7 @@ pub(crate) fn ask(checked: &Checked, given: &mut Given, terminal: &Terminal) -> 
         if is_given || input.default.is_some() {
             continue;
         }
+        let input = &described(input);
         let answered = match checked.custom_types.get(at).and_then(Option::as_ref) {
             Some(custom) => option(name, input, custom),
             None => answer(name, input),
@@ -241,6 +242,12 @@ pub(crate) fn ask(checked: &Checked, given: &mut Given, terminal: &Terminal) -> 
         }
     }
     Ok(())
+}
+
+/// The input with a description that is safe to show.
+fn described(input: &Input) -> Input {
+    let description = input.description.as_deref().map(|text| diag::visible(text).into());
+    Input { description, ..input.clone() }
 }
 
 /// An option of a custom type, shown with what it is about; the answer is its label.

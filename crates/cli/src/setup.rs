@@ -456,6 +456,7 @@ impl Document {
             sources: registry::sources(),
             http: None,
             waits: None,
+            known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         let (catalogs, functions) = (&registry.catalogs, &registry.functions);
@@ -541,6 +542,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         chance: Chance::System,
         http: Some(fetch::http_get()),
         waits: None,
+        known: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     };
     let none = Frozen::default();
@@ -692,6 +694,7 @@ impl Setup {
             sources: registry::sources(),
             http: Some(fetch::http_get()),
             waits: (!self.quiet).then(crate::terminal::says_waits),
+            known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         })
     }

@@ -1,12 +1,15 @@
 //! Where output goes: results to stdout, everything else to stderr; colours; whether somebody is there to be asked.
 //!
+//! All text for people passes [`shown`], which escapes whatever a terminal would act on, apart from the styles of [`Paint`].
 //! A reader that has gone away (a closed pipe) is no error: nothing more is written, and the command goes on to its
 //! end, because an operation must not stop half-way for want of a reader.
 
+use std::borrow::Cow;
 use std::fmt::Display;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use anstyle::{AnsiColor, Style};
 use engine::shell::Waits;
@@ -34,7 +37,7 @@ pub(crate) struct Paint {
 
 impl Paint {
     fn with(self, style: Style, text: impl Display) -> String {
-        if self.on { format!("{style}{text}{style:#}") } else { text.to_string() }
+        if self.on { format!("{}{style}{text}{}{style:#}", *OWN, *OWN) } else { text.to_string() }
     }
 
     /// For diagnostics.
@@ -78,6 +81,25 @@ impl Paint {
     }
 }
 
+/// Stands before each style that this program adds to a text. Drawn for each process, so that no document can contain it.
+static OWN: LazyLock<String> = LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
+
+/// A text for people, as it is written: its own styles stay, everything else that a terminal acts on is escaped.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return diag::visible(text);
+    }
+    let mut parts = text.split(OWN.as_str());
+    let mut clean = diag::visible(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        // A style ends with the first `m`.
+        let (style, rest) = part.split_at(part.find('m').map_or(0, |end| end + 1));
+        clean.push_str(style);
+        clean.push_str(&diag::visible(rest));
+    }
+    Cow::Owned(clean)
+}
+
 /// Of so many pauses a person is told.
 const MANY: usize = 5;
 
@@ -91,7 +113,7 @@ pub(crate) fn says_waits() -> Waits {
             _ => return,
         };
         // Nobody is there to be told that nobody can be told.
-        let _ = io::stderr().write_all(text.as_bytes());
+        let _ = io::stderr().write_all(shown(&text).as_bytes());
     })
 }
 
@@ -127,8 +149,25 @@ impl Terminal {
         self.err = Paint { on: colors(color, io::stderr().is_terminal()) };
     }
 
-    /// Writes a result to stdout, as it is.
+    /// Writes a result for people to stdout.
     pub(crate) fn data(&mut self, text: &str) {
+        self.write(&shown(text));
+    }
+
+    /// Writes a value or a file for other programs to stdout: as it is, unless stdout is a terminal.
+    pub(crate) fn raw(&mut self, text: &str) {
+        match io::stdout().is_terminal() {
+            true => self.write(&diag::visible(text)),
+            false => self.write(text),
+        }
+    }
+
+    /// Writes JSON to stdout.
+    pub(crate) fn json(&mut self, text: &str) {
+        self.write(&diag::visible_json(text));
+    }
+
+    fn write(&mut self, text: &str) {
         if self.failed.is_some() {
             return;
         }
@@ -138,13 +177,18 @@ impl Terminal {
         }
     }
 
-    /// Writes a result to stdout and ends the line.
+    /// Writes a result for people to stdout and ends the line.
     pub(crate) fn line(&mut self, text: impl Display) {
         self.data(&format!("{text}\n"));
     }
 
-    /// Writes to stderr, as it is. What cannot be written there is lost, for there is nowhere to say so.
+    /// Writes to stderr. What cannot be written there is lost, for there is nowhere to say so.
     pub(crate) fn aside(&self, text: &str) {
+        let _ = io::stderr().write_all(shown(text).as_bytes());
+    }
+
+    /// Writes diagnostics, which [`diag::draw`] has made safe to show, to stderr.
+    pub(crate) fn drawn(&self, text: &str) {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
@@ -211,4 +255,21 @@ pub(crate) fn width() -> usize {
         return usize::from(size.ws_col);
     }
     80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_styles_of_this_program_reach_a_terminal() {
+        let paint = Paint { on: true };
+        let text = format!("{} \u{1b}[31mred\u{1b}[0m\u{9b}2J {}\n\tz", paint.red("a\u{1b}]0;t\u{7}"), paint.bold("b\u{202e}"));
+        assert_eq!(
+            shown(&text),
+            "\u{1b}[31ma\\u{1b}]0;t\\u{7}\u{1b}[0m \\u{1b}[31mred\\u{1b}[0m\\u{9b}2J \u{1b}[1mb\\u{202e}\u{1b}[0m\n\tz"
+        );
+        assert_eq!(shown(&Paint { on: false }.red("plain")), "plain");
+        assert_eq!(shown(&paint.red(paint.bold("error"))), "\u{1b}[31m\u{1b}[1merror\u{1b}[0m\u{1b}[0m");
+    }
 }

@@ -1,8 +1,10 @@
 //! Diagnostics as text for a terminal. The only file that names annotate-snippets.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
 
-use crate::{Diagnostic, FileId, Files, Severity, Span};
+use crate::{Diagnostic, FileId, Files, Position, Severity, Span, visible, visible_line};
 
 /// Whether to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub enum Colors {
 
 /// One diagnostic as text, ending in a line break.
 pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
+    let clean = cleaned(diagnostic);
+    let diagnostic = &clean;
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -32,7 +36,18 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     for id in order {
         let Some(file) = files.get(id) else { continue };
         placeless = false;
-        let mut snippet = Snippet::source(file.text().as_ref()).path(file.name());
+        let path = visible_line(file.name());
+        if file.is_withheld() {
+            for label in diagnostic.labels.iter().filter(|label| label.span.file == id) {
+                let position = file.position(label.span.start);
+                group = group.element(at(path.clone(), position));
+                if !label.text.is_empty() {
+                    group = group.element(Level::NOTE.message(label.text.as_str()));
+                }
+            }
+            continue;
+        }
+        let mut snippet = Snippet::source(file.shown().as_ref()).path(path);
         for (number, label) in diagnostic.labels.iter().enumerate().filter(|(_, label)| label.span.file == id) {
             let kind = if number == 0 && id == place { AnnotationKind::Primary } else { AnnotationKind::Context };
             let mut annotation = kind.span(within(label.span, file.text()));
@@ -47,8 +62,7 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
         if let Some(file) = files.get(step.span.file) {
             placeless = false;
             let position = file.position(step.span.start);
-            let origin = Origin::path(file.name()).line(position.line as usize).char_column(position.column as usize);
-            group = group.element(origin).element(Level::NOTE.message(step.text.as_str()));
+            group = group.element(at(visible_line(file.name()), position)).element(Level::NOTE.message(step.text.as_str()));
         }
     }
     for note in &diagnostic.notes {
@@ -59,8 +73,9 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     }
     let mut report = vec![group];
     for fix in &diagnostic.fixes {
-        let Some(file) = fix.edits.first().and_then(|(span, _)| files.get(span.file)) else { continue };
-        let mut snippet = Snippet::source(file.text().as_ref());
+        let file = fix.edits.first().and_then(|(span, _)| files.get(span.file));
+        let Some(file) = file.filter(|file| !file.is_withheld()) else { continue };
+        let mut snippet = Snippet::source(file.shown().as_ref());
         for (span, text) in &fix.edits {
             snippet = snippet.patch(Patch::new(within(*span, file.text()), text.as_str()));
         }
@@ -80,6 +95,29 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
         }
     }
     text
+}
+
+fn at(path: Cow<'_, str>, position: Position) -> Origin<'_> {
+    Origin::path(path).line(position.line as usize).char_column(position.column as usize)
+}
+
+/// The diagnostic with words that a terminal shows as they are.
+fn cleaned(diagnostic: &Diagnostic) -> Diagnostic {
+    let clean = |text: &mut String| {
+        if let Cow::Owned(visible) = visible(text) {
+            *text = visible;
+        }
+    };
+    let mut diagnostic = diagnostic.clone();
+    clean(&mut diagnostic.message);
+    diagnostic.labels.iter_mut().for_each(|label| clean(&mut label.text));
+    diagnostic.notes.iter_mut().chain(&mut diagnostic.help).for_each(clean);
+    diagnostic.trail.iter_mut().for_each(|step| clean(&mut step.text));
+    for fix in &mut diagnostic.fixes {
+        clean(&mut fix.text);
+        fix.edits.iter_mut().for_each(|(_, text)| clean(text));
+    }
+    diagnostic
 }
 
 /// Whether a line, apart from its colours, is nothing but the bar between a text and what is said below it.

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::visible;
+
 /// One text of a [`Files`] collection. Opaque; only meaningful together with the collection that gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct FileId(u32);
@@ -135,6 +137,8 @@ pub struct File {
     name: String,
     text: Arc<str>,
     lines: OnceLock<Vec<u32>>,
+    shown: OnceLock<Option<Arc<str>>>,
+    is_withheld: bool,
 }
 
 impl File {
@@ -146,6 +150,16 @@ impl File {
     /// The whole text.
     pub fn text(&self) -> &Arc<str> {
         &self.text
+    }
+
+    /// The text as terminals may show it: of the same length, without characters that they would act on.
+    pub fn shown(&self) -> &Arc<str> {
+        self.shown.get_or_init(|| visible::same_length(&self.text).map(Arc::from)).as_ref().unwrap_or(&self.text)
+    }
+
+    /// Whether no part of the text may be shown: it holds values that can be secret.
+    pub fn is_withheld(&self) -> bool {
+        self.is_withheld
     }
 
     /// Offsets at which lines start.
@@ -184,7 +198,20 @@ impl Files {
     /// Adds a text under a name for people and gives its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         let id = FileId(self.files.len() as u32);
-        self.files.push(File { name: name.into(), text: text.into(), lines: OnceLock::new() });
+        self.files.push(File {
+            name: name.into(),
+            text: text.into(),
+            lines: OnceLock::new(),
+            shown: OnceLock::new(),
+            is_withheld: false,
+        });
+        id
+    }
+
+    /// Adds a text of which diagnostics name places and show nothing: a file of inputs, which can be secret.
+    pub fn add_withheld(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
+        let id = self.add(name, text);
+        self.files[id.0 as usize].is_withheld = true;
         id
     }
 

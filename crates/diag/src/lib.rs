@@ -12,6 +12,7 @@ mod draw;
 mod file;
 mod nearest;
 mod text_map;
+mod visible;
 mod words;
 
 pub use code::{Code, Severity};
@@ -20,4 +21,5 @@ pub use draw::{Colors, draw};
 pub use file::{File, FileId, Files, Position, Span, Spanned};
 pub use nearest::nearest;
 pub use text_map::{TextMap, opening};
+pub use visible::{is_hidden, visible, visible_json, visible_line};
 pub use words::Words;

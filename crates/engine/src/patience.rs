@@ -165,6 +165,10 @@ impl World for Patient<'_> {
         self.world.waits(what, pause, why);
     }
 
+    fn learn(&self, value: &Value) {
+        self.world.learn(value);
+    }
+
     fn random(&self) -> [u8; 16] {
         self.world.random()
     }

@@ -597,6 +597,7 @@ fn take_over_unsure<'o>(
             deposed: false,
             token: token.clone(),
             id: "".into(),
+            hides_id: false,
             retain: record.retain,
             protect: attempt.protect,
             type_name: attempt.type_name.clone(),

@@ -73,6 +73,11 @@ pub trait World: Send + Sync {
         let _ = (what, pause, why);
     }
 
+    /// The secrets in a value are to be masked in whatever a provider says.
+    fn learn(&self, value: &Value) {
+        let _ = value;
+    }
+
     /// 16 random bytes.
     fn random(&self) -> [u8; 16];
 

@@ -34,5 +34,5 @@ pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};
 pub use overlay::{overlay, twice};
 pub use pace::{Limits, Rate, Retries, RetryPolicy};
-pub use scrub::Scrub;
+pub use scrub::{RunScrub, Scrub};
 pub use transform::{Transform, TransformError};

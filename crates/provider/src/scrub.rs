@@ -6,7 +6,8 @@
 //!
 //! Not here: which values are secret; values themselves, which carry marks.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -31,6 +32,19 @@ pub struct Scrub {
     parts: [Parts; MOST_OF_A_PART + 1],
     /// The longer ones whole, in every form.
     forms: Forms,
+    /// All of them as they are: a value that equals one is secret, however short it is.
+    exact: Exact,
+}
+
+/// What a value is compared with.
+#[derive(Clone, Default)]
+struct Exact(HashSet<String>);
+
+/// Never shows what it holds.
+impl std::fmt::Debug for Exact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "({} secrets)", self.0.len())
+    }
 }
 
 /// Secrets in full.
@@ -64,6 +78,7 @@ impl Scrub {
         leaves.dedup();
         let mut scrub = Scrub::default();
         leaves.iter().for_each(|leaf| scrub.add(leaf));
+        scrub.exact.0 = leaves.into_iter().collect();
         scrub.whole.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         scrub.whole.dedup();
         scrub
@@ -76,32 +91,19 @@ impl Scrub {
 
     /// The text with each secret, and each part of one, replaced.
     pub fn clean(&self, text: &str) -> String {
-        match self.found(text) {
-            found if found.is_empty() => text.to_owned(),
-            found => {
-                let mut clean = String::with_capacity(text.len());
-                let mut end = 0;
-                for (from, to) in found {
-                    clean.push_str(&text[end..from]);
-                    clean.push_str(INSTEAD);
-                    end = to;
-                }
-                clean.push_str(&text[end..]);
-                clean
-            }
-        }
+        replaced(text, self.found(text))
     }
 
-    /// The value with a mark on every text in it that holds a secret whole, in whatever form. Secrets of a few letters do
-    /// not count: they stand in half of all texts.
-    pub fn marked(&self, value: &Value) -> Value {
-        match value {
-            Value::Text(text) if self.forms.0.iter().any(|form| text.contains(form.as_str())) => value.clone().secret(),
-            Value::List(items) => Value::list(items.iter().map(|item| self.marked(item))),
-            Value::Set(items) => Value::Set(items.iter().map(|item| self.marked(item)).collect::<Vec<_>>().into()),
-            Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), self.marked(value)))),
-            other => other.clone(),
-        }
+    /// The fields of a thing with a mark on everything in them that repeats a secret: texts that contain one whole in any form,
+    /// texts and numbers that equal one, maps with a key that contains one.
+    ///
+    /// A secret of a few letters counts only where it is the whole text: it is part of half of all texts.
+    pub fn marked(&self, fields: &Value) -> Value {
+        marked(fields, &|text| self.exact.0.contains(text) || self.holds(text), &|key| self.holds(key))
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        self.forms.0.iter().any(|form| text.contains(form.as_str()))
     }
 
     /// Whether one of them, or a part of one, stands in the text.
@@ -137,12 +139,7 @@ impl Scrub {
         if self.is_empty() {
             return Vec::new();
         }
-        let mut letters = Vec::with_capacity(text.len());
-        let mut places = Vec::with_capacity(text.len());
-        for (at, letter) in text.char_indices().filter(|(_, letter)| counts(*letter)) {
-            letters.push(letter.to_ascii_lowercase());
-            places.push((at, at + letter.len_utf8()));
-        }
+        let (letters, places) = letters_of(text);
         let mut hidden = vec![false; letters.len()];
         for (length, parts) in self.parts.iter().enumerate().filter(|(_, parts)| !parts.0.is_empty()) {
             for (at, run) in letters.windows(length).enumerate() {
@@ -160,17 +157,198 @@ impl Scrub {
                 }
             }
         }
-        let mut found: Vec<(usize, usize)> = Vec::new();
-        let mut follows = false;
-        for ((from, to), hidden) in places.into_iter().zip(hidden) {
-            match found.last_mut() {
-                Some(last) if hidden && follows => last.1 = to,
-                _ if hidden => found.push((from, to)),
-                _ => {}
+        ranges(places, hidden)
+    }
+}
+
+/// So many characters of a long secret of a run, side by side, are looked for at once.
+const BLOCK: usize = 16;
+/// A secret of a run that is shorter than this is not taken out of the words of others.
+const SHORTEST_IN_A_RUN: usize = 4;
+/// One that is shorter than this is taken out only where it stands alone.
+const SHORTEST_IN_A_WORD_OF_A_RUN: usize = 8;
+
+/// All secrets of a run, whichever thing they belong to. What one command prints may be the secret of another.
+///
+/// In contrast to [`Scrub`], which knows the few secrets of one call and takes out parts of them, this looks for whole
+/// secrets of at least four characters: parts of a thousand secrets are parts of many texts.
+#[derive(Clone, Debug, Default)]
+pub struct RunScrub {
+    /// Blocks of longer secrets, and shorter ones whole, by length.
+    blocks: [Parts; BLOCK + 1],
+    /// How long a secret is that ends with a block.
+    lengths: HashMap<u64, Vec<usize>, foldhash::fast::FixedState>,
+    /// What has been added.
+    known: Parts,
+}
+
+impl RunScrub {
+    /// Adds everything that is marked secret in a value.
+    pub fn add(&mut self, value: &Value) {
+        let mut leaves = Vec::new();
+        gather(value, false, &mut leaves);
+        for leaf in leaves {
+            let letters: Vec<char> = plain(&leaf).collect();
+            if letters.len() < SHORTEST_IN_A_RUN || !self.known.0.insert(hash(&letters)) {
+                continue;
             }
-            follows = hidden;
+            self.add_form(&letters);
+            if letters.len() >= SHORTEST_IN_A_WORD_OF_A_RUN {
+                for form in forms(&leaf) {
+                    self.add_form(&plain(&form).collect::<Vec<char>>());
+                }
+            }
         }
-        found
+    }
+
+    fn add_form(&mut self, letters: &[char]) {
+        if letters.len() < SHORTEST_IN_A_RUN {
+            return;
+        }
+        let length = letters.len().min(BLOCK);
+        self.blocks[length].0.extend(letters.chunks_exact(length).map(rolled));
+        // The last block ends where the secret ends.
+        let last = rolled(&letters[letters.len() - length..]);
+        self.blocks[length].0.insert(last);
+        let lengths = self.lengths.entry(last).or_default();
+        if !lengths.contains(&letters.len()) {
+            lengths.push(letters.len());
+        }
+    }
+
+    /// Whether there is nothing to take out.
+    pub fn is_empty(&self) -> bool {
+        self.known.0.is_empty()
+    }
+
+    /// The text with each secret replaced.
+    pub fn clean(&self, text: &str) -> String {
+        let (places, hidden, _) = self.search(text);
+        replaced(text, ranges(places, hidden))
+    }
+
+    /// The fields of a thing with a mark on everything in them that repeats a whole secret. (A certificate repeats the public
+    /// part of a secret key.)
+    pub fn marked(&self, fields: &Value) -> Value {
+        if self.is_empty() {
+            return fields.clone();
+        }
+        let holds = |text: &str| {
+            let (_, hidden, ends) = self.search(text);
+            let is_whole = |end: usize, length: usize| {
+                end.checked_sub(length).is_some_and(|start| hidden[start..end].iter().all(|hidden| *hidden))
+            };
+            ends.into_iter().any(|(end, last)| self.lengths.get(&last).into_iter().flatten().any(|it| is_whole(end, *it)))
+        };
+        marked(fields, &holds, &holds)
+    }
+
+    /// Where the letters of a text stand, which of them belong to blocks, and where blocks end that may be the last of a secret.
+    fn search(&self, text: &str) -> (Vec<(usize, usize)>, Vec<bool>, Vec<(usize, u64)>) {
+        if self.is_empty() || text.len() < SHORTEST_IN_A_RUN {
+            return Default::default();
+        }
+        let (letters, places) = letters_of(text);
+        let mut hidden = vec![false; letters.len()];
+        let mut ends = Vec::new();
+        for (length, blocks) in self.blocks.iter().enumerate().filter(|(_, blocks)| !blocks.0.is_empty()) {
+            if letters.len() < length {
+                continue;
+            }
+            let first = BASE.wrapping_pow(length as u32 - 1);
+            let mut window = rolled(&letters[..length]);
+            for at in 0..=letters.len() - length {
+                let alone = || stands_alone(text, places[at].0, places[at + length - 1].1);
+                if blocks.0.contains(&window) && (length >= SHORTEST_IN_A_WORD_OF_A_RUN || alone()) {
+                    hidden[at..at + length].fill(true);
+                    if self.lengths.contains_key(&window) {
+                        ends.push((at + length, window));
+                    }
+                }
+                if let Some(next) = letters.get(at + length) {
+                    let rest = window.wrapping_sub(spread(letters[at]).wrapping_mul(first));
+                    window = rest.wrapping_mul(BASE).wrapping_add(spread(*next));
+                }
+            }
+        }
+        (places, hidden, ends)
+    }
+}
+
+/// What a hash is multiplied with for each letter.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A hash that can be moved along a text letter by letter.
+fn rolled(run: &[char]) -> u64 {
+    run.iter().fold(0, |hash, letter| hash.wrapping_mul(BASE).wrapping_add(spread(*letter)))
+}
+
+fn spread(letter: char) -> u64 {
+    (u64::from(letter) + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29)
+}
+
+/// The letters of a text that count, and where each stands.
+fn letters_of(text: &str) -> (Vec<char>, Vec<(usize, usize)>) {
+    let mut letters = Vec::with_capacity(text.len());
+    let mut places = Vec::with_capacity(text.len());
+    for (at, letter) in text.char_indices().filter(|(_, letter)| counts(*letter)) {
+        letters.push(letter.to_ascii_lowercase());
+        places.push((at, at + letter.len_utf8()));
+    }
+    (letters, places)
+}
+
+/// The ranges of hidden letters, in order and apart from each other.
+fn ranges(places: Vec<(usize, usize)>, hidden: Vec<bool>) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut follows = false;
+    for ((from, to), hidden) in places.into_iter().zip(hidden) {
+        match found.last_mut() {
+            Some(last) if hidden && follows => last.1 = to,
+            _ if hidden => found.push((from, to)),
+            _ => {}
+        }
+        follows = hidden;
+    }
+    found
+}
+
+/// A text with something else in the place of these ranges.
+fn replaced(text: &str, found: Vec<(usize, usize)>) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut end = 0;
+    for (from, to) in found {
+        clean.push_str(&text[end..from]);
+        clean.push_str(INSTEAD);
+        end = to;
+    }
+    clean.push_str(&text[end..]);
+    clean
+}
+
+/// The fields of a thing with a mark on each text or number that is secret, and on each map inside with a key that is. The
+/// names of the fields themselves are the catalogue's.
+fn marked(fields: &Value, is_secret: &dyn Fn(&str) -> bool, is_secret_key: &dyn Fn(&str) -> bool) -> Value {
+    let inner = |value: &Value| marked_inside(value, is_secret, is_secret_key);
+    match fields {
+        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), inner(value)))),
+        other => inner(other),
+    }
+}
+
+fn marked_inside(value: &Value, is_secret: &dyn Fn(&str) -> bool, is_secret_key: &dyn Fn(&str) -> bool) -> Value {
+    let inner = |value: &Value| marked_inside(value, is_secret, is_secret_key);
+    match value {
+        Value::Text(text) => value.clone().tainted(is_secret(text)),
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_) => value.clone().tainted(is_secret(&value.to_string())),
+        Value::Bytes(bytes) => value.clone().tainted(std::str::from_utf8(bytes).is_ok_and(is_secret)),
+        Value::List(items) => Value::list(items.iter().map(inner)),
+        Value::Set(items) => Value::Set(items.iter().map(inner).collect::<Vec<_>>().into()),
+        Value::Map(entries) => {
+            let map = Value::map(entries.iter().map(|(key, value)| (key.clone(), inner(value))));
+            map.tainted(entries.keys().any(|key| is_secret_key(key)))
+        }
+        other => other.clone(),
     }
 }
 
@@ -200,6 +378,11 @@ fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
         Value::List(items) | Value::Set(items) => items.iter().for_each(|item| gather(item, secret, found)),
         Value::Map(entries) => entries.values().for_each(|item| gather(item, secret, found)),
         Value::Text(text) if secret => {
+            let key = without_armour(text);
+            if let Cow::Owned(body) = key {
+                // Some lines of a private key are those of the public one.
+                return found.push(body);
+            }
             found.push(text.to_string());
             // A line, or the latter half of `Bearer abc..`, may be repeated by itself.
             let lines = text.lines().map(str::trim).filter(|line| line.len() < text.len());
@@ -213,6 +396,16 @@ fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
         Value::Int(_) | Value::Float(_) | Value::Decimal(_) if secret => found.push(value.to_string()),
         _ => {}
     }
+}
+
+/// A text without the first and last lines of what stands in PEM form: those of a secret key are no secret, and certificates
+/// have them too.
+fn without_armour(text: &str) -> Cow<'_, str> {
+    let is_armour = |line: &str| line.starts_with("-----") && line.trim_end().ends_with("-----");
+    if !text.lines().any(is_armour) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.lines().filter(|line| !is_armour(line)).collect::<Vec<_>>().join("\n"))
 }
 
 /// A secret in the forms in which others may repeat it.
@@ -330,11 +523,63 @@ mod tests {
     fn short_secrets_and_numbers_go_where_they_stand_alone() {
         let clean = scrub(&["a", "ab", "pin"]);
         assert_eq!(clean.clean("a cab, ab; opinion"), "(secret) cab, (secret); o(secret)ion");
+        assert_eq!(clean.marked(&Value::list(["a".into(), "bab".into()])).to_string(), "[(secret), \"bab\"]");
         let number = Value::list([Value::Int(4711), Value::Int(80)]).secret();
         assert_eq!(
             Scrub::of([&number]).clean("4711 and x4711 on port 80, not 8080"),
             "(secret) and x(secret) on port (secret), not 8080"
         );
+    }
+
+    #[test]
+    fn numbers_and_keys_are_marked() {
+        let secret = Value::list([Value::Int(4711), "key-of-a-map".into()]).secret();
+        let fields = Value::map([
+            ("number", Value::Int(4711)),
+            ("other", Value::Int(4712)),
+            ("text", Value::from("4711")),
+            ("map", Value::map([("a-key-of-a-map", Value::Int(1))])),
+            ("key-of-a-map", Value::map([("b", Value::list([Value::Int(4711), Value::Int(2)]))])),
+        ]);
+        assert_eq!(
+            Scrub::of([&secret]).marked(&fields).to_string(),
+            "{\"number\": (secret), \"other\": 4712, \"text\": (secret), \"map\": (secret), \
+             \"key-of-a-map\": {\"b\": [(secret), 2]}}"
+        );
+    }
+
+    #[test]
+    fn the_lines_around_a_secret_key_are_no_secret() {
+        let body = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgplanted";
+        let key = Value::from(format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n")).secret();
+        let certificate = "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmg\n-----END CERTIFICATE-----\n";
+        let (scrub, mut run) = (Scrub::of([&key]), RunScrub::default());
+        run.add(&key);
+        for clean in [scrub.clean(certificate), run.clean(certificate)] {
+            assert_eq!(clean, certificate);
+        }
+        assert!(!scrub.marked(&certificate.into()).has_secret() && !run.marked(&certificate.into()).has_secret());
+        let shown = format!("the key {body}");
+        assert!(scrub.marked(&shown.as_str().into()).has_secret() && run.marked(&shown.as_str().into()).has_secret());
+        assert_eq!((scrub.clean(&shown), run.clean(&shown)), ("the key (secret)".into(), "the key (secret)".into()));
+    }
+
+    #[test]
+    fn secrets_of_a_run_are_found_whole() {
+        let mut run = RunScrub::default();
+        for secret in ["abc", "test", "hunter22", "https://user:planted-word@host/path and a tail"] {
+            run.add(&Value::from(secret).secret());
+        }
+        run.add(&Value::map([("pin", Value::Int(918_273))]).secret());
+        assert_eq!(run.clean("abc latest test xhunter22x 918273"), "abc latest (secret) x(secret)x (secret)");
+        assert_eq!(run.clean("https://user:planted-word@host/path and a tail"), "(secret)");
+        assert_eq!(run.clean("https://user:planted-\nword@host/path"), "(secret)");
+        assert_eq!(run.clean("see https://example.com/path"), "see https://example.com/path");
+        assert_eq!(run.clean(&STANDARD.encode("x:hunter22")), "eDp(secret)g==");
+        assert_eq!(run.marked(&Value::Int(918_273)), Value::Int(918_273).secret());
+        assert!(!run.marked(&"https://user:planted-word@host/".into()).has_secret(), "a part of it");
+        assert!(run.marked(&"see https://user:planted-word@host/path\n and a tail!".into()).has_secret());
+        assert!(!format!("{run:?}").contains("hunter") && RunScrub::default().marked(&"x".into()) == "x".into());
     }
 
     #[test]

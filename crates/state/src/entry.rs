@@ -125,8 +125,11 @@ pub struct Intent {
     /// The token of the call.
     pub token: Name,
     /// The provider's id of the thing; empty for a create.
-    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "str::is_empty")]
     pub id: Name,
+    /// The id repeats a secret, so it is sealed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hides_id: bool,
     /// The thing will be left in the world when it is no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retain: bool,

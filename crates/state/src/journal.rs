@@ -249,7 +249,7 @@ impl EntryKind {
             EntryKind::Began(began) => {
                 began.desired.has_secret() || began.remembered.values().any(|remembered| remembered.value.has_secret())
             }
-            EntryKind::Intent(intent) => intent.inputs.has_secret(),
+            EntryKind::Intent(intent) => intent.hides_id || intent.inputs.has_secret(),
             EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
             EntryKind::Finished(finished) => {
                 finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
@@ -287,6 +287,7 @@ mod tests {
             deposed: false,
             token: token.into(),
             id: "".into(),
+            hides_id: false,
             retain: false,
             protect: false,
             type_name: "t".into(),

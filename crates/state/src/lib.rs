@@ -10,6 +10,7 @@ pub mod conformance;
 mod declared;
 mod entry;
 mod exported;
+mod hidden;
 mod journal;
 mod nesting;
 mod record;
@@ -20,6 +21,7 @@ mod store;
 pub use declared::{ChildRecord, DataRecord, Declared};
 pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
 pub use exported::{EXPORT_FORMAT, Exported, ExportedError};
+pub use hidden::hides_id;
 pub use journal::{Journal, MAX_DEPTH};
 pub use nesting::read_json;
 pub use record::{

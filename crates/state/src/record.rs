@@ -202,7 +202,7 @@ pub struct Record {
     /// How its last operation went.
     pub status: Status,
     /// The provider's own id; empty where nothing was ever made.
-    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
+    #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "is_empty")]
     pub id: Name,
     /// The spec as sent, defaults filled in, secrets marked.
     pub inputs: Value,
@@ -285,6 +285,16 @@ impl Record {
         }
         self.deposed = below;
         Some(*self)
+    }
+
+    /// Whether the id repeats a secret of the record, such as a file's path. It is sealed then, and not shown.
+    pub fn hides_id(&self) -> bool {
+        crate::hides_id(&self.id, [&self.inputs, &self.outputs, &self.private])
+    }
+
+    /// The id as it may be shown.
+    pub fn shown_id(&self) -> &str {
+        if self.hides_id() { crate::hidden::INSTEAD } else { &self.id }
     }
 
     /// The old halves that are still there, the newest first.

@@ -225,6 +225,7 @@ impl Sealer {
             return String::from_utf8(text).map_err(|error| SealError::Form(serde::ser::Error::custom(error)));
         }
         let mut json = serde_json::to_value(thing).map_err(SealError::Form)?;
+        crate::hidden::mark_ids(&mut json);
         let sealed = self.seal_json(place, &mut json);
         let text = sealed.and_then(|()| serde_json::to_string(&json).map_err(SealError::Form));
         if text.is_err() {

@@ -70,6 +70,7 @@ fn main() {
             sources: Default::default(),
             http: None,
             waits: None,
+            known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         let store: Box<dyn Store> = match &state {

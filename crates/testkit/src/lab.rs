@@ -226,6 +226,7 @@ impl Lab {
             sources: self.sources(),
             http: self.get(),
             waits: None,
+            known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };
         (shell, first)

@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
     report.set_result(json!({"value": json::value(&value, reading.secrets.reveal), "known": !value.has_unknown()}));
     if !report.is_json() {
         let value = if reading.secrets.reveal { value.revealed() } else { value };
-        report.terminal.line(bare(&value));
+        report.terminal.raw(&format!("{}\n", bare(&value)));
     }
     Ok(Exit::Done)
 }

@@ -48,7 +48,7 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
     if value.has_secret() && !arguments.secrets.reveal {
         return Err(CommandError::Secret { name: name.clone() });
     }
-    report.terminal.line(bare(&value.revealed()));
+    report.terminal.raw(&format!("{}\n", bare(&value.revealed())));
     Ok(Exit::Done)
 }
 

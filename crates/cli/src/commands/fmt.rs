@@ -75,7 +75,7 @@ fn one(source: &Source, check: bool, report: &mut Report) -> Result<Option<(bool
             }
         }
         None if report.is_json() => result["text"] = json!(text),
-        None => report.terminal.data(&text),
+        None => report.terminal.raw(&text),
     }
     Ok(Some((changes, result)))
 }

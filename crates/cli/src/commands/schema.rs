@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
     if report.is_json() {
         report.set_result(json!({"dialect": dialect.name(), "schema": schema}));
     } else {
-        report.terminal.data(&written(&schema));
+        report.terminal.raw(&written(&schema));
     }
     Ok(Exit::Done)
 }

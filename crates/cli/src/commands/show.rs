@@ -147,7 +147,7 @@ async fn whole(
                     if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
                         String::new()
                     } else {
-                        record.id.to_string()
+                        record.shown_id().to_owned()
                     },
                 ]);
                 cells
@@ -255,7 +255,7 @@ fn record_json(
     let mut json = json!({
         "address": address,
         "type": record.type_name,
-        "id": record.id,
+        "id": if reveal { &record.id } else { record.shown_id() },
         "status": record.status.to_string(),
         "error": error,
         "spec": json::value(&record.inputs, reveal),
@@ -291,7 +291,8 @@ fn record_text(
         text.push_str(&format!("attention: {attention}\n"));
     }
     if !record.id.is_empty() && address.link.as_ref().is_none_or(|link| link.part.is_some()) {
-        text.push_str(&format!("id: {}\n", record.id));
+        let id = if reveal { &record.id } else { record.shown_id() };
+        text.push_str(&format!("id: {}\n", diag::visible_line(id)));
     }
     if !record.origin.made_from.is_empty() {
         text.push_str(&format!("made from: {}, by a transform\n", record.origin.made_from));

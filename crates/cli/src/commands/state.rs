@@ -263,7 +263,7 @@ async fn export(
         None if report.is_json() => {
             report.set_result(exported.to_json(&setup.sealer).map_err(|error| unusable(&shown, error))?);
         }
-        None => report.terminal.data(&text),
+        None => report.terminal.raw(&text),
     }
     Ok(Exit::Done)
 }
@@ -305,7 +305,7 @@ async fn export_as(
             report.terminal.say(format!("`{instance}` is in `{shown}`, as `{}` writes it.", form.name()));
         }
         None if report.is_json() => report.set_result(written.tree),
-        None => report.terminal.data(&text),
+        None => report.terminal.raw(&text),
     }
     Ok(Exit::Done)
 }

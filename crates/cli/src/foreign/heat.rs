@@ -202,9 +202,7 @@ impl Writer<'_> {
         }
         let metadata = if metadata.is_null() { json!({}) } else { json::value(&metadata, true) };
         let mut id = record.id.to_string();
-        let secret = record.outputs.as_map().into_iter().flat_map(|fields| fields.values());
-        let mut secret = secret.filter(|value| value.has_secret());
-        if !self.whole.reveal && secret.any(|value| value.revealed().as_text() == Some(&id)) {
+        if !self.whole.reveal && record.hides_id() {
             id = String::new();
         }
         json!({

@@ -42,7 +42,7 @@ pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Optio
     Some(match event {
         Event::Began { .. } | Event::Finished { .. } => return None,
         Event::Started { address, operation, replacing } => format!("{address}: {}", doing(*operation, *replacing)),
-        Event::Progress { address, text } => format!("{address}: {text}"),
+        Event::Progress { address, text } => format!("{address}: {}", diag::visible_line(text)),
         Event::Configured { address } => format!("{address}: accepted, not ready yet"),
         Event::Pausing { for_ms } => paint
             .dim(format!("the next batch follows in {}", format_duration(Duration::from_millis(*for_ms))))

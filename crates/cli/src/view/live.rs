@@ -105,12 +105,12 @@ impl Live {
             text.push_str(&format!("\u{1b}[{}A\r\u{1b}[J", self.below));
             self.below = 0;
         }
-        text.push_str(&self.waiting);
+        text.push_str(&terminal::shown(&self.waiting));
         self.waiting.clear();
         if self.listed && self.calls > 0 {
             let lines = self.lines(terminal::width());
             self.below = lines.lines().count();
-            text.push_str(&lines);
+            text.push_str(&terminal::shown(&lines));
         }
         // What cannot be written there is lost, for there is nowhere to say so.
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -125,7 +125,7 @@ impl Live {
         for (address, (doing, since)) in self.running.iter().take(LISTED) {
             let age = since.elapsed();
             let age = if age.as_secs() > 0 { format!(" {}", format_duration(age)) } else { String::new() };
-            text.push_str(&cut(format!("  {address}: {doing}{age}")));
+            text.push_str(&cut(diag::visible_line(&format!("  {address}: {doing}{age}")).into_owned()));
             text.push('\n');
         }
         if self.running.len() > LISTED {

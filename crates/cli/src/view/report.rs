@@ -136,7 +136,7 @@ impl Report {
                 text.push('\n');
             }
         }
-        self.terminal.aside(&text);
+        self.terminal.drawn(&text);
     }
 
     fn push(&mut self, diagnostic: Json) {
@@ -219,7 +219,7 @@ impl Report {
     /// Writes the lines that wait.
     pub(crate) fn flush(&mut self) {
         if !self.buffer.is_empty() {
-            self.terminal.data(&self.buffer);
+            self.terminal.json(&self.buffer);
             self.buffer.clear();
         }
     }
@@ -307,7 +307,7 @@ impl Report {
                 "result": std::mem::take(&mut self.result),
             });
             self.mark(&mut value);
-            self.terminal.line(value);
+            self.terminal.json(&format!("{value}\n"));
         }
     }
 }

@@ -22,4 +22,5 @@ mod rollback;
 mod spec_examples;
 mod stops;
 mod surgery;
+mod terminal;
 mod types;

@@ -147,6 +147,8 @@ impl Apply {
         let message: Name = diagnostic.message.as_str().into();
         self.found.push(diagnostic);
         let id = request.id.clone().unwrap_or_default();
+        let hides = state::hides_id(&id, [&request.prior_inputs, &request.prior, &request.private]);
+        let id = if hides { "(secret)".into() } else { id };
         self.left_behind.push((decided.address.clone(), request.type_name.clone(), id));
         self.forced.insert(task);
         let left = self.deleted_record(decided, request);

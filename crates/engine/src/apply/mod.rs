@@ -446,6 +446,13 @@ impl Apply {
         &self.snapshot
     }
 
+    /// What was given and what is remembered: values that may have secrets in them.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        let given = self.evaluation.iter().flat_map(|evaluation| evaluation.inputs.iter().chain(evaluation.settled()));
+        let records = self.snapshot.records.values();
+        given.chain(records.flat_map(|record| [&record.inputs, &record.outputs, &record.private]))
+    }
+
     /// Created, updated, deleted, replaced so far, as far as it is durable.
     pub fn counts(&self) -> [u64; 4] {
         self.counts

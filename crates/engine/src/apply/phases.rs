@@ -144,6 +144,7 @@ impl Apply {
             deposed: false,
             token: token.clone(),
             id: record.id.clone(),
+            hides_id: record.hides_id(),
             retain: record.retain,
             protect: record.protect,
             type_name: record.type_name.clone(),

@@ -514,6 +514,7 @@ impl Apply {
             },
             deposed,
             id: prior.map_or("".into(), |record| record.id.clone()),
+            hides_id: prior.is_some_and(Record::hides_id),
             retain: decided.retain,
             protect: decided.protect,
             token,

@@ -205,6 +205,7 @@ pub(super) async fn answer(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
+    std::mem::take(&mut evaluation.unlearned).iter().for_each(|value| world.learn(value));
     let mut round = Round::new(evaluation, needs);
     loop {
         let mut questions = round.questions(evaluation, catalogs, found);

@@ -159,7 +159,7 @@ fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Ledger, found
         if snapshot.records.contains_key(address) {
             found.push(imports::failed(address, Span::NONE).note("there is a record under that address already"));
         } else if let Some(other) = managed.get(&(record.type_name.clone(), record.id.clone())) {
-            found.push(imports::managed_already(address, other, &record.id, Span::NONE));
+            found.push(imports::managed_already(address, other, record.shown_id(), Span::NONE));
         }
     }
     if found.has_errors() {

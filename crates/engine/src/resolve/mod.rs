@@ -164,6 +164,8 @@ pub(crate) struct Evaluation {
     pub(crate) sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
     /// What the world refused, by question.
     pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
+    /// Secrets that the document made and that the world has not learned yet.
+    pub(crate) unlearned: Vec<Value>,
 }
 
 /// The name of a thing in its own document, from its address.
@@ -197,6 +199,7 @@ impl Evaluation {
             answers,
             sites: blueprint::IndexMap::default(),
             refused: blueprint::IndexMap::default(),
+            unlearned: Vec::new(),
         }
     }
 
@@ -254,6 +257,14 @@ impl Evaluation {
         }
     }
 
+    /// The named intermediate values that are known.
+    pub(crate) fn settled(&self) -> impl Iterator<Item = &Value> {
+        self.locals.iter().filter_map(|slot| match slot {
+            Slot::Value(value) => Some(value),
+            _ => None,
+        })
+    }
+
     /// Settles a named intermediate value (ruling S48).
     pub(crate) fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
@@ -276,6 +287,9 @@ impl Evaluation {
             }
             Err(Halt::Failed) => Slot::Failed,
         };
+        if let (Slot::Value(value), true) = (&slot, local.secret) {
+            self.unlearned.push(value.clone());
+        }
         self.locals[index as usize] = slot;
         Ok(())
     }

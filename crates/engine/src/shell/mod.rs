@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 pub use operate::{Back, Operated, busy, last_goal, operate, taken_over};
 pub use run::{Interrupt, LEASE, Lost, run};
 
+pub use scrub::Known;
+
 use self::scrub::Secrets;
 use crate::world::{PlanQuestion, ReadQuestion, SourceError, World};
 
@@ -127,6 +129,8 @@ pub struct Shell {
     pub http: Option<HttpGet>,
     /// Who wants to hear that a provider is asked again; nobody, if none is given.
     pub waits: Option<Waits>,
+    /// The secrets of the run.
+    pub known: Known,
     /// Ended when nobody waits any more.
     pub cancel: CancellationToken,
 }
@@ -189,6 +193,10 @@ impl World for Shell {
         if let Some(waits) = &self.waits {
             waits(what, pause, why);
         }
+    }
+
+    fn learn(&self, value: &Value) {
+        self.known.learn(value);
     }
 
     fn random(&self) -> [u8; 16] {
@@ -257,7 +265,7 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(address, type_name);
-            let secrets = Secrets::of([spec, &call.settings]);
+            let secrets = Secrets::of(&self.known, [spec, &call.settings]);
             let checked = self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await;
             checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
         })
@@ -275,7 +283,7 @@ impl World for Shell {
                 token: question.token,
             };
             let read = self.provider_of(question.type_name)?.read(&call, request).await;
-            Secrets::read([question.inputs, question.outputs, question.private, &call.settings], read)
+            Secrets::read(&self.known, [question.inputs, question.outputs, question.private, &call.settings], read)
         })
     }
 
@@ -288,7 +296,7 @@ impl World for Shell {
                 prior: question.prior,
                 desired: question.desired,
             };
-            let secrets = Secrets::of([question.prior_inputs, question.prior, question.desired, &call.settings]);
+            let secrets = Secrets::of(&self.known, [question.prior_inputs, question.prior, question.desired, &call.settings]);
             let planned = self.provider_of(question.type_name)?.plan(&call, request).await;
             planned.map_err(|error| secrets.refused(error))
         })
@@ -302,10 +310,10 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(&Address::root("data"), type_name);
-            let secrets = Secrets::of(filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
+            let secrets = Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
             let fetched =
                 self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
-            fetched.map_err(|error| secrets.refused(error))
+            fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.refused(error))
         })
     }
 
@@ -317,7 +325,7 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(&Address::root("function"), namespace);
-            let secrets = Secrets::of(arguments.iter().chain([&call.settings]));
+            let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
             let answer = self.provider_of(namespace)?.call(&call, function, arguments).await;
             answer.map_err(|error| secrets.refused(error))
         })

@@ -79,6 +79,7 @@ pub async fn run(
     alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut effects = Vec::new();
     let mut may_interrupt = true;
+    apply.values().for_each(|value| shell.known.learn(value));
     course.happened.push(Happened::Began(shell.clock.now()));
     let begun = tokio::time::Instant::now();
     let mut steps: usize = 0;
@@ -232,7 +233,7 @@ async fn call(
     let address = request.address.clone();
     let settings = shell.settings_of(&request.type_name);
     let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
-    let secrets = Secrets::of(values);
+    let secrets = Secrets::of(&shell.known, values);
     let told = {
         let secrets = secrets.clone();
         Arc::new(move |text: &str| {
@@ -273,7 +274,7 @@ async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, Provider
         private: &request.private,
         token: None,
     };
-    let secrets = Secrets::of([&request.prior_inputs, &request.prior, &request.private, &call.settings]);
+    let secrets = Secrets::of(&shell.known, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
     match provider.stable(&call, asked).await {
         Ok(Stability::Stable(fields)) => Ok(Stability::Stable(secrets.marked(fields))),
         Ok(Stability::NotYet) => Ok(Stability::NotYet),

@@ -1,25 +1,86 @@
 //! Words of providers are made clean before the core hears them: whatever a provider says, in errors, warnings or
 //! progress, no secret of the call stands in it. What it answers is marked where it repeats one.
 //!
+//! The secrets of a call are taken out in parts too, those of the rest of the run where they stand whole.
+//!
 //! Nothing is looked through until there are words, or secrets. Not here: how a text is searched (`provider::Scrub`).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueprint::Value;
-use provider::{Applied, Catalogs, Checked, ProviderError, Scrub, Seen, TypeRef};
+use provider::{Applied, Catalogs, Checked, Fetched, ProviderError, RunScrub, Scrub, Seen, TypeRef};
 
-use crate::plan::diff::mark_fields;
+use crate::plan::diff::{has_sensitive, mark_fields};
+
+/// The secrets of a run, whichever thing they belong to. A shell and its clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Known(Arc<Mutex<Gathered>>);
+
+#[derive(Debug, Default)]
+struct Gathered {
+    /// Values that have not been looked through yet.
+    new: Vec<Value>,
+    scrub: RunScrub,
+}
+
+/// So many values are kept before they are looked through.
+const MANY: usize = 4096;
+
+impl Known {
+    /// From now on the secrets in a value are masked in what any provider says.
+    pub fn learn(&self, value: &Value) {
+        if value.has_secret() {
+            let mut gathered = self.gathered();
+            gathered.new.push(value.clone());
+            if gathered.new.len() > MANY {
+                gathered.look_through();
+            }
+        }
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.looked_through().scrub.clean(text)
+    }
+
+    fn marked(&self, fields: Value) -> Value {
+        match self.looked_through() {
+            known if known.scrub.is_empty() => fields,
+            known => known.scrub.marked(&fields),
+        }
+    }
+
+    fn looked_through(&self) -> MutexGuard<'_, Gathered> {
+        let mut gathered = self.gathered();
+        gathered.look_through();
+        gathered
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gathered {
+    fn look_through(&mut self) {
+        for value in std::mem::take(&mut self.new) {
+            self.scrub.add(&value);
+        }
+    }
+}
 
 /// The values that went into a call, and what is secret in them once somebody asks.
 pub(super) struct Secrets {
     values: Vec<Value>,
     scrub: OnceLock<Scrub>,
+    known: Known,
 }
 
 impl Secrets {
     /// Of a call that these values go into.
-    pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Arc<Secrets> {
-        Arc::new(Secrets { values: values.into_iter().cloned().collect(), scrub: OnceLock::new() })
+    pub(super) fn of<'a>(known: &Known, values: impl IntoIterator<Item = &'a Value>) -> Arc<Secrets> {
+        let values: Vec<Value> = values.into_iter().cloned().collect();
+        values.iter().for_each(|value| known.learn(value));
+        Arc::new(Secrets { values, scrub: OnceLock::new(), known: known.clone() })
     }
 
     fn scrub(&self) -> &Scrub {
@@ -28,13 +89,14 @@ impl Secrets {
 
     /// A text without them.
     pub(super) fn clean(&self, text: &str) -> String {
-        self.scrub().clean(text)
+        self.known.clean(&self.scrub().clean(text))
     }
 
     /// The fields of an answer with a mark on each that repeats a secret, whatever the catalogue says of it: an address
     /// is secret if it is made from a secret name.
     pub(super) fn marked(&self, fields: Value) -> Value {
-        if self.values.iter().any(Value::has_secret) { self.scrub().marked(&fields) } else { fields }
+        let own = self.values.iter().any(Value::has_secret);
+        self.known.marked(if own { self.scrub().marked(&fields) } else { fields })
     }
 
     fn clean_all(&self, texts: &mut [String]) {
@@ -64,14 +126,20 @@ impl Secrets {
     /// What came of reading a thing with these values, in clean words. Nearly always there are neither words nor secrets:
     /// then nothing is copied.
     pub(super) fn read<'a>(
+        known: &Known,
         values: impl IntoIterator<Item = &'a Value> + Clone,
         read: Result<Seen, ProviderError>,
     ) -> Result<Seen, ProviderError> {
         let says_nothing = !matches!(&read, Err(_) | Ok(Seen::There { expired: Some(_), .. }));
         if says_nothing && !values.clone().into_iter().any(Value::has_secret) {
-            return read;
+            return read.map(|seen| match seen {
+                Seen::There { id, fields, private, expired } => {
+                    Seen::There { id, fields: known.marked(fields), private, expired }
+                }
+                seen => seen,
+            });
         }
-        let secrets = Secrets::of(values);
+        let secrets = Secrets::of(known, values);
         read.map(|seen| secrets.seen(seen)).map_err(|error| secrets.refused(error))
     }
 
@@ -85,6 +153,14 @@ impl Secrets {
         }
     }
 
+    /// The candidates of a data source, with a mark on everything that repeats a secret.
+    pub(super) fn fetched(&self, mut fetched: Fetched) -> Fetched {
+        for candidate in &mut fetched.candidates {
+            candidate.fields = self.marked(std::mem::take(&mut candidate.fields));
+        }
+        fetched
+    }
+
     /// What was done, or why not, in clean words; what was made on the way is known by then too.
     pub(super) fn answered(
         &self,
@@ -93,11 +169,16 @@ impl Secrets {
         catalogs: &Catalogs,
     ) -> Result<Applied, ProviderError> {
         let made = |fields: &Value| match catalogs.resource_type(type_name) {
-            TypeRef::Known(ty) => Secrets::of([&mark_fields(&ty.schema, fields, &Value::Null)]),
-            _ => Secrets::of([]),
+            TypeRef::Known(ty) => Secrets::of(&self.known, [&mark_fields(&ty.schema, fields, &Value::Null)]),
+            _ => Secrets::of(&self.known, []),
         };
         match answer {
             Ok(mut applied) => {
+                if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
+                    && ty.schema.fields.values().any(|field| field.computed && has_sensitive(Some(field)))
+                {
+                    self.known.learn(&mark_fields(&ty.schema, &applied.fields, &Value::Null));
+                }
                 if !applied.warnings.is_empty() {
                     made(&applied.fields).clean_all(&mut applied.warnings);
                     self.clean_all(&mut applied.warnings);

@@ -37,7 +37,7 @@ pub use self::script::{Fault, FaultKind, When};
 pub use self::world::{Refusal, SharedWorld, Thing, World, WorldError};
 
 use self::script::Script;
-use self::world::Wish;
+use self::world::{Known, Wish};
 use crate::parts::read_in_parts;
 
 const TEXT: &str = include_str!("catalog.json");
@@ -238,7 +238,7 @@ impl FakeProvider {
                 warnings: Vec::new(),
             });
         }
-        let secrets = if request.desired.has_secret() { veil::places(request.desired) } else { Vec::new() };
+        let secrets = veil::Secrets::of(request.desired);
         let desired = request.desired.revealed();
         self.accepted(resource_type, &desired)?;
         wait(call, &desired).await?;
@@ -255,7 +255,7 @@ impl FakeProvider {
             let Some(id) = request.id else {
                 return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
             };
-            world.unveil(id, request.prior_inputs);
+            world.unveil(resource_type, id, Known { sent: request.prior_inputs, fields: request.prior });
             let thing = world.thing(id).filter(|thing| thing.type_name == resource_type.name);
             let thing = thing.ok_or_else(|| refused(Refusal::NotThere))?;
             if let Some(path) = values::forced(&resource_type.schema, &thing.fields, &desired) {
@@ -379,11 +379,12 @@ impl Provider for FakeProvider {
             if world.is_blurred(place) {
                 return Ok(Seen::CannotTell);
             }
+            let known = Known { sent: request.inputs, fields: request.outputs };
             let thing = match (request.id, request.token) {
-                (Some(id), _) => world.read(id, request.inputs, place),
+                (Some(id), _) => world.read(&resource_type, id, known, place),
                 (None, Some(token)) => {
                     if let Some(id) = world.by_token(token).map(|thing| thing.id.clone()) {
-                        world.unveil(&id, request.inputs);
+                        world.unveil(&resource_type, &id, known);
                     }
                     world.by_token(token)
                 }

@@ -135,7 +135,12 @@ pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) ->
     {
         return id;
     }
-    format!("{}-{}", Catalogs::last_name_of(facts.type_name), facts.hash).into()
+    plain_id(facts.type_name, facts.hash)
+}
+
+/// An id made from the name of a type.
+pub(super) fn plain_id(type_name: &str, hash: &str) -> Name {
+    format!("{}-{hash}", Catalogs::last_name_of(type_name)).into()
 }
 
 /// The hash with which a thing of that id would have been made, so that what somebody else made looks alike.

@@ -1,17 +1,56 @@
-//! Secrets that were sent stay out of the file of a world: what stands there in their place says only that there is one.
-//! Whoever asks for the thing brings what was sent, and the thing has it again.
+//! Secrets that were sent stay out of the file of a world, and so do computed values that repeat them: what stands there in
+//! their place says only that there is one. Whoever asks for the thing brings what was sent, and the thing has it again.
 //!
 //! Not here: computed values that the catalogue calls sensitive. They are made up, and nobody's secret.
 
 use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
+use provider::Scrub;
 
 /// What stands in a file in the place of a secret.
 const VEIL: &str = "(secret)";
 
+/// What is secret in a value that is sent.
+#[derive(Debug, Default)]
+pub(super) struct Secrets {
+    sent: Vec<Name>,
+    scrub: Option<Scrub>,
+}
+
+impl Secrets {
+    /// Of a value with its marks.
+    pub(super) fn of(sent: &Value) -> Secrets {
+        match sent.has_secret() {
+            true => Secrets { sent: places(sent), scrub: Some(Scrub::of([sent])) },
+            false => Secrets::default(),
+        }
+    }
+
+    /// Whether one of them stands in a text.
+    pub(super) fn stand_in(&self, text: &str) -> bool {
+        self.scrub.as_ref().is_some_and(|scrub| scrub.marked(&Value::text(text)).has_secret() || scrub.stands_in(text))
+    }
+
+    /// The places of secrets in all fields of a thing, as JSON pointers: where they were sent, and where a computed value
+    /// repeats one.
+    pub(super) fn places_in(self, fields: &Value) -> Vec<Name> {
+        let Secrets { mut sent, scrub } = self;
+        if let Some(scrub) = scrub {
+            let repeated = places(&scrub.marked(fields));
+            sent.extend(repeated.into_iter().filter(|place| !sent.contains(place)).collect::<Vec<_>>());
+        }
+        sent
+    }
+}
+
+/// Whether something lies over one of these places.
+pub(super) fn lies_over(fields: &Value, places: &[Name]) -> bool {
+    places.iter().any(|place| at(fields, place).and_then(Value::as_text) == Some(VEIL))
+}
+
 /// The places of secrets in a value that is sent, as JSON pointers.
-pub(super) fn places(sent: &Value) -> Vec<Name> {
+fn places(sent: &Value) -> Vec<Name> {
     let mut found = Vec::new();
     look(sent, &mut String::new(), &mut found);
     found
@@ -114,5 +153,32 @@ mod tests {
         assert_eq!(lifted(&veiled, &places, &Value::Null), veiled, "nobody knows it");
         let touched = replaced(&veiled, "/deep/in", &|_| Some("by hand".into()));
         assert_eq!(lifted(&touched, &places, &sent).get("deep"), touched.get("deep"), "what is there is there");
+    }
+
+    #[test]
+    fn computed_values_that_repeat_a_secret_are_veiled_too() {
+        let sent = Value::map([
+            ("number", Value::Int(918_273).secret()),
+            ("name", Value::from("planted").secret()),
+            ("open", Value::from("shown")),
+        ]);
+        let fields = Value::map([
+            ("number", Value::Int(918_273)),
+            ("name", Value::from("planted")),
+            ("open", Value::from("shown")),
+            ("copy", Value::map([("n", Value::Int(918_273)), ("arn", "arn:planted:x".into())])),
+            ("keys", Value::map([("planted", Value::Int(1))])),
+        ]);
+        let secrets = Secrets::of(&sent);
+        assert!(secrets.stand_in("a-planted") && !secrets.stand_in("a-shown"));
+        let places = secrets.places_in(&fields);
+        assert_eq!(
+            places.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
+            ["/number", "/name", "/copy/n", "/copy/arn", "/keys"]
+        );
+        let veiled = drawn(&fields, &places);
+        assert!(!veiled.to_string().contains("planted") && !veiled.to_string().contains("918273"), "{veiled}");
+        assert!(lies_over(&veiled, &places) && !lies_over(&fields, &places));
+        assert_eq!(lifted(&lifted(&veiled, &places, &sent), &places, &fields), fields);
     }
 }

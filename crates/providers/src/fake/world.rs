@@ -12,7 +12,7 @@ use provider::{Catalog, Fit, ResourceType};
 use super::keep::{Keeper, Line};
 use super::plausible;
 use super::values::{self, Facts};
-use super::veil;
+use super::veil::{self, Secrets};
 
 /// A simulated cloud that several providers use.
 pub type SharedWorld = Arc<Mutex<World>>;
@@ -84,8 +84,8 @@ pub(super) struct Wish<'a> {
     pub(super) token: &'a Name,
     /// The fields that were sent, in clear.
     pub(super) sent: &'a Value,
-    /// Where secrets stand in them.
-    pub(super) secrets: Vec<Name>,
+    /// What is secret in them.
+    pub(super) secrets: Secrets,
     /// How many checks for stability say no; none if all do.
     pub(super) unsettled: Option<u32>,
 }
@@ -96,9 +96,21 @@ impl Thing {
         &self.token
     }
 
-    fn unveil(&mut self, known: &Value) {
-        if !self.secrets.is_empty() {
-            self.fields = veil::lifted(&self.fields, &self.secrets, known);
+    /// Fills in what its file does not have. What was computed from secrets is computed again, or is as somebody remembers it.
+    fn unveil(&mut self, resource_type: &ResourceType, known: Known<'_>, fit: &Fit) {
+        if !veil::lies_over(&self.fields, &self.secrets) {
+            return;
+        }
+        self.fields = veil::lifted(&self.fields, &self.secrets, known.sent);
+        if veil::lies_over(&self.fields, &self.secrets) {
+            let sent = known.sent.revealed();
+            let secrets = Secrets::of(known.sent);
+            let facts = facts_of(resource_type, &sent, &self.hash, fit, &secrets);
+            let facts = Facts { id: &self.id, updates: self.updates, ..facts };
+            let id_field = resource_type.id_field.as_ref();
+            let made = values::complete(&resource_type.schema, id_field, &sent, Some(&self.fields), &facts);
+            let made = veil::lifted(&self.fields, &self.secrets, &made);
+            self.fields = veil::lifted(&made, &self.secrets, known.fields);
         }
     }
 
@@ -106,6 +118,15 @@ impl Thing {
     fn veiled(&self) -> Box<Thing> {
         Box::new(Thing { fields: veil::drawn(&self.fields, &self.secrets), ..self.clone() })
     }
+}
+
+/// What whoever asks for a thing knows of it.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// The fields as they were sent.
+    pub(super) sent: &'a Value,
+    /// All fields as they were answered.
+    pub(super) fields: &'a Value,
 }
 
 fn is_empty(name: &Name) -> bool {
@@ -218,7 +239,7 @@ impl World {
             return Err(Refusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
         }
         let hash = values::hash_of_id(id, id_field, &resource_type.schema);
-        let facts = Facts { id, ..facts_of(&resource_type, spec, &hash, &self.fit) };
+        let facts = Facts { id, ..facts_of(&resource_type, spec, &hash, &self.fit, &Secrets::default()) };
         let fields = values::complete(&resource_type.schema, id_field, spec, None, &facts);
         let thing = Thing {
             id: id.into(),
@@ -257,25 +278,29 @@ impl World {
         let id_field = resource_type.id_field.as_ref();
         let count = self.places.get(place).map_or(0, |place| place.made) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
+        // An id is shown and kept in clear, so it is not made from a secret.
+        let open = |id: Name, hash: &str| if secrets.stand_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
         let mut id = match named_by(resource_type, sent).filter(|id| !self.things.contains_key(id)) {
             Some(id) => id,
-            None => values::id(id_field, &resource_type.schema, &facts_of(resource_type, sent, &hash, &self.fit)),
+            None => values::id(id_field, &resource_type.schema, &facts_of(resource_type, sent, &hash, &self.fit, &secrets)),
         };
+        id = open(id, &hash);
         // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way. Two
         // things of one name differ by the hash.
         let mut again = 0;
         while self.things.contains_key(&id) {
             again += 1;
             hash = values::hash(&format!("{place}#{count}+{again}"));
-            let facts = Facts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit) };
-            id = values::id(id_field, &resource_type.schema, &facts);
+            let facts = Facts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
+            id = open(values::id(id_field, &resource_type.schema, &facts), &hash);
             if again > 1 && self.things.contains_key(&id) {
                 // No value of the id field is free any more.
                 id = format!("{id}-{hash}").into();
             }
         }
-        let facts = Facts { id: &id, ..facts_of(resource_type, sent, &hash, &self.fit) };
+        let facts = Facts { id: &id, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
         let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
+        let secrets = secrets.places_in(&fields);
         let place: Name = place.into();
         let thing = Thing {
             id,
@@ -310,9 +335,10 @@ impl World {
         }
         self.free(resource_type, sent, id)?;
         let updates = thing.updates + 1;
-        let facts = Facts { id, updates, ..facts_of(resource_type, sent, &thing.hash, &self.fit) };
+        let facts = Facts { id, updates, ..facts_of(resource_type, sent, &thing.hash, &self.fit, &secrets) };
         let id_field = resource_type.id_field.as_ref();
         let fields = values::complete(&resource_type.schema, id_field, sent, Some(&thing.fields), &facts);
+        let secrets = secrets.places_in(&fields);
         let place = if thing.place.as_ref() == place { thing.place.clone() } else { place.into() };
         let thing = Thing { fields, updates, place, secrets, update_token: token.clone(), unsettled, ..thing.clone() };
         self.replace(thing.clone())?;
@@ -320,15 +346,21 @@ impl World {
     }
 
     /// Gives a thing its secrets again, which its file does not have, from what is `known` of it.
-    pub(super) fn unveil(&mut self, id: &str, known: &Value) {
+    pub(super) fn unveil(&mut self, resource_type: &ResourceType, id: &str, known: Known<'_>) {
         if let Some(thing) = self.things.get_mut(id) {
-            thing.unveil(known);
+            thing.unveil(resource_type, known, &self.fit);
         }
     }
 
     /// The thing of an id with its secrets, which are `known` to whoever reads it from a place. What is not known to belong
     /// to anybody belongs to the first that reads it: it is being imported.
-    pub(super) fn read(&mut self, id: &str, known: &Value, place: impl FnOnce() -> String) -> Option<&Thing> {
+    pub(super) fn read(
+        &mut self,
+        resource_type: &ResourceType,
+        id: &str,
+        known: Known<'_>,
+        place: impl FnOnce() -> String,
+    ) -> Option<&Thing> {
         if self.things.get(id)?.place.is_empty()
             && let Some(mut thing) = self.things.get(id).cloned()
         {
@@ -336,7 +368,7 @@ impl World {
             self.put(thing);
         }
         let thing = self.things.get_mut(id)?;
-        thing.unveil(known);
+        thing.unveil(resource_type, known, &self.fit);
         Some(thing)
     }
 
@@ -487,8 +519,15 @@ impl World {
 }
 
 /// What values of a thing follow from, its id not known yet.
-fn facts_of<'a>(resource_type: &'a ResourceType, sent: &'a Value, hash: &'a str, fit: &'a Fit) -> Facts<'a> {
+fn facts_of<'a>(
+    resource_type: &'a ResourceType,
+    sent: &'a Value,
+    hash: &'a str,
+    fit: &'a Fit,
+    secrets: &Secrets,
+) -> Facts<'a> {
     let name = plausible::own_name(&resource_type.name, &resource_type.schema, sent);
+    let name = name.filter(|name| !secrets.stand_in(name));
     Facts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
 }
 

@@ -61,6 +61,7 @@ fn shell(lab: &Lab) -> Shell {
         sources: Default::default(),
         http: None,
         waits: None,
+        known: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }
 }

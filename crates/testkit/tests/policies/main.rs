@@ -119,6 +119,7 @@ impl Bench {
             sources: Default::default(),
             http: None,
             waits: None,
+            known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         }
     }

@@ -132,7 +132,7 @@ impl Session {
                 .push(json!({"expression": expression, "value": json::value(&value, self.reveal), "known": known}));
         } else {
             let value = if self.reveal { value.revealed() } else { value };
-            report.terminal.line(bare(&value));
+            report.terminal.raw(&format!("{}\n", bare(&value)));
         }
     }
 }

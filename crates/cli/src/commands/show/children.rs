@@ -101,7 +101,7 @@ pub(super) fn one(
     child_text(&mut text, &child, reveal);
     let rows = below.iter().map(|(address, record)| {
         let link = address.link.as_ref().is_some_and(|link| link.part.is_none());
-        let id = if link { String::new() } else { record.id.to_string() };
+        let id = if link { String::new() } else { record.shown_id().to_owned() };
         vec![address.to_string(), record.type_name.to_string(), super::flags(record, waits.at(address)), id]
     });
     let rows: Vec<Vec<String>> = rows.collect();

@@ -1,0 +1,151 @@
+//! Ids that repeat secrets: a provider may make the id of a thing from a secret name or path.
+//!
+//! Such an id is written as `{"$secret": ID}`, and so sealed like any secret. Not here: marks on values, which providers' answers
+//! get in the engine.
+
+use std::fmt;
+
+use blueprint::{Name, Value};
+use serde::Deserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde_json::{Map, Value as Json};
+
+/// What is shown in the place of such an id.
+pub(crate) const INSTEAD: &str = "(secret)";
+
+/// A secret shorter than this is part of too many ids; an id that is equal to one is hidden all the same.
+const SHORTEST_PART: usize = 4;
+
+const SECRET: &str = "$secret";
+
+/// Whether an id repeats a secret that stands in one of these values.
+pub fn hides_id<'a>(id: &str, values: impl IntoIterator<Item = &'a Value>) -> bool {
+    !id.is_empty() && values.into_iter().any(|value| in_value(id, value, false))
+}
+
+fn in_value(id: &str, value: &Value, secret: bool) -> bool {
+    match value {
+        Value::Secret(inner) => in_value(id, inner, true),
+        Value::List(items) | Value::Set(items) => items.iter().any(|item| in_value(id, item, secret)),
+        Value::Map(entries) => {
+            let in_key = |key: &Name| secret && repeats(id, key);
+            entries.iter().any(|(key, value)| in_key(key) || in_value(id, value, secret))
+        }
+        Value::Text(text) if secret => repeats(id, text),
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_) if secret => repeats(id, &value.to_string()),
+        _ => false,
+    }
+}
+
+fn repeats(id: &str, secret: &str) -> bool {
+    id == secret || secret.chars().nth(SHORTEST_PART - 1).is_some() && id.contains(secret)
+}
+
+/// Marks each id in a tree that is about to be sealed: those of records that repeat a secret of their record, and those of
+/// intents that say so.
+pub(crate) fn mark_ids(json: &mut Json) {
+    match json {
+        Json::Array(items) => items.iter_mut().for_each(mark_ids),
+        Json::Object(map) if map.contains_key(SECRET) => {}
+        Json::Object(map) => {
+            let hides = match map.get("id") {
+                Some(Json::String(id)) if !id.is_empty() => map.get("hides_id") == Some(&Json::Bool(true)) || of_record(id, map),
+                _ => false,
+            };
+            if hides && let Some(id) = map.get_mut("id") {
+                let secret = std::mem::take(id);
+                *id = Json::Object(Map::from_iter([(SECRET.to_owned(), secret)]));
+            }
+            map.values_mut().for_each(mark_ids);
+        }
+        _ => {}
+    }
+}
+
+fn of_record(id: &str, map: &Map<String, Json>) -> bool {
+    let values = ["inputs", "outputs", "private"].into_iter().filter_map(|name| map.get(name));
+    map.contains_key("status") && values.into_iter().any(|value| in_json(id, value, false))
+}
+
+fn in_json(id: &str, json: &Json, secret: bool) -> bool {
+    match json {
+        Json::Object(map) => match map.get(SECRET).filter(|_| map.len() == 1) {
+            Some(inner) => in_json(id, inner, true),
+            None => map.iter().any(|(key, value)| secret && repeats(id, key) || in_json(id, value, secret)),
+        },
+        Json::Array(items) => items.iter().any(|item| in_json(id, item, secret)),
+        Json::String(text) => secret && repeats(id, text),
+        Json::Number(number) => secret && repeats(id, &number.to_string()),
+        _ => false,
+    }
+}
+
+/// Reads an id: a text, or a text that is marked.
+pub(crate) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+    deserializer.deserialize_any(IdVisitor)
+}
+
+struct IdVisitor;
+
+impl<'de> Visitor<'de> for IdVisitor {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an id")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Name, E> {
+        Ok(text.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Name, A::Error> {
+        match map.next_entry::<String, String>()? {
+            Some((key, id)) if key == SECRET => Ok(id.as_str().into()),
+            _ => Err(A::Error::custom("an id is a text")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::seal::{Place, Sealer};
+    use crate::Record;
+
+    use super::*;
+
+    const PLACE: Place<'_> = Place { uid: "u-1", record: 7 };
+
+    fn record(id: &str, path: Value) -> Record {
+        let text = serde_json::json!({
+            "type": "local/file", "status": {"op": "create", "word": "ready"}, "id": id,
+            "inputs": Value::map([("path", path)]),
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn an_id_that_repeats_a_secret_is_sealed_and_comes_back() {
+        let hidden = record("/srv/planted.txt", Value::from("planted.txt").secret());
+        assert!(hidden.hides_id() && hidden.shown_id() == "(secret)");
+        let mut below = record("/srv/new", Value::from("new"));
+        below.deposed = Some(Box::new(hidden.clone()));
+        for record in [hidden, below] {
+            let sealer = Sealer::with_key([1; 32]);
+            let text = sealer.write(PLACE, &record, true, 0).unwrap();
+            assert!(!text.contains("planted"), "{text}");
+            assert_eq!(sealer.read::<Record>(PLACE, text.as_bytes(), true).unwrap(), record);
+        }
+    }
+
+    #[test]
+    fn other_ids_stay_as_they_are() {
+        for (id, path) in [("/srv/a.txt", Value::from("a.txt")), ("/srv/b", Value::from("srv").secret())] {
+            let record = record(id, path);
+            assert!(!record.hides_id() && record.shown_id() == id);
+            let text = Sealer::with_key([1; 32]).write(PLACE, &record, true, 0).unwrap();
+            assert!(text.contains(id), "{text}");
+        }
+        assert!(record("abc", Value::from("abc").secret()).hides_id(), "it is the secret");
+        assert!(record("x-918273", Value::Int(918_273).secret()).hides_id());
+    }
+}
