@@ -96,6 +96,7 @@ fn main() {
                 catalogs: catalogs.clone(),
                 functions: functions.clone(),
                 answers: None,
+                others: None,
                 world: &shell,
             };
             let staged = engine::plan(request, &mut found).await.unwrap();
@@ -134,6 +135,7 @@ fn main() {
             catalogs: catalogs.clone(),
             functions: functions.clone(),
             answers: None,
+            others: None,
             world: &shell,
         };
         let staged = engine::plan(request, &mut found).await.unwrap();

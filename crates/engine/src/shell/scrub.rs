@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use blueprint::Value;
-use provider::{Applied, Catalogs, Checked, ProviderError, Scrub, Seen, TypeRef};
+use provider::{Applied, Catalogs, Checked, Preflight, ProviderError, Scrub, Seen, SourceContent, TypeRef};
 
 use crate::plan::diff::mark_fields;
 
@@ -50,6 +50,19 @@ impl Secrets {
             self.clean_all(&mut partial.warnings);
         }
         error
+    }
+
+    /// What an operation would meet, in clean words.
+    pub(super) fn preflight(&self, mut answer: Preflight) -> Preflight {
+        for source in &mut answer.sources {
+            source.name = self.clean(&source.name).into();
+            if let SourceContent::Unreadable(words) = &mut source.content {
+                *words = self.clean(words);
+            }
+        }
+        answer.refused = answer.refused.map(|words| self.clean(&words));
+        answer.standing = self.marked(answer.standing);
+        answer
     }
 
     /// What was found out about a spec, in clean words.

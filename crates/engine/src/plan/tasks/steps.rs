@@ -146,6 +146,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
         stops_before: None,
         stops_after: None,
         waits_on: Vec::new(),
+        not_observed: false,
         provider_id: decision.prior.as_ref().map(|record| record.id.clone()).filter(|id| !id.is_empty()),
         unchanged,
         links: None,
