@@ -1,6 +1,6 @@
 //! One operation as a person sees it: the plan is shown, a question asked, the plan carried out, its end told.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diag::{Diagnostics, Files};
 use engine::apply::{OnFailure as EngineOnFailure, Settings};
@@ -26,6 +26,9 @@ use crate::{json, key, signals};
 /// How often a live view is drawn and waiting lines are written.
 const TICK: Duration = Duration::from_millis(100);
 
+/// An answer that took longer may be about things that have changed since the plan was shown.
+const FRESH: Duration = Duration::from_secs(3);
+
 /// What a plan is made from, beside the world.
 pub(crate) struct Wanted {
     /// The checked documents and the text of the root; none to destroy.
@@ -41,7 +44,8 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    pub(crate) fn request<'a>(self, shell: &'a Shell, registry: &Registry) -> Request<'a> {
+    /// The request for a plan. `others` is the state, in which other instances may manage the same things.
+    pub(crate) fn request<'a>(self, shell: &'a Shell, registry: &Registry, others: &'a dyn Store) -> Request<'a> {
         let Wanted { document, given, options, snapshot, answers } = self;
         Request {
             instance: shell.instance.clone(),
@@ -52,6 +56,7 @@ impl Wanted {
             catalogs: registry.catalogs.clone(),
             functions: registry.functions.clone(),
             answers,
+            others: Some(others),
             world: shell,
         }
     }
@@ -74,7 +79,8 @@ pub(crate) async fn stage(
         documents.distinct().for_each(|checked| announce(checked, report));
     }
     let mut found = Diagnostics::new();
-    let staged = engine::plan(wanted.request(shell, registry), &mut found).await;
+    let others = setup.reading();
+    let staged = engine::plan(wanted.request(shell, registry, others.as_ref()), &mut found).await;
     raise_warnings(setup.global.strict, &mut found);
     report.diagnostics(&found, files);
     staged.filter(|staged| !found.has_errors() || !staged.plan.unread_but_needed().is_empty())
@@ -216,17 +222,21 @@ pub(crate) async fn carry_out(
         // Which has been said.
         return Ok(Exit::Unusable);
     }
+    let mut looks_again = kept;
     if !yes && !staged.plan.is_empty() {
+        let asked = Instant::now();
         ask(&staged, instance, report)?;
+        looks_again |= asked.elapsed() > FRESH;
     }
-    carry_out_shown(staged, kept, setup, shell, instance, running, files, report).await
+    carry_out_shown(staged, looks_again, setup, shell, instance, running, files, report).await
 }
 
-/// Carries out a plan that somebody has seen and agreed to.
+/// Carries out a plan that somebody has seen and agreed to. Everything that it was made from is looked at again first where
+/// `looks_again` says that time has passed.
 #[expect(clippy::too_many_arguments, reason = "the second half of `carry_out`")]
 pub(crate) async fn carry_out_shown(
     staged: Staged,
-    kept: bool,
+    looks_again: bool,
     setup: &mut Setup,
     shell: &Shell,
     instance: &InstanceName,
@@ -246,7 +256,7 @@ pub(crate) async fn carry_out_shown(
     report.course = Course::of(&staged.plan);
     let store = setup.writing();
     let back = WayBack::new(setup, instance);
-    let operated = run(staged, kept, shell, store.as_ref(), &back, settings, report).await;
+    let operated = run(staged, looks_again, shell, store.as_ref(), &back, settings, report).await;
     tell_asides(store.as_ref(), report);
     let exit = match operated {
         Operated::Refused(mut found) => {

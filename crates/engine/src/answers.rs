@@ -51,6 +51,12 @@ pub struct Answers {
     /// What providers said they would do, by address.
     #[serde(default)]
     pub opinions: IndexMap<Address, Opinion>,
+    /// What operations would have met, by address.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub preflights: IndexMap<Address, FrozenPreflight>,
+    /// Keyed digests of the settings of providers, by namespace; those without settings are not in it.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub settings: IndexMap<Name, Name>,
 }
 
 /// What reading a document and its children has found, so that it is found again.
@@ -189,6 +195,63 @@ pub struct FrozenData {
     pub at: i64,
     /// The exported fields by the names under which they are exported: a map.
     pub fields: Value,
+    /// What was asked for, where it can be asked again without running or sending anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Box<FrozenSearch>>,
+}
+
+/// What a data source was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenSearch {
+    /// Field, operator, search value.
+    pub filters: Vec<(Name, Name, Value)>,
+    /// Annotations of the data source, evaluated.
+    pub annotations: Value,
+}
+
+impl FrozenData {
+    /// Whether anything of it is secret.
+    pub fn has_secret(&self) -> bool {
+        let asked = self.asked.as_deref();
+        self.fields.has_secret()
+            || asked.is_some_and(|asked| {
+                asked.annotations.has_secret() || asked.filters.iter().any(|(.., value)| value.has_secret())
+            })
+    }
+}
+
+/// What an operation would have met at stage: see [`provider::Preflight`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrozenPreflight {
+    /// The id that the thing will have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Name>,
+    /// What is read to carry the operation out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<FrozenSource>,
+    /// What stood at the place of the thing; none where that was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Value>,
+}
+
+impl FrozenPreflight {
+    /// Whether anything of it is secret.
+    pub fn has_secret(&self) -> bool {
+        let digests = self.sources.iter().filter_map(|source| source.digest.as_ref());
+        digests.chain(&self.standing).any(Value::has_secret)
+    }
+}
+
+/// A source as it was at stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenSource {
+    /// The field that names it.
+    pub field: Name,
+    /// What it is called in messages.
+    pub name: Name,
+    /// Its digest; none where the plan makes or changes it before it is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Value>,
 }
 
 /// What refresh saw.

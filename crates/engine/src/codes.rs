@@ -13,6 +13,9 @@ diag::codes! {
     TRANSFORM_FAILED = Error "transform-failed": "a transform gave up";
     PLAN_STALE = Error "plan-stale": "state has moved on";
     INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
+    OBSERVATION_CHANGED = Error "observation-changed": "a thing is not as the plan saw it";
+    PRECONDITION_FAILED = Error "precondition-failed": "something stands in the way of an operation";
+    CLAIMED_TWICE = Error "claimed-twice": "one thing would be managed twice";
     EXTERNAL_CHANGED = Error "external-changed": "a thing made here would be one that exists elsewhere";
     RESTRICTED_ACTION = Error "restricted-action": "what would be done is forbidden for the resource";
     PROTECTED = Error "protected": "would delete a protected resource";

@@ -53,11 +53,11 @@ pub use load::{Loaded, load};
 pub use plan::{
     Action, Adoption, Batch, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
     LinkChange, LinkEffectChange, Options, Plan, PlannedStop, Purpose, Question, Reason, Reply, Request, Resolved,
-    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, Taken, inputs_unchanged, is_current, plan,
+    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, Taken, is_current, plan, unchanged,
 };
 pub use resolve::{Given, judge_inputs};
 pub use transform::{transform, transform_documents};
-pub use world::{PlanQuestion, ReadQuestion, SourceError, World};
+pub use world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
 
 /// The part at which a link has failed, as its record tells; none for what is no link (reference 5.4).
 pub fn link_failed_at(record: &state::Record) -> Option<&str> {

@@ -13,11 +13,11 @@ use blueprint::{Address, IndexMap, Name, Value};
 use futures::channel::mpsc;
 use futures::{StreamExt as _, lock};
 use provider::{
-    BoxFuture, Catalogs, Checked, Fetched, Planned, ProviderError, Rate, RetryPolicy, Seen, TransformError,
+    BoxFuture, Catalogs, Checked, Fetched, Planned, Preflight, ProviderError, Rate, RetryPolicy, Seen, TransformError,
 };
 
 use crate::codes;
-use crate::world::{PlanQuestion, ReadQuestion, SourceError, World};
+use crate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
 
 /// So many questions are under way at once, if a provider does not say otherwise.
 pub(crate) const AT_ONCE: usize = 128;
@@ -213,6 +213,15 @@ impl World for Patient<'_> {
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
         Box::pin(self.put(type_name, false, address, move || self.world.plan(question.clone())))
+    }
+
+    fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        let (type_name, address) = (question.type_name, question.address);
+        Box::pin(self.put(type_name, false, address, move || self.world.preflight(question.clone())))
+    }
+
+    fn settings(&self, namespace: &str) -> Value {
+        self.world.settings(namespace)
     }
 
     fn fetch<'a>(

@@ -13,7 +13,7 @@ use crate::plan::{ChildChange, ExportChange, FrozenDocument, LeftAlone, LinkChan
 use crate::resolve::Given;
 
 /// The version of the form.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Where a plan's secrets stand.
 const PLACE: Place<'static> = Place { uid: "plan", record: 0 };

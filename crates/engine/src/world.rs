@@ -3,12 +3,13 @@
 //! Production, an editor or a simulator answers. Answers may come in any order; the core merges them by address. Who
 //! implements it caches nothing: the core asks each question once per stage.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::Document;
 use blueprint::{Address, Name, Value};
-use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, Seen, TransformError};
+use provider::{BoxFuture, Checked, Fetched, Operation, Planned, Preflight, ProviderError, Seen, TransformError};
 
 /// The world could not give a text or bytes.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -50,6 +51,25 @@ pub struct PlanQuestion<'a> {
     pub prior: &'a Value,
     /// The spec wanted.
     pub desired: &'a Value,
+}
+
+/// What would an operation meet: see [`provider::PreflightRequest`].
+#[derive(Clone, Debug)]
+pub struct PreflightQuestion<'a> {
+    /// Its address.
+    pub address: &'a Address,
+    /// Its type.
+    pub type_name: &'a str,
+    /// Create, update or delete.
+    pub operation: Operation,
+    /// The provider's id, if there is one.
+    pub id: Option<&'a str>,
+    /// The inputs as last sent; null for a create.
+    pub prior_inputs: &'a Value,
+    /// The spec wanted; null for a delete.
+    pub desired: &'a Value,
+    /// Ids of things that the plan makes or changes before.
+    pub changing: &'a Arc<BTreeSet<Name>>,
 }
 
 /// Everything the core may ask before it applies a plan.
@@ -117,6 +137,18 @@ pub trait World: Send + Sync {
 
     /// What the provider would do.
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>>;
+
+    /// What an operation would meet.
+    fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        let _ = question;
+        Box::pin(async { Ok(Preflight::default()) })
+    }
+
+    /// The settings that the user has configured for a namespace: a map, or null.
+    fn settings(&self, namespace: &str) -> Value {
+        let _ = namespace;
+        Value::Null
+    }
 
     /// Candidates of a data source.
     fn fetch<'a>(

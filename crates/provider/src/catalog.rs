@@ -80,6 +80,11 @@ pub struct ResourceType {
     pub waits: Vec<Wait>,
     /// Fields of which a change replaces the thing where another field says so.
     pub replaces_where: Vec<ReplacesWhere>,
+    /// Fields that name files which are read when the thing is made or changed, each with the computed field that holds their
+    /// digest as last read. A change of such a file is a change of what is wanted, not drift.
+    pub sources: IndexMap<Name, Name>,
+    /// The field that must be set for a thing to be read at all; none where every thing of the type can be read.
+    pub reads_with: Option<Name>,
 }
 
 /// A change of a field replaces the thing where another field has a certain value by then: a policy.
@@ -147,6 +152,8 @@ pub struct Capabilities {
     pub snapshots: bool,
     /// Only described: nobody here can manage such a thing, even where the namespace has a provider.
     pub described_only: bool,
+    /// `Provider::preflight` has something to say.
+    pub preflights: bool,
 }
 
 impl Default for Capabilities {
@@ -159,6 +166,7 @@ impl Default for Capabilities {
             finds: false,
             snapshots: false,
             described_only: false,
+            preflights: false,
         }
     }
 }

@@ -170,6 +170,8 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
                 "standing",
                 "waits",
                 "replacesWhere",
+                "sources",
+                "readsWith",
                 "idField",
                 "replaceOrder",
                 "needsStable",
@@ -189,6 +191,11 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
         let attributes = attributes(&object, &schema)?;
         let waits = waits(&object, &schema)?;
         let replaces_where = replaces_where(&object, &schema)?;
+        let sources = sources(&object, &schema)?;
+        let reads_with = object.text("readsWith")?;
+        if let Some(field) = &reads_with {
+            fields::need_field(&schema, field, &place.key("readsWith"))?;
+        }
         let update_policy = object.has("updatePolicy").then(|| fields::schema(&object, "updatePolicy")).transpose()?;
         let replace_order = match object.text("replaceOrder")?.as_deref() {
             None | Some("delete-first") => ReplaceOrder::DeleteFirst,
@@ -215,6 +222,8 @@ fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
             standing: fields::standing(&object)?,
             waits,
             replaces_where,
+            sources,
+            reads_with,
         };
         catalog.resource_types.insert(name.clone(), Arc::new(resource_type));
     }
@@ -243,6 +252,22 @@ fn replaces_where(object: &Object<'_>, schema: &Schema) -> Result<Vec<ReplacesWh
         rules.push(ReplacesWhere { field, policy, value: object.need("value")?.clone() });
     }
     Ok(rules)
+}
+
+/// `sources`: a map of fields that name what is read, each to the computed field that holds its digest.
+fn sources(object: &Object<'_>, schema: &Schema) -> Result<IndexMap<Name, Name>, CatalogError> {
+    let all = object.place.key("sources");
+    let mut sources = IndexMap::default();
+    for (field, digest) in object.entries("sources")? {
+        let place = all.key(field);
+        fields::need_field(schema, field, &place)?;
+        let digest = reader::text(digest, &place)?;
+        if !schema.fields.get(&digest).is_some_and(|field| field.computed) {
+            return Err(place.error(format!("there is no computed field `{digest}`")));
+        }
+        sources.insert(field.clone(), digest);
+    }
+    Ok(sources)
 }
 
 /// `waits`: a list of `{for, own, its, through}`, `through` being `{type, fields}`.
@@ -323,8 +348,11 @@ fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, Ca
 fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
     let Some(value) = object.get("capabilities") else { return Ok(Capabilities::default()) };
     let place = object.place.key("capabilities");
-    let object =
-        Object::new(value, &place, &["checks", "plans", "reads", "imports", "finds", "snapshots", "describedOnly"])?;
+    let object = Object::new(
+        value,
+        &place,
+        &["checks", "plans", "reads", "imports", "finds", "snapshots", "describedOnly", "preflights"],
+    )?;
     let usual = Capabilities::default();
     let capabilities = Capabilities {
         checks: object.flag_or("checks", usual.checks)?,
@@ -334,6 +362,7 @@ fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
         finds: object.flag_or("finds", usual.finds)?,
         snapshots: object.flag_or("snapshots", usual.snapshots)?,
         described_only: object.flag_or("describedOnly", usual.described_only)?,
+        preflights: object.flag_or("preflights", usual.preflights)?,
     };
     if capabilities.imports && !capabilities.reads && object.has("imports") {
         return Err(object.error("imports", "what cannot be read cannot be imported"));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Catalog, Operation, ResourceType, Transform};
+use crate::{Catalog, Operation, Preflight, PreflightRequest, ResourceType, Transform};
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
@@ -289,6 +289,16 @@ pub trait Provider: Send + Sync {
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Planned::default()) })
+    }
+
+    /// Says what an operation would meet, and changes nothing. Only asked where the type says `preflights`.
+    fn preflight<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PreflightRequest<'a>,
+    ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        let _ = (call, request);
+        Box::pin(async { Ok(Preflight::default()) })
     }
 
     /// Creates, updates or deletes one thing. Deleting what is not there succeeds.

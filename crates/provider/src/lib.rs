@@ -16,6 +16,7 @@ mod fit;
 mod lazy;
 mod overlay;
 mod pace;
+mod preflight;
 mod scrub;
 pub mod transform;
 
@@ -34,5 +35,6 @@ pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};
 pub use overlay::{overlay, twice};
 pub use pace::{Limits, Rate, Retries, RetryPolicy};
+pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
 pub use scrub::{RunScrub, Scrub};
 pub use transform::{Transform, TransformError};

@@ -97,6 +97,7 @@ fn main() {
                 catalogs: catalogs.clone(),
                 functions: functions.clone(),
                 answers: None,
+                others: None,
                 world: &shell,
             };
             let staged = engine::plan(request, &mut found).await.unwrap();
@@ -135,6 +136,7 @@ fn main() {
             catalogs: catalogs.clone(),
             functions: functions.clone(),
             answers: None,
+            others: None,
             world: &shell,
         };
         let staged = engine::plan(request, &mut found).await.unwrap();

@@ -387,6 +387,7 @@ impl Lab {
             catalogs: self.catalogs.clone(),
             functions: self.functions.clone(),
             answers,
+            others: None,
             world: &shell,
         };
         engine::plan(request, found).await

@@ -375,6 +375,7 @@ async fn stage_in(lab: &Lab, text: &str, world: &Opinionated) -> (Option<Staged>
         catalogs: lab.catalogs.clone(),
         functions: lab.functions.clone(),
         answers: None,
+        others: None,
         world,
     };
     let mut found = Diagnostics::new();

@@ -70,11 +70,13 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
         );
     }
     let place = setup.place.clone();
+    let mut differs = Diagnostics::new();
     let document = match &made_from.document {
         Some(frozen) => {
             let source = Source::kept(frozen, &place);
-            if let Some(diagnostic) = source.path.as_deref().and_then(|path| changed(path, frozen)) {
-                return refuse(diagnostic, report);
+            differs.extend(source.path.as_deref().and_then(|path| changed(path, &frozen.path, &frozen.text)));
+            for (path, text) in &frozen.beside {
+                differs.extend(changed(&place.base().join(&**path), path, text));
             }
             setup = Setup::beside(global, &source.folder, report)?;
             setup.place = place.clone();
@@ -120,6 +122,23 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
     let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
         return Ok(Exit::Unusable);
     };
+    // The whole list, and not only what was found first.
+    if differs.has_errors() {
+        engine::unchanged(&staged, &shell.root.to_string_lossy(), &shell, &mut differs).await;
+        report.diagnostics(&differs, &Files::new());
+        return Ok(Exit::Unusable);
+    }
+    if file.format < 2 && staged.plan.answers.preflights.values().any(|looked| !looked.sources.is_empty()) {
+        return refuse(
+            codes::PLAN_STALE
+                .new(format!(
+                    "the plan has format {}, which does not say what the files that it reads held",
+                    file.format
+                ))
+                .help("stage again"),
+            report,
+        );
+    }
     if !is_same(&file, &staged.plan) {
         return refuse(
             codes::PLAN_STALE
@@ -140,22 +159,26 @@ fn refuse(diagnostic: Diagnostic, report: &mut Report) -> Result<Exit, CommandEr
 }
 
 /// Why the document is no longer the one that was staged, if so.
-fn changed(path: &std::path::Path, frozen: &engine::FrozenDocument) -> Option<Diagnostic> {
+fn changed(path: &std::path::Path, shown: &str, then: &str) -> Option<Diagnostic> {
     let what = match read_text(path) {
-        Ok(text) if *text == *frozen.text => return None,
+        Ok(text) if *text == *then => return None,
         Ok(_) => "has changed since the plan was made".to_owned(),
         Err(_) => format!("is not there any more, as seen from `{}`", path.parent().unwrap_or(path).display()),
     };
     Some(
         codes::INPUT_CHANGED
-            .new(format!("`{}` {what}", frozen.path))
+            .new(format!("`{shown}` {what}"))
             .help("stage again, or name the place of the state with `--state`"),
     )
 }
 
 /// Whether the steps are those that were kept. Both are compared as they are written, which is what a person has seen.
 fn is_same(file: &PlanFile, plan: &Plan) -> bool {
-    let written = |steps: Vec<engine::Step>| serde_json::to_value(steps).ok();
+    let written = |mut steps: Vec<engine::Step>| {
+        // Format 1 does not say what was observed.
+        steps.iter_mut().filter(|_| file.format < 2).for_each(|step| step.not_observed = false);
+        serde_json::to_value(steps).ok()
+    };
     written(file.steps.clone()) == written(plan.steps.iter().map(hidden_step).collect())
 }
 

@@ -104,7 +104,8 @@ async fn way_back(
     registry.open_world(&setup.place)?;
     let shell = setup.shell(&registry, instance, root)?;
     let wanted = Wanted { document, given, options, snapshot, answers };
-    let staged = engine::plan(wanted.request(&shell, &registry), found).await;
+    let others = setup.reading();
+    let staged = engine::plan(wanted.request(&shell, &registry, others.as_ref()), found).await;
     Ok(Way { files, shell: Some(shell), staged })
 }
 

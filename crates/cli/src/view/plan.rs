@@ -185,8 +185,9 @@ fn one(
         _ => "",
     };
     let batch = in_batch(step);
+    let observed = if step.not_observed { "; not observed" } else { "" };
     text.push_str(&format!(
-        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}\n",
+        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}{observed}\n",
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));

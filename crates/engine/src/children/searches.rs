@@ -123,7 +123,7 @@ impl Reader<'_> {
             let text = self.places[place as usize].text as usize;
             self.texts[text].found.append(found);
             if let Some(fields) = &fields {
-                self.frozen.data_sources.insert(name, FrozenData { at: now, fields: fields.clone() });
+                self.frozen.data_sources.insert(name, FrozenData { at: now, fields: fields.clone(), asked: None });
             }
             self.data.insert((place, at), fields);
         }

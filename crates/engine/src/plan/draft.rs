@@ -9,6 +9,7 @@ mod levels;
 mod linked;
 mod opinions;
 mod parts;
+mod preflight;
 mod remembered;
 mod removals;
 
@@ -25,6 +26,7 @@ use self::levels::levels;
 pub(crate) use self::levels::live_locals;
 use self::linked::{heed_links, link_dependencies};
 use self::opinions::{ask_providers, heed};
+pub(super) use self::preflight::{Obstacle, ask_removals, operation_of, reads_anew, refuse_obstacles};
 use self::removals::remove_what_is_gone;
 pub(super) use self::removals::{of_record, removal};
 use super::addresses::Named;
@@ -108,6 +110,8 @@ pub(super) struct Draft {
     pub(super) imports: Imports,
     /// Groups whose members come and go in batches, one after the other.
     pub(super) batches: Vec<Vec<Together>>,
+    /// What stands in the way of creates.
+    pub(super) obstacles: Vec<Obstacle>,
 }
 
 impl Draft {
@@ -160,6 +164,10 @@ struct DecidedSoFar {
     remade: HashSet<Address>,
     /// About parts of links.
     parts: Vec<Decision>,
+    /// What is made or changed by them.
+    changing: preflight::Changing,
+    /// What stands in the way of creates.
+    obstacles: Vec<Obstacle>,
 }
 
 /// Decides about everything the document declares, then about what it no longer does.
@@ -193,6 +201,7 @@ pub(super) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
     draft.decisions.extend(decided.of.into_iter().flatten());
     draft.decisions.extend(decided.parts);
+    draft.obstacles = decided.obstacles;
     draft.imports.refuse_what_was_not_told(&draft.decisions, found);
     decide_links(&mut draft, evaluation, snapshot, catalogs, world, found).await;
     ignored_dependencies(evaluation, found);
@@ -499,6 +508,7 @@ async fn decide_level(
         }
     }
     request_replacements(&mut drafts, replace);
+    preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
     ask_providers(evaluation, &mut drafts, world, found).await;
     for mut decision in drafts {
         let Some((index, position)) = decision.element else { continue };
@@ -585,6 +595,7 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
         | Action::Unlink
         | Action::Read => Outputs::Known(decision.outputs.clone()),
     };
+    decided.changing.add(&decision, &evaluation.answers);
     if let Some(Linked::Part { link, part }) = decision.linked.as_deref() {
         if let Some(member) = evaluation.part_mut(*link, *part) {
             member.outputs = outputs;

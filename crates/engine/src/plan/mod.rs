@@ -14,6 +14,7 @@
 mod addresses;
 mod batches;
 mod children;
+mod claims;
 pub(crate) mod diff;
 mod draft;
 mod exports;
@@ -33,6 +34,7 @@ mod stops;
 mod surgery;
 mod targets;
 mod tasks;
+mod unchanged;
 mod unsupported;
 
 use std::sync::Arc;
@@ -42,7 +44,7 @@ use diag::{Diagnostics, Severity, Span};
 use expr::FunctionTable;
 use provider::Catalogs;
 use serde::{Deserialize, Serialize};
-use state::{OperationKind, Revision, Snapshot};
+use state::{OperationKind, Revision, Snapshot, Store};
 
 pub(crate) use addresses::{Named, unknown_in_state};
 pub use batches::Batch;
@@ -63,13 +65,14 @@ pub use stops::PlannedStop;
 pub use surgery::Surgery;
 pub(crate) use targets::Untouched;
 pub(crate) use tasks::{Decided, ONE_BY_ONE, Task, TaskKind, Until};
+pub use unchanged::unchanged;
 
 use self::draft::AddressSet;
 use self::ledger::Ledger;
 use self::moves::Moves;
 use self::stops::Subjects;
 use self::targets::Reach;
-use crate::answers::{Answers, groups_differ};
+use crate::answers::{Answers, FrozenData, FrozenPreflight, groups_differ};
 use crate::codes;
 use crate::documents::Documents;
 use crate::drift::{self, Drifted};
@@ -259,6 +262,9 @@ pub struct Step {
     /// Numbers of steps that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<u32>,
+    /// What is there was not looked at when the plan was made: the step goes by what is recorded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_observed: bool,
     /// The provider's id of the thing that is there; none where there is none yet.
     #[serde(skip)]
     pub provider_id: Option<Name>,
@@ -458,6 +464,8 @@ pub struct Request<'a> {
     pub functions: Arc<FunctionTable>,
     /// Answers that are already there: of a kept plan, or of the generation that a rollback goes back to.
     pub answers: Option<Answers>,
+    /// The state, in which other instances may manage the same things; none where there are no others.
+    pub others: Option<&'a dyn Store>,
     /// Where to ask.
     pub world: &'a dyn World,
 }
@@ -487,7 +495,8 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
 }
 
 async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, found: &mut Diagnostics) -> Option<Staged> {
-    let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, world } = request;
+    let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, others, world } =
+        request;
     let patient = Patient::new(world, &catalogs);
     let world: &dyn World = &patient;
     let is_kept = answers.is_some() && !options.rollback;
@@ -635,6 +644,13 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
         },
     };
+    if options.refresh {
+        let looked = draft::ask_removals(&draft, &answers, world, &mut mistakes).await;
+        if let Some(evaluation) = &mut evaluation {
+            evaluation.answers.preflights.extend(looked.iter().map(|(address, it)| (address.clone(), it.clone())));
+        }
+        answers.preflights.extend(looked);
+    }
     let documents = evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
     for asked in [&named, &replace] {
         asked.refuse_unknown(&draft, &snapshot, documents.as_deref(), &[], &mut mistakes);
@@ -654,6 +670,14 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         if let Some(evaluation) = &evaluation {
             untouched = targets::untouched(&left_out, evaluation);
         }
+    }
+    draft::refuse_obstacles(&mut draft, &mut mistakes);
+    if !mistakes.has_errors()
+        && let Err(error) = claims::refuse(&draft, &answers, &instance, others, &mut mistakes).await
+    {
+        mistakes.push(
+            codes::PROVIDER_FAILED.new("the other instances of the state cannot be read").note(error.to_string()),
+        );
     }
     if let Some(evaluation) = &evaluation {
         batches::arrange(&mut draft, evaluation, &snapshot, &catalogs, &mut mistakes);
@@ -726,7 +750,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         || declared.values().any(Value::has_secret)
         || settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
         || answers.remembered.values().any(|remembered| remembered.value.has_secret())
-        || answers.data_sources.values().any(|frozen| frozen.fields.has_secret())
+        || answers.data_sources.values().any(FrozenData::has_secret)
+        || answers.preflights.values().any(FrozenPreflight::has_secret)
         || answers.calls.values().any(Value::has_secret)
         || evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret));
     let stays = purpose == Purpose::Reconcile || purpose == Purpose::Destroy && !named.is_empty();
@@ -746,6 +771,16 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             let new = matches!(child.action, ExportAction::New | ExportAction::Removed);
             new || differs(&child.exports) || differs(&child.metadata)
         });
+    if !is_kept {
+        answers.settings = unchanged::settings_of(&ordered.steps, "", world);
+        if !answers.settings.is_empty() && answers.salt.is_empty() {
+            answers.salt = data_encoding::HEXLOWER.encode(&world.random()).into();
+        }
+        answers.settings = unchanged::settings_of(&ordered.steps, &answers.salt, world);
+    }
+    for step in &mut ordered.steps {
+        step.not_observed = is_unobserved(step, &snapshot, &catalogs, &answers, options.refresh);
+    }
     let plan = Plan {
         instance,
         purpose,
@@ -776,6 +811,17 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     Some(Staged { plan, snapshot, evaluation, catalogs })
 }
 
+/// Whether a step changes a thing that was not looked at.
+fn is_unobserved(step: &Step, snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers, refresh: bool) -> bool {
+    if !matches!(step.action, Action::Update | Action::Replace | Action::Delete) {
+        return false;
+    }
+    let Some(record) = snapshot.records.get(&step.address).filter(|record| !record.id.is_empty()) else { return false };
+    let provider::TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) else { return false };
+    let address = step.moved_from.as_ref().unwrap_or(&step.address);
+    !refresh || !unchanged::is_observed(&ty, record, answers, address)
+}
+
 /// Keeps what transforms made of documents by its digest; `input-changed` if a kept plan was made from something else.
 fn still_makes(documents: &Documents, answers: &mut Answers, found: &mut Diagnostics) {
     for unit in documents.units() {
@@ -804,42 +850,6 @@ pub fn is_current(plan: &Plan, snapshot: &Snapshot, found: &mut Diagnostics) -> 
             .help("stage again"),
     );
     false
-}
-
-/// Whether the files, URLs and child documents that a plan was made from still have the bytes it saw: `input-changed`
-/// otherwise. `folder` is that of the root document.
-pub async fn inputs_unchanged(answers: &Answers, folder: &str, world: &dyn World, found: &mut Diagnostics) -> bool {
-    let mut fine = true;
-    let requests: Vec<source::Request> =
-        answers.documents.values().map(|frozen| frozen.request.request(folder)).collect();
-    let now = futures::future::join_all(requests.iter().map(|request| world.document(request))).await;
-    for (frozen, now) in answers.documents.values().zip(now) {
-        let what = match now {
-            Ok(document) if document.digest == frozen.digest => continue,
-            Ok(_) => "has changed since the plan was made".to_owned(),
-            Err(error) => format!("cannot be read any more: {error}"),
-        };
-        fine = false;
-        let shown = &frozen.location;
-        found.push(codes::INPUT_CHANGED.new(format!("the child document `{shown}` {what}")).help("stage again"));
-    }
-    for frozen in answers.bytes.values() {
-        let now = if frozen.folder.is_empty() {
-            world.http(&frozen.path).await
-        } else {
-            world.file(&frozen.folder, &frozen.path).await
-        };
-        let same = matches!(&now, Ok(bytes) if crate::answers::digest(bytes) == frozen.digest);
-        if !same {
-            fine = false;
-            let what = match now {
-                Ok(_) => "has changed since the plan was made".to_owned(),
-                Err(error) => format!("cannot be read any more: {error}"),
-            };
-            found.push(codes::INPUT_CHANGED.new(format!("`{}` {what}", frozen.path)).help("stage again"));
-        }
-    }
-    fine
 }
 
 impl Staged {

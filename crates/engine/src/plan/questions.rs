@@ -9,7 +9,7 @@ use provider::{Catalogs, DataSourceType, Fetched, ProviderError, TypeRef};
 use state::Remembered;
 
 use super::diff::{entry_of, has_sensitive, item_of, mark_like};
-use crate::answers::{FrozenBytes, FrozenData};
+use crate::answers::{FrozenBytes, FrozenData, FrozenSearch};
 use crate::codes;
 use crate::resolve::{Evaluation, Halt, Need, Site, Slot, bytes_key, site_of};
 use crate::world::World;
@@ -494,11 +494,18 @@ fn settle(
     let Some((unit, name, source)) = documents.data_source(index) else { return Slot::Failed };
     let Some(fields) = chosen(name, source, search, fetched, found) else { return Slot::Failed };
     let at = evaluation.answers.now;
-    evaluation
-        .answers
-        .data_sources
-        .insert(documents.unit(unit).named(name).into(), FrozenData { at, fields: fields.clone() });
+    evaluation.answers.data_sources.insert(
+        documents.unit(unit).named(name).into(),
+        FrozenData { at, fields: fields.clone(), asked: asked_again(search) },
+    );
     Slot::Value(fields)
+}
+
+/// What is kept so that a kept plan can ask again; nothing where asking runs a command or sends a request.
+fn asked_again(search: &Search) -> Option<Box<FrozenSearch>> {
+    let Search { ty, filters, annotations } = search;
+    let again = || FrozenSearch { filters: filters.clone(), annotations: annotations.clone() };
+    (!ty.acts).then(|| Box::new(again()))
 }
 
 /// What a data source exports of what was found: of the first candidate for which every filter holds. `None` if there is

@@ -20,7 +20,7 @@ use diag::Diagnostics;
 use state::{Snapshot, StatusWord};
 
 use self::steps::number;
-use super::draft::{Decision, Draft};
+use super::draft::{Decision, Draft, reads_anew};
 use super::links::{LinkChange, link_changes, tell_links, told_of_links};
 use super::stops::{Gate, Subjects};
 use super::{Action, LeftAlone, Linked, Reason, Step};
@@ -429,7 +429,8 @@ fn decided_of(number: usize, decision: &Decision) -> Decided {
         may_replace: decision.may_replace,
         replace_order: decision.replace_order,
         condition_open: decision.condition_open,
-        insist: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore)),
+        insist: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore))
+            || reads_anew(decision),
         desired: decision.desired.clone(),
         metadata: decision.metadata.clone(),
         prior: decision.prior.clone(),

@@ -14,8 +14,8 @@ use std::time::Duration;
 use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, Value};
 use provider::{
-    BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned, Progress,
-    Provider, ProviderError, ReadRequest, Seen, TransformError,
+    BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadRequest, Seen, TransformError,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ pub use run::{Interrupt, LEASE, Lost, run};
 pub use scrub::Known;
 
 use self::scrub::Secrets;
-use crate::world::{PlanQuestion, ReadQuestion, SourceError, World};
+use crate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
 
 /// The most bytes that `file` and `http_resource` take.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -300,6 +300,27 @@ impl World for Shell {
             let planned = self.provider_of(question.type_name)?.plan(&call, request).await;
             planned.map_err(|error| secrets.refused(error))
         })
+    }
+
+    fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(question.address, question.type_name);
+            let secrets = Secrets::of([question.prior_inputs, question.desired, &call.settings]);
+            let request = PreflightRequest {
+                operation: question.operation,
+                type_name: question.type_name,
+                id: question.id,
+                prior_inputs: question.prior_inputs,
+                desired: question.desired,
+                changing: question.changing,
+            };
+            let answer = self.provider_of(question.type_name)?.preflight(&call, request).await;
+            answer.map(|answer| secrets.preflight(answer)).map_err(|error| secrets.refused(error))
+        })
+    }
+
+    fn settings(&self, namespace: &str) -> Value {
+        self.settings_of(namespace)
     }
 
     fn fetch<'a>(

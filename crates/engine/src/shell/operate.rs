@@ -12,7 +12,7 @@ use crate::apply::{Apply, OnFailure, Outcome, Settings};
 use crate::codes;
 use crate::event::Event;
 use crate::generation::{self, Goal};
-use crate::plan::{Plan, Purpose, Staged, inputs_unchanged};
+use crate::plan::{Plan, Purpose, Staged, unchanged};
 
 /// What became of an operation.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub trait Back {
 /// lease: the outcome is that of the failure, with the rollback's in it.
 ///
 /// Refused if the state has moved on since the plan was made (`plan-stale`), if what it was made from has changed
-/// (`input-changed`, looked at where `kept` says that time has passed), or if secrets could not be sealed.
+/// (`input-changed`, `observation-changed`: looked at where `kept` says that time has passed), or if secrets could not be sealed.
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own, and there is one caller per face")]
 pub async fn operate(
     staged: Staged,
@@ -79,7 +79,7 @@ pub async fn operate(
         found.push(diagnostic);
         return Operated::Refused(found);
     }
-    if kept && !inputs_unchanged(&staged.plan.answers, &shell.root.to_string_lossy(), shell, &mut found).await {
+    if kept && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }
     let lease = match store.lease(instance, who, shell.clock.now(), LEASE).await {

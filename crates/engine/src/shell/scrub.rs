@@ -8,7 +8,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueprint::Value;
-use provider::{Applied, Catalogs, Checked, Fetched, ProviderError, RunScrub, Scrub, Seen, TypeRef};
+use provider::{
+    Applied, Catalogs, Checked, Fetched, Preflight, ProviderError, RunScrub, Scrub, Seen, SourceContent, TypeRef,
+};
 
 use crate::plan::diff::{has_sensitive, mark_fields};
 
@@ -112,6 +114,19 @@ impl Secrets {
             self.clean_all(&mut partial.warnings);
         }
         error
+    }
+
+    /// What an operation would meet, in clean words.
+    pub(super) fn preflight(&self, mut answer: Preflight) -> Preflight {
+        for source in &mut answer.sources {
+            source.name = self.clean(&source.name).into();
+            if let SourceContent::Unreadable(words) = &mut source.content {
+                *words = self.clean(words);
+            }
+        }
+        answer.refused = answer.refused.map(|words| self.clean(&words));
+        answer.standing = self.marked(answer.standing);
+        answer
     }
 
     /// What was found out about a spec, in clean words.

@@ -115,6 +115,8 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
         standing: Standing::Supported,
         waits: Vec::new(),
         replaces_where: Vec::new(),
+        sources: IndexMap::default(),
+        reads_with: None,
     })
 }
 

@@ -1,8 +1,8 @@
 //! `local/archive`: many files packed into one. The same input gives the same bytes: parts are sorted, times and owners
 //! fixed, modes either 0644 or 0755.
 //!
-//! What is packed is looked at on every refresh (`inputsSha256`), so that a changed file is noticed although the document
-//! has not changed.
+//! What is packed is looked at whenever a plan is made ([`digest_now`]), so that a changed file is a change of what is wanted
+//! although the document has not changed.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -85,33 +85,42 @@ fn inputs_digest(place: &Place, parts: &Parts) -> Result<String, ProviderError> 
     Ok(whole_file::hex(&all.finalize()))
 }
 
-/// The digest of the archive, and of what would be packed now.
+/// The digest of what a spec would pack now, as `inputsSha256` holds it.
+pub(super) fn digest_now(place: &Place, spec: &Value) -> Result<Value, ProviderError> {
+    let own = place.written(text(spec, "path").unwrap_or_default())?;
+    let secret = spec.get("entries").is_some_and(Value::has_secret);
+    Ok(Value::from(inputs_digest(place, &parts(place, spec, &own)?)?).tainted(secret))
+}
+
+/// Whether the file at a path is what packing would give.
+pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<bool, ProviderError> {
+    match (parts(place, spec, path), format(spec)) {
+        (Ok(parts), Some(format)) => Ok(pack_digest(place, &parts, format)? == whole_file::digest_of(path)?),
+        _ => Ok(false),
+    }
+}
+
+/// The digest of the archive as it lies there.
 pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
     let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
     let Found::File { size, .. } = whole_file::look(&path)? else { return Ok(Seen::Gone) };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
-    let packed = parts(place, inputs, &path);
-    if recorded.id.is_none() {
-        // A create whose outcome is unknown: packing again tells whether this is its work.
-        let ours = match (&packed, format(inputs)) {
-            (Ok(parts), Some(format)) => pack_digest(place, parts, format)? == digest,
-            _ => false,
-        };
-        if !ours {
-            return Ok(Seen::Gone);
-        }
+    // A create whose outcome is unknown: packing again tells whether this is its work.
+    if recorded.id.is_none() && !is_packed_at(place, inputs, &path)? {
+        return Ok(Seen::Gone);
     }
     let secret = inputs.get("entries").is_some_and(Value::has_secret);
-    // What cannot be read any more differs from what was packed, and packing it again will say why.
-    let inputs_now = packed.and_then(|parts| inputs_digest(place, &parts)).map(Value::from).unwrap_or_default();
+    // The digest of what was packed. That the files are others now is a change of what is wanted, and no drift.
+    let packed = recorded.outputs.get("inputsSha256").cloned();
+    let packed = packed.or_else(|| digest_now(place, inputs).ok().filter(|_| recorded.id.is_none()));
     let mut fields = entries(inputs);
     if fields.is_empty() {
         fields.insert("path".into(), place.as_written(&path).into());
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
-    fields.insert("inputsSha256".into(), inputs_now.tainted(secret));
+    fields.insert("inputsSha256".into(), packed.unwrap_or_default().tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
     Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: Value::Null, expired: None })
 }

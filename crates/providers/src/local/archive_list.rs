@@ -2,15 +2,16 @@
 //!
 //! Not here: the formats (`archive`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use blueprint::Value;
+use blueprint::{Name, Value};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use provider::{ErrorKind, ProviderError};
 
-use super::place::{Place, failed, text};
+use super::place::{Place, failed, id_of, text};
 use super::unix;
 
 /// One file of an archive.
@@ -69,6 +70,25 @@ pub(super) fn parts(place: &Place, spec: &Value, own: &Path) -> Result<Parts, Pr
         found.parts.insert(name.trim_start_matches('/').to_owned(), Part::Text(entry.to_owned()));
     }
     Ok(found)
+}
+
+/// Whether any of these paths lies in what a spec packs.
+pub(super) fn takes_any(place: &Place, spec: &Value, paths: &BTreeSet<Name>) -> bool {
+    let Some(root) = text(spec, "root").and_then(|root| place.source(root).ok()) else { return false };
+    let include = texts(spec, "include");
+    let (Ok(taken), Ok(left_out)) = (globs(&include, "include"), globs(&texts(spec, "exclude"), "exclude")) else {
+        return false;
+    };
+    // The root itself may be a link: what lies in it has the path that the link leads to.
+    let within = id_of(&root.join("x"));
+    let folder = within.trim_end_matches('x');
+    let from = (Bound::Included(folder), Bound::Unbounded);
+    let below = paths.range::<str, _>(from).map_while(|path| path.strip_prefix(folder));
+    let mut below = below.map(|name| Path::new(name).ancestors().filter(|part| !part.as_os_str().is_empty()));
+    below.any(|mut parts| {
+        let is_left_out = parts.clone().any(|part| left_out.is_match(part));
+        !is_left_out && (include.is_empty() || parts.any(|part| taken.is_match(part)))
+    })
 }
 
 struct Walk<'a> {

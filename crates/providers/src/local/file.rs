@@ -124,9 +124,10 @@ pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Se
         }
         secret |= is_set(inputs, "sensitiveContent");
     }
-    // A source that cannot be read any more differs from what was copied, and copying it again will say why.
-    let source_now = text(inputs, "source").and_then(|source| whole_file::digest_of(&place.source(source).ok()?).ok());
-    fields.insert("sourceSha256".into(), source_now.map(Value::from).unwrap_or_default());
+    // The digest of what was copied. That the source is another one now is a change of what is wanted, and no drift.
+    let copied = recorded.outputs.get("sourceSha256").cloned();
+    let copied = copied.or_else(|| is_set(inputs, "source").then(|| Value::from(digest.as_str())));
+    fields.insert("sourceSha256".into(), copied.unwrap_or_default());
     fields.insert("mode".into(), whole_file::observed_mode(text(inputs, "mode"), mode).into());
     fields.insert("id".into(), Value::Text(id_of(&path)));
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
@@ -137,6 +138,11 @@ pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Se
 fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {
     content(place, inputs).is_ok_and(|content| whole_file::digest(&content.bytes) == digest)
         && mode(inputs).is_ok_and(|mode| mode == found)
+}
+
+/// Whether the file at a path is what a create of this spec would write.
+pub(super) fn is_written_at(place: &Place, spec: &Value, path: &Path, mode: u32) -> Result<bool, ProviderError> {
+    Ok(ours(place, spec, &whole_file::digest_of(path)?, mode))
 }
 
 fn beginning(path: &Path) -> Result<Vec<u8>, ProviderError> {

@@ -12,6 +12,7 @@ mod data;
 mod directory;
 mod file;
 mod place;
+mod preflight;
 mod process;
 mod symlink;
 mod unix;
@@ -24,7 +25,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen,
+    Operation, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadRequest, Seen,
 };
 
 use place::Place;
@@ -140,6 +141,15 @@ impl Provider for LocalProvider {
             _ => Planned::default(),
         };
         Box::pin(async move { Ok(planned) })
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PreflightRequest<'a>,
+    ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        let asked = preflight::Asked::of(&request);
+        Box::pin(place::on_a_thread(call, move |place| preflight::look(place, &asked)))
     }
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {

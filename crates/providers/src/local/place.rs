@@ -148,7 +148,18 @@ pub(super) fn entries(fields: &Value) -> Map {
     fields.as_map().cloned().unwrap_or_default()
 }
 
-/// A path as the id of a thing.
+/// A path as the id of a thing: one for each place of the machine, however it is written. Links to folders are followed,
+/// the last part is kept as it is, since the thing itself may be a link.
 pub(super) fn id_of(path: &Path) -> Name {
-    path.display().to_string().into()
+    canonical(path).display().to_string().into()
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    for folder in path.ancestors().skip(1) {
+        // What does not exist yet is made as a plain folder.
+        if let Ok(real) = folder.canonicalize() {
+            return path.strip_prefix(folder).map_or_else(|_| path.to_owned(), |rest| real.join(rest));
+        }
+    }
+    path.to_owned()
 }

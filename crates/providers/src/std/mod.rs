@@ -11,8 +11,8 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadRequest, Seen, Transform,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Preflight,
+    PreflightRequest, Provider, ProviderError, ReadRequest, Seen, Transform,
 };
 use sha2::{Digest, Sha256};
 
@@ -50,14 +50,25 @@ impl Provider for StdProvider {
     }
 
     /// A value lives in its record alone: it is as recorded, and one that was never recorded is not there.
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
         Box::pin(async move {
             let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
-            let mut fields = entries(request.outputs);
-            if request.type_name == "std/template" {
-                fields.insert("sourceSha256".into(), template::source_now(call, request.inputs).await?);
-            }
-            Ok(Seen::There { id: id.into(), fields: Value::map(fields), private: Value::Null, expired: None })
+            let fields = request.outputs.clone();
+            Ok(Seen::There { id: id.into(), fields, private: Value::Null, expired: None })
+        })
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PreflightRequest<'a>,
+    ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        Box::pin(async move {
+            let sources = match request.type_name {
+                "std/template" => template::source_read(call, request.desired, request.changing).await?,
+                _ => Vec::new(),
+            };
+            Ok(Preflight { sources, ..Preflight::default() })
         })
     }
 

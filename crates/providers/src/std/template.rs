@@ -3,13 +3,14 @@
 //! The language is Jinja's. Nothing is escaped, true, false and none are written as the dialects write them, a template's last line break stays, and other templates cannot be
 //! included. Rendering is bounded, so that a loop over a huge range is an error and not a hang.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use blueprint::{Map, Name, Value};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value as Item, ValueKind};
 use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, escape_formatter};
-use provider::{Call, Checked, ErrorKind, ProviderError};
+use provider::{Call, Checked, ErrorKind, ProviderError, SourceContent, SourceRead};
 use sha2::{Digest, Sha256};
 
 /// Steps that a template may take.
@@ -84,15 +85,30 @@ pub(super) async fn render(call: &Call, spec: &Value) -> Result<Map, ProviderErr
     Ok(fields.into_iter().collect())
 }
 
-/// The digest of the source as it is now; null where there is none, or where it cannot be read.
-pub(super) async fn source_now(call: &Call, inputs: &Value) -> Result<Value, ProviderError> {
-    let Some(path) = source(call, inputs) else { return Ok(Value::Null) };
-    match read(call, path).await {
-        Ok((_, digest)) => Ok(digest.into()),
-        Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Transient) => Err(error),
-        // Rendering it again will say why.
-        Err(_) => Ok(Value::Null),
-    }
+/// The source as it is now, if there is one.
+pub(super) async fn source_read(
+    call: &Call,
+    spec: &Value,
+    changing: &BTreeSet<Name>,
+) -> Result<Vec<SourceRead>, ProviderError> {
+    let Some(written) = spec.get("source").and_then(Value::as_text) else { return Ok(Vec::new()) };
+    let path = call.folder.join(written);
+    let content = if is_any(&path, changing) {
+        SourceContent::Open
+    } else {
+        match read(call, path).await {
+            Ok((_, digest)) => SourceContent::Digest(digest.into()),
+            Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Transient) => return Err(error),
+            Err(error) => SourceContent::Unreadable(error.message),
+        }
+    };
+    Ok(vec![SourceRead { field: "source".into(), name: written.into(), content }])
+}
+
+/// Whether a path is one of these ids, which files have by their absolute path.
+fn is_any(path: &Path, ids: &BTreeSet<Name>) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    folder.canonicalize().is_ok_and(|folder| ids.contains(folder.join(name).display().to_string().as_str()))
 }
 
 fn source(call: &Call, spec: &Value) -> Option<PathBuf> {

@@ -148,6 +148,7 @@ async fn counts(count: usize) -> Counts {
         catalogs: lab.catalogs.clone(),
         functions: lab.functions.clone(),
         answers: None,
+        others: None,
         world: &world,
     };
     let staged = engine::plan(request, &mut found).await.expect("a plan");
@@ -232,6 +233,7 @@ async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
             catalogs: lab.catalogs.clone(),
             functions: lab.functions.clone(),
             answers: None,
+            others: None,
             world: &world,
         };
         let staged = engine::plan(request, &mut found).await.expect("a plan");

@@ -262,6 +262,7 @@ async fn said(lab: &Lab, speaks: Speaks, destroy: bool) -> usize {
         catalogs: lab.catalogs.clone(),
         functions: lab.functions.clone(),
         answers: None,
+        others: None,
         world: &shell,
     };
     let staged = engine::plan(request, &mut diagnostics).await;

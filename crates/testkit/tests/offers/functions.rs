@@ -251,6 +251,7 @@ async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderE
         catalogs: lab.catalogs.clone(),
         functions: lab.functions.clone(),
         answers: None,
+        others: None,
         world: &world,
     };
     let staged = engine::plan(request, &mut diagnostics).await;

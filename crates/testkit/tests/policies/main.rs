@@ -145,6 +145,7 @@ impl Bench {
             catalogs: self.lab.catalogs.clone(),
             functions: self.lab.functions.clone(),
             answers: None,
+            others: None,
             world: &shell,
         };
         let staged = engine::plan(request, &mut found).await;

@@ -8,7 +8,7 @@ use provider::{Catalogs, Side};
 use state::Snapshot;
 
 use super::opinions::ask_providers;
-use super::{AddressSet, DecidedSoFar, conclude, decide};
+use super::{AddressSet, DecidedSoFar, conclude, decide, preflight};
 use crate::links::{Read, Target, part_of};
 use crate::plan::links::{Linked, answered};
 use crate::resolve::{Evaluation, LinkAt, LinkSlot, part_resource};
@@ -63,6 +63,7 @@ pub(super) async fn decide_parts(
             decision.linked = Some(std::sync::Arc::new(Linked::Part { link, part }));
             drafts.push(decision);
         }
+        preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
         ask_providers(evaluation, &mut drafts, world, found).await;
         for decision in drafts {
             conclude(evaluation, decision, decided);

@@ -101,6 +101,7 @@ impl Deferred {
             stops_before: None,
             stops_after: None,
             waits_on: Vec::new(),
+            not_observed: false,
             provider_id: None,
             unchanged: 0,
             links: None,

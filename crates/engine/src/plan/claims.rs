@@ -1,0 +1,103 @@
+//! One thing has one owner: no two resources of an instance, and no two instances of a state, manage the same thing.
+//!
+//! A claim is a type with the provider's id. Ids of things that are to be created are known where the type's provider
+//! says them beforehand (`preflights`).
+//!
+//! Not here: two resources that name one address (`check`).
+
+use blueprint::{Address, Name};
+use diag::{Diagnostic, Diagnostics, Span};
+use state::{InstanceName, Store, StoreError};
+
+use super::Action;
+use super::draft::{Decision, Draft};
+use crate::answers::Answers;
+use crate::codes;
+
+type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
+
+/// A type and an id.
+type Claim = (Name, Name);
+
+/// The claim of a decision that the thing is its own from now on; none where its id is not known.
+fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
+    let ty = decision.ty.as_ref()?;
+    let recorded = || decision.prior.as_ref().map(|record| record.id.clone());
+    let id = match decision.action {
+        Action::Create | Action::Replace => answers.preflights.get(&decision.address)?.id.clone(),
+        Action::Import => recorded(),
+        Action::Update | Action::None | Action::Move if ty.capabilities.preflights => recorded(),
+        _ => None,
+    };
+    Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
+}
+
+/// `claimed-twice` for each thing of a draft that somebody else manages.
+pub(super) async fn refuse(
+    draft: &Draft,
+    answers: &Answers,
+    instance: &str,
+    others: Option<&dyn Store>,
+    found: &mut Diagnostics,
+) -> Result<(), StoreError> {
+    let mut claims: Map<Claim, &Decision> = Map::default();
+    for decision in &draft.decisions {
+        let Some(claim) = claim_of(decision, answers) else { continue };
+        if let Some(first) = claims.get(&claim) {
+            let (a, b, id) = (&first.address, &decision.address, &claim.1);
+            let diagnostic = codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
+            found
+                .push(placed(diagnostic, decision.span).help("leave one of them, or let them manage different things"));
+            continue;
+        }
+        claims.insert(claim, decision);
+    }
+    for decision in draft.decisions.iter().filter(|decision| decision.action == Action::Delete) {
+        let Some(record) = &decision.prior else { continue };
+        let claim = (record.type_name.clone(), record.id.clone());
+        let Some(made) = claims.get(&claim).filter(|made| made.action == Action::Create) else { continue };
+        let (from, to, id) = (&decision.address, &made.address, &claim.1);
+        let diagnostic = codes::CLAIMED_TWICE
+            .new(format!("`{to}` would be created where `{from}` manages `{id}`, which is deleted"));
+        let help = format!("to give it another address: `cyan state move '{from}' '{to}'`");
+        found.push(placed(diagnostic, made.span).help(help));
+    }
+    // What is as it was and stays so takes nothing from anybody.
+    claims.retain(|_, decision| decision.action != Action::None);
+    let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(()) };
+    for (claim, (owner, address)) in claims_of_others(others, instance, &claims).await? {
+        let Some(decision) = claims.get(&claim) else { continue };
+        let (own, id) = (&decision.address, &claim.1);
+        let diagnostic = codes::CLAIMED_TWICE
+            .new(format!("`{own}` of `{instance}` and `{address}` of `{owner}` would both manage `{id}`"))
+            .help(format!("if it is one document under two names, go on with `--instance {owner}`"))
+            .help(format!("to leave it to `{instance}`: `cyan state remove '{address}' --instance {owner}`"));
+        found.push(placed(diagnostic, decision.span));
+    }
+    Ok(())
+}
+
+/// Those of these claims that other instances of the state have, each with its owner.
+async fn claims_of_others(
+    store: &dyn Store,
+    instance: &str,
+    wanted: &Map<Claim, &Decision>,
+) -> Result<Vec<(Claim, (InstanceName, Address))>, StoreError> {
+    let mut claimed = Vec::new();
+    for info in store.instances().await? {
+        if info.name.as_str() == instance || info.records == 0 {
+            continue;
+        }
+        for (address, record) in store.load(&info.name).await?.records {
+            let claim = (record.type_name.clone(), record.id.clone());
+            if wanted.contains_key(&claim) {
+                claimed.push((claim, (info.name.clone(), address)));
+            }
+        }
+    }
+    Ok(claimed)
+}
+
+fn placed(diagnostic: Diagnostic, span: Span) -> Diagnostic {
+    if span.is_some() { diagnostic.label(span, "declared here") } else { diagnostic }
+}

@@ -1,0 +1,267 @@
+//! What operations would meet: files that they read, and things that stand in their way.
+//!
+//! A file whose content is another one than when it was last read is a change of what is wanted. What stands in the way of a
+//! create is an error of the plan, found before anything is changed.
+//!
+//! Not here: looking again before a kept plan is carried out (`plan::unchanged`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Unknown, Value};
+use diag::{Diagnostics, Span};
+use provider::{Operation, Preflight, ProviderError, SourceContent};
+
+use super::{Decision, Draft, HashSet, place_in};
+use crate::answers::{Answers, FrozenPreflight, FrozenSource};
+use crate::codes;
+use crate::patience::code_of;
+use crate::plan::diff::{Change, same};
+use crate::plan::{Action, Reason};
+use crate::resolve::Evaluation;
+use crate::world::{PreflightQuestion, World};
+
+/// What the decisions so far make or change.
+#[derive(Default)]
+pub(super) struct Changing {
+    /// Ids of the things.
+    ids: Arc<BTreeSet<Name>>,
+    /// Addresses of things that are made or changed, or that use such a thing.
+    unsettled: HashSet<Address>,
+}
+
+impl Changing {
+    /// Takes a decision in.
+    pub(super) fn add(&mut self, decision: &Decision, answers: &Answers) {
+        let changes = match decision.action {
+            Action::Create | Action::Replace => true,
+            Action::Update => !decision.only_recorded,
+            _ => false,
+        };
+        if changes && decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights) {
+            let id = answers.preflights.get(&decision.address).and_then(|kept| kept.id.clone());
+            let id = id.or_else(|| decision.prior.as_ref().map(|record| record.id.clone()));
+            if let Some(id) = id.filter(|id| !id.is_empty()) {
+                Arc::make_mut(&mut self.ids).insert(id);
+            }
+        }
+        if changes || self.is_before(decision) {
+            self.unsettled.insert(decision.address.clone());
+        }
+    }
+
+    /// Whether something is made or changed before a thing's turn comes.
+    fn is_before(&self, decision: &Decision) -> bool {
+        let settled = self.unsettled.is_empty();
+        // What an intermediate value stands for is not told apart.
+        let uses = |used: &Address| self.unsettled.contains(used) || used.name.starts_with('=');
+        !settled && decision.dependencies.iter().any(uses)
+    }
+}
+
+/// Something that stands in the way of a create.
+pub(in crate::plan) struct Obstacle {
+    address: Address,
+    span: Span,
+    id: Option<Name>,
+    why: String,
+}
+
+/// Asks what the operations of a draft would meet, and makes updates of things whose sources have another content.
+pub(super) async fn ask(
+    evaluation: &mut Evaluation,
+    drafts: &mut [Decision],
+    changing: &Changing,
+    obstacles: &mut Vec<Obstacle>,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    let wanted: Vec<usize> =
+        drafts.iter().enumerate().filter(|(_, it)| is_asked(it, evaluation, world)).map(|it| it.0).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let kept = |at: usize| evaluation.answers.preflights.contains_key(&drafts[at].address);
+    let asked = wanted.iter().copied().filter(|at| !kept(*at));
+    let asked = asked.map(|at| (at, world.preflight(question(&drafts[at], &changing.ids))));
+    let answered =
+        futures::future::join_all(asked.map(async |(at, asked)| (at, asked.await)).collect::<Vec<_>>()).await;
+    for (at, answer) in answered {
+        let decision = &drafts[at];
+        let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
+        let span_of = |field: &str| resource.and_then(|(.., it)| place_in(&it.spec, field)).unwrap_or(decision.span);
+        let Some(answer) = told(decision, answer, found) else { continue };
+        for source in &answer.sources {
+            if let SourceContent::Unreadable(why) = &source.content
+                && !changing.is_before(decision)
+            {
+                found.push(
+                    expr::codes::SOURCE_UNREADABLE
+                        .new(format!("`{}` of `{}` cannot be read", source.field, decision.address))
+                        .label(span_of(&source.field), "read when it is made")
+                        .note(why.clone()),
+                );
+            }
+        }
+        if let Some(why) = &answer.refused {
+            let (address, span) = (decision.address.clone(), span_of("path"));
+            obstacles.push(Obstacle { address, span, id: answer.id.clone(), why: why.clone() });
+        }
+        evaluation.answers.preflights.insert(decision.address.clone(), frozen(decision, answer));
+    }
+    for at in wanted {
+        let documents = evaluation.documents.clone();
+        let resource = drafts[at].element.and_then(|(number, _)| documents.resource(number));
+        let ignored = resource.map_or(&[][..], |(.., resource)| &resource.lifecycle.ignore_changes);
+        if let Some(kept) = evaluation.answers.preflights.get(&drafts[at].address) {
+            heed(&mut drafts[at], kept, ignored);
+        }
+    }
+}
+
+/// Whether a preflight has something to say about a decision.
+fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> bool {
+    let Some(ty) = decision.ty.as_ref().filter(|ty| ty.capabilities.preflights) else { return false };
+    let reads = || ty.sources.keys().any(|field| decision.desired.get(field).is_some_and(|value| !value.is_null()));
+    let is_asked = match decision.action {
+        Action::Create | Action::Replace | Action::Update => true,
+        Action::None => decision.prior.is_some() && reads(),
+        _ => false,
+    };
+    is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.manages(&ty.name))
+}
+
+fn question<'a>(decision: &'a Decision, changing: &'a Arc<BTreeSet<Name>>) -> PreflightQuestion<'a> {
+    let operation = operation_of(decision.action);
+    let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
+    // What has vanished is not there any more.
+    let prior = prior.filter(|_| decision.action != Action::Create);
+    PreflightQuestion {
+        address: &decision.address,
+        type_name: &decision.type_name,
+        operation,
+        id: prior.map(|record| record.id.as_ref()),
+        prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
+        desired: if operation == Operation::Delete { &Value::Null } else { &decision.desired },
+        changing,
+    }
+}
+
+/// The operation by which an action begins.
+pub(in crate::plan) fn operation_of(action: Action) -> Operation {
+    match action {
+        Action::Create | Action::Replace => Operation::Create,
+        Action::Delete => Operation::Delete,
+        _ => Operation::Update,
+    }
+}
+
+fn told(decision: &Decision, answer: Result<Preflight, ProviderError>, found: &mut Diagnostics) -> Option<Preflight> {
+    let error = match answer {
+        Ok(answer) => return Some(answer),
+        Err(error) => error,
+    };
+    let diagnostic = code_of(&error).new(format!("the provider cannot plan `{}`", decision.address));
+    let diagnostic =
+        if decision.span.is_some() { diagnostic.label(decision.span, "declared here") } else { diagnostic };
+    found.push(diagnostic.note(error.message));
+    None
+}
+
+/// What is kept of an answer.
+fn frozen(decision: &Decision, answer: Preflight) -> FrozenPreflight {
+    let digest = |content| match content {
+        SourceContent::Digest(digest) => Some(digest),
+        SourceContent::Open | SourceContent::Unreadable(_) => None,
+    };
+    let sources = answer.sources.into_iter();
+    let sources =
+        sources.map(|it| FrozenSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
+    let standing = (decision.action != Action::None).then_some(answer.standing);
+    FrozenPreflight { id: answer.id, sources, standing }
+}
+
+/// Makes a change of a source's content a change of the thing.
+fn heed(decision: &mut Decision, kept: &FrozenPreflight, ignored: &[Name]) {
+    let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
+    if !matches!(decision.action, Action::None | Action::Update) {
+        return;
+    }
+    let mut changes = Vec::new();
+    for source in &kept.sources {
+        let Some(digest) = ty.sources.get(&source.field) else { continue };
+        if ignored.iter().any(|path| *path == source.field || path == digest) {
+            continue;
+        }
+        let before = record.outputs.get(digest).filter(|before| !before.is_null());
+        let after = match &source.digest {
+            Some(now) if before.is_some_and(|before| same(before, now)) => continue,
+            Some(now) => now.clone(),
+            None => Value::Unknown(Arc::new(Unknown { ty: None, waits_for: Vec::new() })),
+        };
+        changes.push(Change {
+            path: format!("spec.{digest}"),
+            before: before.cloned(),
+            after: Some(after),
+            forces: false,
+        });
+    }
+    if changes.is_empty() {
+        return;
+    }
+    decision.action = Action::Update;
+    decision.changes.append(&mut changes);
+    if !decision.reasons.contains(&Reason::Changed) {
+        decision.reasons.insert(0, Reason::Changed);
+    }
+}
+
+/// Whether a decision changes a thing because the content of a source is another one.
+pub(in crate::plan) fn reads_anew(decision: &Decision) -> bool {
+    let Some(ty) = &decision.ty else { return false };
+    let is_digest = |change: &Change| {
+        change
+            .path
+            .strip_prefix("spec.")
+            .is_some_and(|field| ty.sources.values().any(|digest| digest.as_ref() == field))
+    };
+    decision.changes.iter().any(is_digest)
+}
+
+/// Asks what deletions would meet.
+pub(in crate::plan) async fn ask_removals(
+    draft: &Draft,
+    answers: &Answers,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> IndexMap<Address, FrozenPreflight> {
+    let nothing = Arc::default();
+    let asked = draft.decisions.iter().filter(|decision| {
+        let preflights = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights);
+        let there = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
+        let is_asked = preflights && there && decision.action == Action::Delete;
+        is_asked && !answers.preflights.contains_key(&decision.address) && world.manages(&decision.type_name)
+    });
+    let asked = asked.map(async |decision| (decision, world.preflight(question(decision, &nothing)).await));
+    let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
+    let kept = answered.into_iter().filter_map(|(decision, answer)| {
+        Some((decision.address.clone(), frozen(decision, told(decision, answer, found)?)))
+    });
+    kept.collect()
+}
+
+/// `precondition-failed` for everything that stands in the way and that the plan does not take away itself.
+pub(in crate::plan) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnostics) {
+    let obstacles = std::mem::take(&mut draft.obstacles);
+    if obstacles.is_empty() {
+        return;
+    }
+    let goes = |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
+    let going = draft.decisions.iter().filter(goes).filter_map(|decision| decision.prior.as_ref());
+    let going: HashSet<Name> = going.map(|record| record.id.clone()).collect();
+    let still = obstacles.into_iter().filter(|it| !it.id.as_ref().is_some_and(|id| going.contains(id)));
+    for Obstacle { address, span, why, .. } in still {
+        let diagnostic = codes::PRECONDITION_FAILED.new(format!("`{address}` cannot be created"));
+        found.push(if span.is_some() { diagnostic.label(span, why) } else { diagnostic.note(why) });
+    }
+}
