@@ -53,7 +53,8 @@ pub use load::{Loaded, load};
 pub use plan::{
     Action, Adoption, Batch, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
     LinkChange, LinkEffectChange, Options, Plan, PlannedStop, Purpose, Question, Reason, Reply, Request, Resolved,
-    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, Taken, inputs_unchanged, is_current, plan,
+    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, Taken, check_offline, inputs_unchanged, is_current,
+    plan,
 };
 pub use resolve::{Given, judge_inputs};
 pub use transform::{transform, transform_documents};

@@ -164,6 +164,8 @@ pub(crate) struct Evaluation {
     pub(crate) sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
     /// What the world refused, by question.
     pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
+    /// Nothing is asked: what the world would answer is Unknown.
+    pub(crate) offline: bool,
 }
 
 /// The name of a thing in its own document, from its address.
@@ -197,6 +199,7 @@ impl Evaluation {
             answers,
             sites: blueprint::IndexMap::default(),
             refused: blueprint::IndexMap::default(),
+            offline: false,
         }
     }
 
@@ -354,6 +357,7 @@ impl Evaluation {
                 Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
             }
             Value::Null => Ok(Some(Vec::new())),
+            Value::Unknown(_) if self.offline => Ok(None),
             Value::Unknown(_) => {
                 found.push(
                     check::codes::EACH_NOT_STATIC
