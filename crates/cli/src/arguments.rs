@@ -64,7 +64,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "true|false", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true", hide_possible_values = true)]
     pub(crate) simulate: Option<bool>,
-    /// Add a catalogue of types, for `validate`, `stage` and `--simulate`; repeatable
+    /// Add a catalogue of types, for commands that change nothing and for `--simulate`; repeatable
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) catalog: Vec<PathBuf>,
     /// What the two flags above, or the configuration in their place, put at hand.
@@ -172,9 +172,28 @@ impl Command {
         )
     }
 
-    /// Whether it takes catalogues that nobody manages anything with.
+    /// Whether it takes catalogues that have no provider: it changes nothing.
     pub(crate) fn takes_catalogs(&self) -> bool {
-        matches!(self, Command::Validate(_) | Command::Stage(_))
+        matches!(
+            self,
+            Command::Validate(_)
+                | Command::Stage(_)
+                | Command::Graph(_)
+                | Command::Types(_)
+                | Command::Functions(_)
+                | Command::Eval(_)
+                | Command::Console(_)
+                | Command::Schema(_)
+        )
+    }
+
+    /// Whether all diagnostics are shown whole on a terminal too.
+    pub(crate) fn shows_all(&self) -> bool {
+        match self {
+            Command::Validate(arguments) => arguments.all,
+            Command::Stage(arguments) => arguments.all,
+            _ => false,
+        }
     }
 
     /// Whether it changes an instance: then machine output is a line per event.
@@ -379,6 +398,9 @@ pub(crate) struct Validate {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) inputs: Inputs,
+    /// Show every diagnostic in full, on a terminal too
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// Show what a deploy would change
@@ -403,6 +425,9 @@ pub(crate) struct Stage {
     /// Exit with 3 if anything would change
     #[arg(long)]
     pub(crate) exit_code: bool,
+    /// Show every diagnostic in full, on a terminal too
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// Create, update and delete resources as the document says

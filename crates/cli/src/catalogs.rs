@@ -27,7 +27,7 @@ pub(crate) fn offer(flags: &Global, config: &Config, report: &mut Report) -> Res
     {
         return Err(CommandError::Usage {
             message: format!(
-                "`--catalog` goes with `validate`, `stage` and `--simulate`, not with `{}` alone",
+                "`--catalog` goes with commands that change nothing and with `--simulate`, not with `{}` alone",
                 report.command
             ),
             help: Some(format!(

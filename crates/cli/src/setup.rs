@@ -388,15 +388,16 @@ impl Document {
         inputs: &Inputs,
         strict: bool,
         report: &mut Report,
-    ) -> Result<Document, CommandError> {
+    ) -> Result<(Document, Given), CommandError> {
         let none = Given::default();
         let mut document = Document::check(source, offer, &Known::of(&none), |_| false).await;
         let given = document.given(&config.vars, inputs, strict, report)?;
         if given == none {
             document.judge(&none, false);
-            return Ok(document);
+            return Ok((document, given));
         }
-        Ok(document.with_inputs(&given, false).await)
+        let document = document.with_inputs(&given, false).await;
+        Ok((document, given))
     }
 
     /// What is given for its inputs. What is wrong with files of inputs is said.
@@ -442,9 +443,27 @@ impl Document {
         if !listed || self.found.has_errors() {
             return None;
         }
+        let shell = self.bare_shell();
+        let (catalogs, functions) = (&self.registry.catalogs, &self.registry.functions);
+        engine::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
+    }
+
+    /// Reports what a stage with these inputs would find wrong without asking the world.
+    pub(crate) async fn check_offline(&mut self, given: &Given) {
+        let transformed = self.transformed().await;
+        let Some(documents) = transformed.or_else(|| self.documents.clone()) else { return };
+        if self.found.has_errors() {
+            return;
+        }
+        let shell = self.bare_shell();
+        let (catalogs, functions) = (&self.registry.catalogs, self.registry.functions.clone());
+        engine::check_offline(documents, given, catalogs, functions, &shell, &mut self.found).await;
+    }
+
+    /// A shell for transforms and checks of specs. They touch nothing, so no settings, state or instance are needed.
+    fn bare_shell(&self) -> Shell {
         let registry = &self.registry;
-        // Transforms touch nothing, so that no settings, no state and no instance are needed.
-        let shell = Shell {
+        Shell {
             providers: registry.providers.clone(),
             catalogs: registry.catalogs.clone(),
             settings: Default::default(),
@@ -458,9 +477,7 @@ impl Document {
             waits: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
-        };
-        let (catalogs, functions) = (&registry.catalogs, &registry.functions);
-        engine::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
+        }
     }
 
     /// The document for a plan: its path relative to the state, its text.

@@ -1,10 +1,23 @@
 //! Diagnostics as text for a terminal. The only file that names annotate-snippets.
+//!
+//! The renderer is given the lines around the labels, not the whole file, so the work for one diagnostic does not depend
+//! on the length of the document.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
 
-use crate::{Diagnostic, FileId, Files, Position, Severity, Span, visible, visible_line};
+use crate::{Diagnostic, File, FileId, Files, Label, Position, Severity, Span, visible, visible_line};
+
+/// Labels that are more lines apart are shown in excerpts of their own.
+const FAR: usize = 100;
+
+/// Lines with more bytes are cut to the part around the labels.
+const LONG: usize = 4096;
+
+/// Bytes shown before and after the labels of a line that is cut.
+const AROUND: usize = 200;
 
 /// Whether to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,22 +60,34 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
             }
             continue;
         }
-        let mut snippet = Snippet::source(file.shown().as_ref()).path(path);
-        for (number, label) in diagnostic.labels.iter().enumerate().filter(|(_, label)| label.span.file == id) {
-            let kind = if number == 0 && id == place { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let mut annotation = kind.span(within(label.span, file.text()));
-            if !label.text.is_empty() {
-                annotation = annotation.label(label.text.as_str());
+        let labels: Vec<(usize, &Label)> =
+            diagnostic.labels.iter().enumerate().filter(|(_, label)| label.span.file == id).collect();
+        for excerpt in excerpts(file, &labels) {
+            let (start, text) = (excerpt.window.start, &file.shown()[excerpt.window.clone()]);
+            let mut snippet = Snippet::source(text).line_start(excerpt.line);
+            if excerpt.cut {
+                group = group.element(at(path.clone(), file.position(excerpt.labels[0].1.span.start)));
+            } else {
+                snippet = snippet.path(path.clone());
             }
-            snippet = snippet.annotation(annotation);
+            for (number, label) in excerpt.labels {
+                let kind = if number == 0 && id == place { AnnotationKind::Primary } else { AnnotationKind::Context };
+                let range = within(label.span, file.text());
+                let mut annotation = kind.span(shifted(range, start, text.len()));
+                if !label.text.is_empty() {
+                    annotation = annotation.label(label.text.as_str());
+                }
+                snippet = snippet.annotation(annotation);
+            }
+            group = group.element(snippet);
         }
-        group = group.element(snippet);
     }
     for step in diagnostic.trail.iter().rev() {
         if let Some(file) = files.get(step.span.file) {
             placeless = false;
             let position = file.position(step.span.start);
-            group = group.element(at(visible_line(file.name()), position)).element(Level::NOTE.message(step.text.as_str()));
+            group =
+                group.element(at(visible_line(file.name()), position)).element(Level::NOTE.message(step.text.as_str()));
         }
     }
     for note in &diagnostic.notes {
@@ -75,9 +100,18 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     for fix in &diagnostic.fixes {
         let file = fix.edits.first().and_then(|(span, _)| files.get(span.file));
         let Some(file) = file.filter(|file| !file.is_withheld()) else { continue };
-        let mut snippet = Snippet::source(file.shown().as_ref());
-        for (span, text) in &fix.edits {
-            snippet = snippet.patch(Patch::new(within(*span, file.text()), text.as_str()));
+        let ranges: Vec<Range<usize>> = fix.edits.iter().map(|(span, _)| within(*span, file.text())).collect();
+        let Some(whole) = ranges.iter().cloned().reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)) else {
+            continue;
+        };
+        let (line, window) = lines_around(file, &whole);
+        if window.len() > LONG && !file.text()[window.clone()].trim_end().contains('\n') {
+            report.push(Group::with_title(Level::HELP.secondary_title(fix.text.as_str())));
+            continue;
+        }
+        let mut snippet = Snippet::source(&file.shown()[window.clone()]).line_start(line);
+        for (range, (_, text)) in ranges.into_iter().zip(&fix.edits) {
+            snippet = snippet.patch(Patch::new(shifted(range, window.start, window.len()), text.as_str()));
         }
         report.push(Group::with_title(Level::HELP.secondary_title(fix.text.as_str())).element(snippet));
     }
@@ -120,6 +154,72 @@ fn cleaned(diagnostic: &Diagnostic) -> Diagnostic {
     diagnostic
 }
 
+/// A part of a file with the labels in it.
+struct Excerpt<'d> {
+    /// The number of its first line.
+    line: usize,
+    /// Its bytes.
+    window: Range<usize>,
+    /// Whether it begins or ends inside a line.
+    cut: bool,
+    /// The labels in it with their positions in the diagnostic, which keep their order.
+    labels: Vec<(usize, &'d Label)>,
+}
+
+/// The parts of a file that hold the labels. The part with the first label comes first, the others follow from top to
+/// bottom.
+fn excerpts<'d>(file: &File, labels: &[(usize, &'d Label)]) -> Vec<Excerpt<'d>> {
+    let mut sorted: Vec<(Range<usize>, (usize, &'d Label))> =
+        labels.iter().map(|label| (within(label.1.span, file.text()), *label)).collect();
+    sorted.sort_by_key(|(range, _)| range.start);
+    let mut clusters: Vec<(Range<usize>, Vec<(usize, &'d Label)>)> = Vec::new();
+    for (range, label) in sorted {
+        match clusters.last_mut() {
+            Some((whole, labels)) if line_of(file, range.start) <= line_of(file, whole.end) + FAR => {
+                whole.end = whole.end.max(range.end);
+                labels.push(label);
+            }
+            _ => clusters.push((range, vec![label])),
+        }
+    }
+    let first = labels.first().map(|(number, _)| *number);
+    clusters.sort_by_key(|(_, labels)| !labels.iter().any(|(number, _)| Some(*number) == first));
+    let excerpt = |(whole, mut labels): (Range<usize>, Vec<(usize, &'d Label)>)| {
+        labels.sort_by_key(|(number, _)| *number);
+        let (line, window) = lines_around(file, &whole);
+        if window.len() <= LONG || line_of(file, whole.start) != line_of(file, whole.end) {
+            return Excerpt { line, window, cut: false, labels };
+        }
+        let text = file.text();
+        let starts = file.line_starts();
+        let at = line_of(file, whole.start);
+        let (begin, end) = (starts[at], starts.get(at + 1).map_or(text.len(), |next| *next as usize - 1));
+        let end = end.min((whole.end.min(whole.start + LONG)) + AROUND);
+        let window = ceiling(text, (begin as usize).max(whole.start.saturating_sub(AROUND)))..floor(text, end);
+        Excerpt { line: at + 1, window, cut: true, labels }
+    };
+    clusters.into_iter().map(excerpt).collect()
+}
+
+/// The position of the line that holds an offset.
+fn line_of(file: &File, offset: usize) -> usize {
+    file.line_starts().partition_point(|start| *start as usize <= offset).saturating_sub(1)
+}
+
+/// The lines of a range with one more at each side, and the number of the first.
+fn lines_around(file: &File, range: &Range<usize>) -> (usize, Range<usize>) {
+    let starts = file.line_starts();
+    let first = line_of(file, range.start).saturating_sub(1);
+    let end = starts.get(line_of(file, range.end) + 2).map_or(file.text().len(), |start| *start as usize);
+    (first + 1, starts[first] as usize..end)
+}
+
+/// A range of a file as a range of a part of it that begins at `start`.
+fn shifted(range: Range<usize>, start: usize, length: usize) -> Range<usize> {
+    let start_of = range.start.saturating_sub(start).min(length);
+    start_of..range.end.saturating_sub(start).clamp(start_of, length)
+}
+
 /// Whether a line, apart from its colours, is nothing but the bar between a text and what is said below it.
 fn is_margin(line: &str) -> bool {
     let mut rest = line;
@@ -138,14 +238,90 @@ fn is_margin(line: &str) -> bool {
 }
 
 /// The range of a span, kept inside the text and on character boundaries.
-fn within(span: Span, text: &str) -> std::ops::Range<usize> {
-    let floor = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = floor(span.start as usize);
-    start..floor(span.end as usize).max(start)
+fn within(span: Span, text: &str) -> Range<usize> {
+    let start = floor(text, span.start as usize);
+    start..floor(text, span.end as usize).max(start)
+}
+
+/// The last character boundary at or before an offset.
+fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The first character boundary at or after an offset.
+fn ceiling(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+
+    const CODE: Code = Code { name: "a-code", severity: Severity::Error, summary: "a code", page: "" };
+
+    fn drawn(text: &str, spans: &[(u32, u32)]) -> String {
+        let mut files = Files::new();
+        let id = files.add("doc.yaml", text);
+        let diagnostic =
+            spans.iter().enumerate().fold(Diagnostic::new(&CODE, "something is wrong"), |it, (at, span)| {
+                it.label(Span::new(id, span.0, span.1), format!("label {at}"))
+            });
+        draw(&diagnostic, &files, Colors::Off)
+    }
+
+    /// The renderer gets a window of lines: the work for a diagnostic does not grow with the document.
+    #[test]
+    fn an_excerpt_holds_only_the_lines_around_its_labels() {
+        let mut files = Files::new();
+        let id = files.add("doc.yaml", "key: value\n".repeat(10_000));
+        let file = files.get(id).unwrap();
+        let label = Label { span: Span::new(id, 55_000, 55_003), text: String::new() };
+        let excerpts = excerpts(file, &[(0, &label)]);
+        assert_eq!(excerpts.len(), 1);
+        assert_eq!((excerpts[0].line, excerpts[0].window.clone()), (5000, 54_989..55_022));
+    }
+
+    #[test]
+    fn lines_and_columns_are_those_of_the_whole_file() {
+        let text = "key: value\n".repeat(1000);
+        let drawn = drawn(&text, &[(5505, 5510)]);
+        assert!(drawn.contains("doc.yaml:501:6"), "{drawn}");
+        assert!(drawn.contains("501 | key: value"), "{drawn}");
+        assert!(drawn.contains("^^^^^ label 0"), "{drawn}");
+        assert_eq!(drawn.lines().count(), 5, "{drawn}");
+    }
+
+    #[test]
+    fn labels_far_apart_have_excerpts_of_their_own() {
+        let text = "key: value\n".repeat(1000);
+        let drawn = drawn(&text, &[(5505, 5510), (0, 3)]);
+        let (first, second) = (drawn.find("501 | key").unwrap(), drawn.find("1 | key: value").unwrap());
+        assert!(drawn.find("doc.yaml:501:6").unwrap() < first, "{drawn}");
+        assert!(drawn.contains("label 0") && drawn.contains("label 1"), "{drawn}");
+        assert!(first < drawn.rfind("  1 | key: value").unwrap_or(second), "{drawn}");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_its_label() {
+        let text = format!("{{\"a\": [{}]}}", "1234, ".repeat(20_000));
+        let drawn = drawn(&text, &[(60_008, 60_012)]);
+        assert!(drawn.contains("doc.yaml:1:60009"), "{drawn}");
+        assert!(drawn.contains("^^^^ label 0"), "{drawn}");
+        assert!(drawn.len() < 2000, "{drawn}");
+    }
+
+    #[test]
+    fn the_end_of_a_file_can_be_labelled() {
+        let drawn = drawn("a: 1\nb: 2\n", &[(10, 10)]);
+        assert!(drawn.contains("label 0"), "{drawn}");
+    }
 }

@@ -53,7 +53,7 @@ pub use load::{Loaded, load};
 pub use plan::{
     Action, Adoption, Batch, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
     LinkChange, LinkEffectChange, Options, Plan, PlannedStop, Purpose, Question, Reason, Reply, Request, Resolved,
-    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, Taken, is_current, plan, unchanged,
+    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, Taken, check_offline, is_current, plan, unchanged,
 };
 pub use resolve::{Given, judge_inputs};
 pub use transform::{transform, transform_documents};

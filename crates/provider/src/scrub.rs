@@ -238,7 +238,8 @@ impl RunScrub {
             let is_whole = |end: usize, length: usize| {
                 end.checked_sub(length).is_some_and(|start| hidden[start..end].iter().all(|hidden| *hidden))
             };
-            ends.into_iter().any(|(end, last)| self.lengths.get(&last).into_iter().flatten().any(|it| is_whole(end, *it)))
+            ends.into_iter()
+                .any(|(end, last)| self.lengths.get(&last).into_iter().flatten().any(|it| is_whole(end, *it)))
         };
         marked(fields, &holds, &holds)
     }

@@ -15,7 +15,7 @@ pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) 
     let source = Source::find(arguments.file.as_deref())?.with(&inputs.environments)?;
     let setup = Setup::beside(global, &source.folder, report)?;
     let (offer, strict) = (&setup.global.offer, setup.global.strict);
-    let mut document = Document::check_given(source, offer, &setup.config, inputs, strict, report).await?;
+    let (mut document, _) = Document::check_given(source, offer, &setup.config, inputs, strict, report).await?;
     let transformed = document.transformed().await;
     raise_warnings(strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);

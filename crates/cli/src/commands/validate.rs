@@ -46,8 +46,8 @@ async fn one(
     let strict = global.strict || config.strict;
     let offer = catalogs::offer(global, &config, report)?;
     let before = report.counted();
-    let mut document = Document::check_given(source, &offer, &config, inputs, strict, report).await?;
-    document.transformed().await;
+    let (mut document, given) = Document::check_given(source, &offer, &config, inputs, strict, report).await?;
+    document.check_offline(&given).await;
     raise_warnings(strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     let after = report.counted();

@@ -18,12 +18,14 @@ pub(crate) struct Report {
     pub(crate) terminal: Terminal,
     /// The word of the command.
     pub(crate) command: &'static str,
-    /// Whether it takes catalogues that nobody manages anything with.
+    /// Whether it takes catalogues that have no provider.
     pub(crate) takes_catalogs: bool,
     /// The plan that is carried out, and how far.
     pub(crate) course: Course,
     /// Whether a person has said yes beforehand: nothing is asked then.
     pub(crate) has_consent: bool,
+    /// Whether all diagnostics are shown whole.
+    all: bool,
     operation: bool,
     rehearses: bool,
     diagnostics: Vec<Json>,
@@ -38,10 +40,56 @@ pub(crate) struct Report {
     buffer: String,
 }
 
+/// More diagnostics than this are not all shown on a terminal.
+const MANY: usize = 20;
+
+/// As many of each code are shown whole then.
+const OF_EACH: usize = 3;
+
+/// Which diagnostics a terminal shows: all of a few, else the first of each code.
+struct Brief {
+    all: bool,
+    left_out: blueprint::IndexMap<&'static str, usize>,
+    shown: blueprint::IndexMap<&'static str, usize>,
+}
+
+impl Brief {
+    fn new(all: bool, found: &Diagnostics) -> Brief {
+        let all = all || found.len() <= MANY;
+        Brief { all, left_out: blueprint::IndexMap::default(), shown: blueprint::IndexMap::default() }
+    }
+
+    /// Whether this one is shown; counts it either way.
+    fn shows(&mut self, diagnostic: &Diagnostic) -> bool {
+        let shown = self.shown.entry(diagnostic.code.name).or_default();
+        if self.all || *shown < OF_EACH {
+            *shown += 1;
+            return true;
+        }
+        *self.left_out.entry(diagnostic.code.name).or_default() += 1;
+        false
+    }
+
+    /// How many were not shown, and how to see them.
+    fn rest(&self) -> String {
+        if self.left_out.is_empty() {
+            return String::new();
+        }
+        let total: usize = self.left_out.values().sum();
+        let mut text = format!("{total} more are not shown here:\n");
+        for (code, count) in &self.left_out {
+            text.push_str(&format!("  {count} of {code}\n"));
+        }
+        text.push_str("`cyan validate --all` shows each, `--json` gives them as data.\n\n");
+        text
+    }
+}
+
 impl Report {
     /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its end.
     pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
         Report {
+            all: command.shows_all() || !terminal.is_watched(),
             terminal,
             command: command.word(),
             takes_catalogs: command.takes_catalogs(),
@@ -100,6 +148,7 @@ impl Report {
     /// Says what was found. Notes about a place are for those who want to know more.
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
+        let mut brief = Brief::new(self.all, found);
         // As a person reads: without a place first, then down each document. That a child has errors follows from these.
         let mut sorted: Vec<&Diagnostic> = found.iter().collect();
         sorted.sort_by_key(|diagnostic| {
@@ -123,7 +172,7 @@ impl Report {
                 Severity::Warning => !self.terminal.quiet,
                 Severity::Note => self.terminal.verbose || !self.terminal.quiet && !diagnostic.span().is_some(),
             };
-            if shown {
+            if shown && brief.shows(diagnostic) {
                 let colors = self.terminal.err.colors();
                 match diagnostic.words.as_ref().filter(|_| self.terminal.verbose) {
                     // What the tool that people come from says of it is what they know, and search for.
@@ -136,6 +185,7 @@ impl Report {
                 text.push('\n');
             }
         }
+        text.push_str(&brief.rest());
         self.terminal.drawn(&text);
     }
 
@@ -309,5 +359,31 @@ impl Report {
             self.mark(&mut value);
             self.terminal.json(&format!("{value}\n"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_shows_the_first_of_each_code_and_counts_the_rest() {
+        let many = |count: usize| -> Diagnostics {
+            let of =
+                |at: usize| if at % 2 == 0 { &engine::codes::INPUT_CHANGED } else { &engine::codes::MISSING_VARIABLE };
+            (0..count).map(|at| of(at).new("x")).collect()
+        };
+        let shown = |all: bool, count: usize| {
+            let found = many(count);
+            let mut brief = Brief::new(all, &found);
+            let shown = found.iter().filter(|one| brief.shows(one)).count();
+            (shown, brief.rest())
+        };
+        assert_eq!(shown(false, 20), (20, String::new()));
+        assert_eq!(shown(true, 1000), (1000, String::new()));
+        let (count, rest) = shown(false, 1001);
+        assert_eq!(count, 6);
+        assert!(rest.starts_with("995 more are not shown here:\n  498 of "), "{rest}");
+        assert!(rest.contains("--all") && rest.contains("--json"), "{rest}");
     }
 }

@@ -60,15 +60,14 @@ impl Checker<'_> {
             }));
         }
         for (name, export) in &blueprint.exports {
-            let mut found = Diagnostics::new();
-            self.attributes(conventions, Place::new(Part::Export, name, &export.field), &mut found);
-            // What a document below does not export fails only the output that reads it.
-            let of_child =
-                |one: &Diagnostic| export.may_fail && one.labels.iter().any(|it| it.text.contains("document"));
-            let graded = |one: &Diagnostic| {
-                if of_child(one) { one.clone().graded(Severity::Warning) } else { one.clone() }
-            };
-            self.found.extend(found.iter().map(graded));
+            let place = Place::new(Part::Export, name, &export.field);
+            export.field.references(&mut |reference| {
+                let found = self.attribute(conventions, place, reference);
+                // What a child does not export fails only the output that reads it.
+                let only_a_warning = export.may_fail && matches!(reference.head, Head::Child(_));
+                let severity = |one: Diagnostic| if only_a_warning { one.graded(Severity::Warning) } else { one };
+                self.found.extend(found.map(severity));
+            });
         }
         for (name, child) in &blueprint.children {
             let Some(expansion) = &child.expansion else { continue };

@@ -22,9 +22,10 @@ use state::{Record, Snapshot, StatusOp, StatusWord};
 
 pub(super) use self::groups::source_group;
 use self::groups::{common_dependencies, group, handed_group, searched_group};
-use self::levels::levels;
+pub(super) use self::levels::levels;
 pub(crate) use self::levels::live_locals;
 use self::linked::{heed_links, link_dependencies};
+pub(super) use self::opinions::report_check;
 use self::opinions::{ask_providers, heed};
 pub(super) use self::preflight::{Obstacle, ask_removals, operation_of, reads_anew, refuse_obstacles};
 use self::removals::remove_what_is_gone;
@@ -226,7 +227,7 @@ pub(super) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &C
 
 /// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources, and
 /// the links whose parts come next.
-async fn settle_level(
+pub(super) async fn settle_level(
     evaluation: &mut Evaluation,
     level: Vec<Node>,
     live: &[bool],

@@ -166,6 +166,8 @@ pub(crate) struct Evaluation {
     pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
     /// Secrets that the document made and that the world has not learned yet.
     pub(crate) unlearned: Vec<Value>,
+    /// Nothing is asked: what the world would answer is Unknown.
+    pub(crate) offline: bool,
 }
 
 /// The name of a thing in its own document, from its address.
@@ -200,6 +202,7 @@ impl Evaluation {
             sites: blueprint::IndexMap::default(),
             refused: blueprint::IndexMap::default(),
             unlearned: Vec::new(),
+            offline: false,
         }
     }
 
@@ -368,6 +371,7 @@ impl Evaluation {
                 Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
             }
             Value::Null => Ok(Some(Vec::new())),
+            Value::Unknown(_) if self.offline => Ok(None),
             Value::Unknown(_) => {
                 found.push(
                     check::codes::EACH_NOT_STATIC

@@ -67,6 +67,9 @@ impl Scope for Frame<'_> {
                 let number = unit.data_source(at);
                 match &self.evaluation.data[number as usize] {
                     Slot::Value(value) | Slot::Partial(value) => self.data_field(value, reference),
+                    Slot::Open if self.evaluation.offline => {
+                        Ok(Read { value: Value::unknown(None, None), used: reference.path.len() })
+                    }
                     Slot::Open => {
                         self.need = Some(Need::Fetch(number));
                         Err(Stop::Reported)
@@ -136,6 +139,9 @@ impl Scope for Frame<'_> {
     }
 
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        if self.evaluation.offline {
+            return Some(Ok(Value::unknown(None, None)));
+        }
         let answers = &self.evaluation.answers;
         let refused = &self.evaluation.refused;
         let bytes = |key: &str| match answers.bytes.get(key) {

@@ -296,7 +296,8 @@ impl World for Shell {
                 prior: question.prior,
                 desired: question.desired,
             };
-            let secrets = Secrets::of(&self.known, [question.prior_inputs, question.prior, question.desired, &call.settings]);
+            let secrets =
+                Secrets::of(&self.known, [question.prior_inputs, question.prior, question.desired, &call.settings]);
             let planned = self.provider_of(question.type_name)?.plan(&call, request).await;
             planned.map_err(|error| secrets.refused(error))
         })
@@ -305,7 +306,7 @@ impl World for Shell {
     fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(question.address, question.type_name);
-            let secrets = Secrets::of([question.prior_inputs, question.desired, &call.settings]);
+            let secrets = Secrets::of(&self.known, [question.prior_inputs, question.desired, &call.settings]);
             let request = PreflightRequest {
                 operation: question.operation,
                 type_name: question.type_name,
@@ -331,7 +332,8 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(&Address::root("data"), type_name);
-            let secrets = Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
+            let secrets =
+                Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
             let fetched =
                 self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
             fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.refused(error))

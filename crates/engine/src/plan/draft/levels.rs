@@ -6,7 +6,7 @@ use crate::documents::Documents;
 use crate::graph::{Graph, Node};
 
 /// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
-pub(super) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
+pub(in crate::plan) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
     // By position; what is in a knot has none.
     let mut level_of: Vec<Option<u32>> = vec![None; graph.nodes().len()];
     let mut sizes: Vec<usize> = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Not here: the change itself (`draft`), asking (the world).
 
-use blueprint::{Address, Value};
+use blueprint::{Address, Expr, Value};
 use diag::{Diagnostics, Span};
 
 use super::{Decision, place_in};
@@ -52,40 +52,10 @@ pub(super) async fn ask_providers(
     for (at, answer) in checked {
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
-        let span_of =
-            |path: &str| resource.and_then(|(.., resource)| place_in(&resource.spec, path)).unwrap_or(decision.span);
         match answer {
             Ok(said) => {
-                for (path, why) in said.rejected {
-                    let what = if path.is_empty() { format!("`{}`", decision.address) } else { format!("`{path}`") };
-                    found.push(
-                        crate::check::codes::REJECTED_BY_PROVIDER
-                            .new(format!("the provider does not accept {what}"))
-                            .label(span_of(&path), why),
-                    );
-                }
-                let codes = [
-                    (&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true, said.mismatched),
-                    (&crate::check::codes::VALUE_CONSTRAINT, "is outside its limits", false, said.outside),
-                ];
-                let name = &decision.address.name;
-                for (code, what, is_kind, said) in codes {
-                    found.extend(said.into_iter().map(|(path, why)| {
-                        let whose = if path.is_empty() { decision.address.to_string() } else { path.clone() };
-                        let mistake = dialects::Mistake::Misfit { resource: name, field: &path, why: &why, is_kind };
-                        let words = conventions.and_then(|it| it.words(&mistake)).map(Box::new);
-                        let mut found = code.new(format!("`{whose}` {what}")).label(span_of(&path), why);
-                        found.words = words;
-                        found
-                    }));
-                }
-                for (path, why) in said.warnings {
-                    let mut warning = crate::check::codes::REJECTED_BY_PROVIDER
-                        .new(format!("the provider has a remark about `{}`", decision.address))
-                        .label(span_of(&path), why);
-                    warning.severity = diag::Severity::Warning;
-                    found.push(warning);
-                }
+                let spec = resource.map(|(.., resource)| &resource.spec);
+                report_check(said, &decision.address, spec, decision.span, conventions, found);
             }
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
@@ -111,6 +81,47 @@ pub(super) async fn ask_providers(
         if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
             heed(decision, opinion);
         }
+    }
+}
+
+/// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
+pub(in crate::plan) fn report_check(
+    said: provider::Checked,
+    address: &Address,
+    spec: Option<&Expr>,
+    span: Span,
+    conventions: Option<&dyn dialects::Conventions>,
+    found: &mut Diagnostics,
+) {
+    let span_of = |path: &str| spec.and_then(|spec| place_in(spec, path)).unwrap_or(span);
+    for (path, why) in said.rejected {
+        let what = if path.is_empty() { format!("`{address}`") } else { format!("`{path}`") };
+        found.push(
+            crate::check::codes::REJECTED_BY_PROVIDER
+                .new(format!("the provider does not accept {what}"))
+                .label(span_of(&path), why),
+        );
+    }
+    let codes = [
+        (&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true, said.mismatched),
+        (&crate::check::codes::VALUE_CONSTRAINT, "is outside its limits", false, said.outside),
+    ];
+    for (code, what, is_kind, said) in codes {
+        found.extend(said.into_iter().map(|(path, why)| {
+            let whose = if path.is_empty() { address.to_string() } else { path.clone() };
+            let mistake = dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &why, is_kind };
+            let words = conventions.and_then(|it| it.words(&mistake)).map(Box::new);
+            let mut found = code.new(format!("`{whose}` {what}")).label(span_of(&path), why);
+            found.words = words;
+            found
+        }));
+    }
+    for (path, why) in said.warnings {
+        let mut warning = crate::check::codes::REJECTED_BY_PROVIDER
+            .new(format!("the provider has a remark about `{address}`"))
+            .label(span_of(&path), why);
+        warning.severity = diag::Severity::Warning;
+        found.push(warning);
     }
 }
 
