@@ -10,7 +10,7 @@ use diag::{Diagnostic, Diagnostics, Span};
 use state::{InstanceName, Store, StoreError};
 
 use super::Action;
-use super::draft::{Decision, Draft};
+use super::draft::{AddressSet, Decision, Draft};
 use crate::answers::Answers;
 use crate::codes;
 
@@ -32,14 +32,15 @@ fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
 }
 
-/// `claimed-twice` for each thing of a draft that somebody else manages.
+/// `claimed-twice` for each thing of a draft that somebody else manages; their addresses are given back.
 pub(super) async fn refuse(
     draft: &Draft,
     answers: &Answers,
     instance: &str,
     others: Option<&dyn Store>,
     found: &mut Diagnostics,
-) -> Result<(), StoreError> {
+) -> Result<AddressSet, StoreError> {
+    let mut claimed = AddressSet::default();
     let mut claims: Map<Claim, &Decision> = Map::default();
     for decision in &draft.decisions {
         let Some(claim) = claim_of(decision, answers) else { continue };
@@ -48,6 +49,7 @@ pub(super) async fn refuse(
             let diagnostic = codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
             found
                 .push(placed(diagnostic, decision.span).help("leave one of them, or let them manage different things"));
+            claimed.insert(b.clone());
             continue;
         }
         claims.insert(claim, decision);
@@ -61,10 +63,18 @@ pub(super) async fn refuse(
             .new(format!("`{to}` would be created where `{from}` manages `{id}`, which is deleted"));
         let help = format!("to give it another address: `cyan state move '{from}' '{to}'`");
         found.push(placed(diagnostic, made.span).help(help));
+        claimed.insert(to.clone());
     }
-    // What is as it was and stays so takes nothing from anybody.
+    // What is as it was and stays so takes nothing from anybody; what is deleted does.
     claims.retain(|_, decision| decision.action != Action::None);
-    let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(()) };
+    let is_told = |decision: &&Decision| {
+        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights)
+    };
+    for decision in draft.decisions.iter().filter(is_told) {
+        let Some(record) = decision.prior.as_ref().filter(|record| !record.id.is_empty()) else { continue };
+        claims.entry((record.type_name.clone(), record.id.clone())).or_insert(decision);
+    }
+    let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(claimed) };
     for (claim, (owner, address)) in claims_of_others(others, instance, &claims).await? {
         let Some(decision) = claims.get(&claim) else { continue };
         let (own, id) = (&decision.address, &claim.1);
@@ -73,8 +83,9 @@ pub(super) async fn refuse(
             .help(format!("if it is one document under two names, go on with `--instance {owner}`"))
             .help(format!("to leave it to `{instance}`: `cyan state remove '{address}' --instance {owner}`"));
         found.push(placed(diagnostic, decision.span));
+        claimed.insert(own.clone());
     }
-    Ok(())
+    Ok(claimed)
 }
 
 /// Those of these claims that other instances of the state have, each with its owner.
