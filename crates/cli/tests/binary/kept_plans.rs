@@ -308,3 +308,46 @@ fn a_plan_of_format_1_that_reads_files_is_refused() {
     assert!(refused.err.contains("error[plan-stale]: the plan has format 1"), "{}", refused.err);
     assert!(!place.has("a.txt"));
 }
+
+/// Answers the question of a deploy on a terminal after more than the time for which a plan counts as fresh; `meanwhile` is
+/// done before. None if there is no program to make a terminal with.
+fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
+    use std::io::{Read, Write};
+    let mut terminal = std::process::Command::new("script");
+    let command = format!("{} deploy --color never", env!("CARGO_BIN_EXE_cyan"));
+    terminal.args(["-qec", &command, "/dev/null"]).current_dir(place.path()).env_clear();
+    terminal.env("HOME", place.path().join("home")).env("PATH", std::env::var("PATH").unwrap_or_default());
+    terminal.env("TERM", "dumb").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let Ok(mut running) = terminal.spawn() else {
+        println!("skipped: there is no program `script` to make a terminal with");
+        return None;
+    };
+    let (mut input, mut output) = (running.stdin.take().unwrap(), running.stdout.take().unwrap());
+    let mut said = Vec::new();
+    while !String::from_utf8_lossy(&said).contains("[y/N]") {
+        let mut byte = [0];
+        assert_eq!(output.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&said));
+        said.push(byte[0]);
+    }
+    meanwhile();
+    std::thread::sleep(std::time::Duration::from_millis(3500));
+    input.write_all(b"y\n").unwrap();
+    output.read_to_end(&mut said).unwrap();
+    let code = running.wait().unwrap().code().unwrap_or(-1);
+    Some(Ran { code, out: String::from_utf8_lossy(&said).into_owned(), err: String::new() })
+}
+
+#[test]
+fn what_a_plan_saw_is_looked_at_again_after_a_late_answer() {
+    let document = format!("version: 2023-04-20\nresources:\n{FILE}");
+    let place = Place::with("blueprint.yaml", &document);
+    place.ends(0, &["deploy", "--yes"]);
+    place.write("blueprint.yaml", document.replace("one", "two"));
+    let Some(refused) = answered_late(&place, || place.write("out/a.txt", "edited")) else { return };
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    assert!(refused.out.contains("error[observation-changed]"), "{}", refused.out);
+    assert_eq!(place.read("out/a.txt"), "edited");
+    let Some(done) = answered_late(&place, || ()) else { return };
+    assert_eq!(done.code, 0, "{}", done.out);
+    assert_eq!(place.read("out/a.txt"), "two");
+}
