@@ -8,9 +8,11 @@ use engine::{Options, Surgery, codes};
 use provider::Catalogs;
 use state::InstanceName;
 
-use crate::arguments::{Global, Import};
+use crate::arguments::{Global, Import, Inputs};
 use crate::commands::state::{Place, change, meant};
 use crate::exit::{CommandError, Exit};
+use crate::inputs;
+use crate::operation::Wanted;
 use crate::setup::{Document, Known, Setup, Source};
 use crate::view::report::Report;
 
@@ -76,7 +78,47 @@ async fn is_declared(
     }
     let declared = found.is_empty();
     report.diagnostics(&found, &document.files);
-    Ok(declared)
+    if !declared || address.key.is_none() {
+        return Ok(declared);
+    }
+    let found = not_an_element(document, address, setup, instance).await?;
+    report.diagnostics(&found, &Files::new());
+    Ok(found.is_empty())
+}
+
+/// Why a template has no such element, if that can be told: its list may depend on inputs that are not known here.
+async fn not_an_element(
+    mut document: Document,
+    address: &Address,
+    setup: &Setup,
+    instance: &InstanceName,
+) -> Result<Diagnostics, CommandError> {
+    let nothing = Diagnostics::new();
+    let Some(checked) = document.checked.clone() else { return Ok(nothing) };
+    let (blueprint, mut found) = (&checked.blueprint, Diagnostics::new());
+    let (environment, defaults) = (document.environment.clone(), &setup.config.vars);
+    let mut given =
+        inputs::gather(blueprint, &environment, defaults, &Inputs::default(), &mut document.files, &mut found)?;
+    inputs::keep(blueprint, &mut given, setup.reading().as_ref(), instance).await?;
+    engine::judge_inputs(&checked, &given, true, &mut found);
+    if found.has_errors() {
+        return Ok(nothing);
+    }
+    let snapshot = setup.reading().load(instance).await?;
+    let frozen = document.frozen(&setup.place);
+    let mut document = document.complete(&given, &snapshot, |_| false).await;
+    let Some(documents) = document.documents.clone().filter(|_| !document.found.has_errors()) else {
+        return Ok(nothing);
+    };
+    document.registry.open_world(&setup.place)?;
+    let shell = setup.shell(&document.registry, instance, document.source.folder.clone())?;
+    let simulated = setup.global.offer.simulated;
+    let options = Options { refresh: false, targets: vec![address.clone()], simulated, ..Options::default() };
+    let wanted = Wanted { document: Some((documents, frozen)), given, options, snapshot, answers: None };
+    let others = setup.reading();
+    // The thing stands where it would be created, so this plan may be refused. Whether it knows the element is told all the same.
+    engine::plan(wanted.request(&shell, &document.registry, others.as_ref()), &mut found).await;
+    Ok(found.iter().filter(|one| one.code.name == codes::UNKNOWN_ADDRESS.name).cloned().collect())
 }
 
 fn not_declared(document: &str, address: &Address) -> Diagnostic {

@@ -102,8 +102,11 @@ fn only_a_declared_address_can_be_imported() {
     assert!(import("local/file", "pages").contains("`pages[0]`"));
     assert!(import("local/file", "child/page").contains("does not declare"));
     assert!(import("local/directory", "page").contains("is declared as `local/file`"));
+    assert!(import("local/file", "pages[2]").contains("there is no `pages[2]`"));
     assert!(!place.has(".cyan"), "nothing was recorded");
     place.ends(0, &["import", "local/file", "mine.txt", "page", "-y"]);
+    place.write("2.txt", "x");
+    place.ends(0, &["import", "local/file", "2.txt", "pages[1]", "-y"]);
     let elsewhere = Place::new();
     elsewhere.write("mine.txt", "x");
     let ran = elsewhere.ends(1, &["import", "local/file", "mine.txt", "page", "-y", "-i", "x"]);

@@ -7,6 +7,7 @@
 
 use blueprint::{Address, Name};
 use diag::{Diagnostic, Diagnostics, Span};
+use provider::ResourceType;
 use state::{InstanceName, Store, StoreError};
 
 use super::Action;
@@ -19,6 +20,11 @@ type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 /// A type and an id.
 type Claim = (Name, Name);
 
+/// Whether ids of a type stand for things in the world, each known beforehand, and not for values in the state.
+fn names_its_things(ty: &ResourceType) -> bool {
+    ty.capabilities.preflights && ty.capabilities.imports
+}
+
 /// The claim of a decision that the thing is its own from now on; none where its id is not known.
 fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     let ty = decision.ty.as_ref()?;
@@ -26,7 +32,7 @@ fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     let id = match decision.action {
         Action::Create | Action::Replace => answers.preflights.get(&decision.address)?.id.clone(),
         Action::Import => recorded(),
-        Action::Update | Action::None | Action::Move if ty.capabilities.preflights => recorded(),
+        Action::Update | Action::None | Action::Move if names_its_things(ty) => recorded(),
         _ => None,
     };
     Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
@@ -68,7 +74,7 @@ pub(super) async fn refuse(
     // What is as it was and stays so takes nothing from anybody; what is deleted does.
     claims.retain(|_, decision| decision.action != Action::None);
     let is_told = |decision: &&Decision| {
-        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights)
+        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_things(ty))
     };
     for decision in draft.decisions.iter().filter(is_told) {
         let Some(record) = decision.prior.as_ref().filter(|record| !record.id.is_empty()) else { continue };
