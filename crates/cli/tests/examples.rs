@@ -310,6 +310,69 @@ fn a_page_that_somebody_changed_is_said_and_written_again() {
     assert_eq!(site.cyan("drift --exit-code").last(0), "0 drifted, 0 vanished");
 }
 
+/// Edits each file of an example once. One deploy carries each edit out, and nothing is left to do after it.
+#[track_caller]
+fn converges_after_any_edit(example: &Example, inputs: &str) {
+    let inputs = if inputs.is_empty() { String::new() } else { format!(" {inputs}") };
+    assert_eq!(example.cyan(&format!("deploy --yes{inputs}")).exit, 0);
+    let files = example.begun_with.iter().filter(|name| !name.ends_with(".md") && example.folder.join(name).is_file());
+    for name in files {
+        let before = example.read(name);
+        let edited = match name.rsplit('.').next() {
+            Some("json") => before.replacen("\"title\": \"", "\"title\": \"New ", 1),
+            Some("jsonc") => format!("{before}// edited\n"),
+            _ => format!("{before}# edited\n"),
+        };
+        assert_ne!(edited, before, "{name}");
+        fs::write(example.folder.join(name), edited).expect("it can be written");
+        let drift = example.cyan("drift --exit-code");
+        assert_eq!(drift.last(0), "0 drifted, 0 vanished", "{name}: {}", drift.stdout);
+        let deployed = example.cyan(&format!("deploy --yes{inputs} --drift refuse"));
+        assert_eq!(deployed.exit, 0, "{name}: {}{}", deployed.stdout, deployed.stderr);
+        let again = example.cyan(&format!("stage{inputs} --exit-code"));
+        assert_eq!(again.last(0), "0 to create, 0 to update, 0 to delete", "{name}: {}", again.stdout);
+    }
+}
+
+#[test]
+fn examples_converge_in_one_deploy_after_any_edit() {
+    for (name, inputs) in [
+        ("static-site", ""),
+        ("certified-services", ""),
+        ("services", ""),
+        ("dev-environment", ""),
+        ("json-with-comments", ""),
+        ("web-cluster", "-e environments/base.yaml"),
+        ("service-catalogue", "-e environments/site.yaml"),
+    ] {
+        converges_after_any_edit(&Example::new(name), inputs);
+    }
+}
+
+#[test]
+fn an_edited_source_is_a_change_and_the_plan_says_of_what() {
+    let site = Example::new("static-site");
+    assert_eq!(site.cyan("deploy --yes").exit, 0);
+    fs::write(site.folder.join("static/style.css"), "body {}\n").expect("it can be written");
+    let staged = site.cyan("stage");
+    assert_eq!(staged.last(0), "0 to create, 2 to update, 0 to delete", "{}", staged.stdout);
+    for line in [
+        "~ assets[0] local/file update: changed",
+        "the content of `static/style.css` has changed",
+        "~ bundle local/archive update: changed",
+        "the content of `public` is changed by this plan",
+    ] {
+        assert!(staged.stdout.contains(line), "no `{line}` in {}", staged.stdout);
+    }
+    // No policy about drift keeps it from being carried out.
+    for (text, policy) in [("a {}", "refuse"), ("b {}", "ignore"), ("c {}", "accept"), ("d {}", "revert")] {
+        fs::write(site.folder.join("static/style.css"), text).expect("it can be written");
+        let deployed = site.cyan(&format!("deploy --yes --drift {policy}"));
+        assert_eq!(deployed.last(0), "0 created, 2 updated, 0 deleted", "{policy}: {}", deployed.stdout);
+        assert_eq!(site.read("public/style.css"), text);
+    }
+}
+
 #[test]
 fn a_development_environment() {
     let dev = Example::new("dev-environment");

@@ -229,16 +229,16 @@ pub struct FrozenPreflight {
     /// What is read to carry the operation out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FrozenSource>,
-    /// What stood at the place of the thing; none where that was not looked at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<Value>,
+    /// What stood at the place of the thing; null for nothing.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub standing: Value,
 }
 
 impl FrozenPreflight {
     /// Whether anything of it is secret.
     pub fn has_secret(&self) -> bool {
         let digests = self.sources.iter().filter_map(|source| source.digest.as_ref());
-        digests.chain(&self.standing).any(Value::has_secret)
+        digests.chain([&self.standing]).any(Value::has_secret)
     }
 }
 

@@ -106,7 +106,11 @@ impl Place {
 }
 
 /// The instance that is meant: by the flag, by the document here, or the only one. An import may make a new one.
-async fn meant(place: &Place, global: &Global, report: &mut Report) -> Result<(Setup, InstanceName), CommandError> {
+pub(crate) async fn meant(
+    place: &Place,
+    global: &Global,
+    report: &mut Report,
+) -> Result<(Setup, InstanceName), CommandError> {
     if place.namespaces.is_empty() && place.may_be_new.is_none() {
         return chosen(None, &place.which, global, report).await;
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use blueprint::Address;
+use blueprint::{Address, Name};
 use engine::{Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step};
 
 use super::changes;
@@ -27,6 +27,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let fields = verbose || shown.len() <= MANY;
     let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
     let mut stops = super::stops::Stops::of(plan);
+    let sources: HashMap<(&Address, String), &Name> = plan.changed_sources().collect();
     let drift: HashMap<&Address, &Drifted> = plan.drift.iter().map(|it| (&it.address, it)).collect();
     for (source, steps) in grouped(&shown) {
         let indent = match source {
@@ -39,7 +40,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             None => "",
         };
         for step in steps {
-            one(&mut text, step, fields, &outside(step, &drift), &stops.at(step), indent, paint);
+            one(&mut text, step, fields, &outside(step, &drift), &sources, &stops.at(step), indent, paint);
             if let Some(link) = links.get(&step.address).filter(|_| fields) {
                 link_of(&mut text, link, paint);
             }
@@ -147,11 +148,13 @@ fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p C
     changes.iter().filter(|change| !shown.contains(change.path.as_str())).collect()
 }
 
+#[expect(clippy::too_many_arguments, reason = "each is a part of what is shown; one caller")]
 fn one(
     text: &mut String,
     step: &Step,
     fields: bool,
     outside: &[&Change],
+    sources: &HashMap<(&Address, String), &Name>,
     stops: &[String],
     indent: &str,
     paint: Paint,
@@ -217,6 +220,12 @@ fn one(
     if fields || step.action != Action::Create {
         for change in &step.changes {
             changes::change(text, change, &format!("{indent}    "), paint);
+            if let Some(source) = sources.get(&(&step.address, change.path.clone())) {
+                let open = change.after.as_ref().is_some_and(blueprint::Value::is_unknown);
+                let when = if open { "is changed by this plan" } else { "has changed" };
+                let what = format!("the content of `{source}` {when}");
+                text.push_str(&format!("{indent}      {}\n", paint.dim(what)));
+            }
         }
         if !step.changes.is_empty() {
             text.push('\n');

@@ -63,7 +63,7 @@ fn a_kept_plan_is_applied_as_it_is_or_refused() {
     place.ends(2, &["deploy", "plan", "--instance", "other"]);
     assert_eq!(place.ends(0, &["deploy", "plan"]).last_line(), "0 created, 1 updated, 0 deleted");
 
-    place.write("plan", place.read("plan").replacen("\"format\":1", "\"format\":99", 1));
+    place.write("plan", place.read("plan").replacen("\"format\":2", "\"format\":99", 1));
     assert!(place.ends(1, &["deploy", "plan"]).err.contains("format 99"));
     place.write("plan", "{\"format\":1,\"kind\":\"plan\"");
     assert!(place.ends(1, &["deploy", "plan"]).err.contains("is not a plan"));

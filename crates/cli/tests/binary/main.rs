@@ -13,6 +13,7 @@ mod fmt;
 mod help;
 mod identity;
 mod input;
+mod kept_plans;
 mod life;
 mod output;
 mod place;

@@ -83,3 +83,115 @@ fn secrets_are_sealed_with_another_key() {
     place.ends(1, &["state", "rekey", "bad.key"]);
     place.ends(2, &["state", "rekey"]);
 }
+
+#[test]
+fn only_a_declared_address_can_be_imported() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20\nresources:\n  page: {type: local/file, spec: {path: page.txt, content: x}}\n  pages:\n    type: local/file\n    each: ${list(1, 2)}\n    spec: {path: \"${elem}.txt\", content: x}\n",
+    );
+    place.write("mine.txt", "x");
+    let import = |type_name: &str, address: &str| {
+        let ran = place.ends(1, &["import", type_name, "mine.txt", address, "-y"]);
+        assert!(ran.err.contains("error[unknown-address]"), "{}", ran.err);
+        ran.err
+    };
+    assert!(import("local/file", "pge").contains("did you mean `page`?"));
+    assert!(import("local/file", "other").contains("write the resource first"));
+    assert!(import("local/file", "page[0]").contains("leave the key away"));
+    assert!(import("local/file", "pages").contains("`pages[0]`"));
+    assert!(import("local/file", "child/page").contains("does not declare"));
+    assert!(import("local/directory", "page").contains("is declared as `local/file`"));
+    assert!(import("local/file", "pages[2]").contains("there is no `pages[2]`"));
+    assert!(!place.has(".cyan"), "nothing was recorded");
+    place.ends(0, &["import", "local/file", "mine.txt", "page", "-y"]);
+    place.write("2.txt", "x");
+    place.ends(0, &["import", "local/file", "2.txt", "pages[1]", "-y"]);
+    let elsewhere = Place::new();
+    elsewhere.write("mine.txt", "x");
+    let ran = elsewhere.ends(1, &["import", "local/file", "mine.txt", "page", "-y", "-i", "x"]);
+    assert!(ran.err.contains("there is no document that declares `page`"), "{}", ran.err);
+}
+
+/// A file is the same by whatever path it is named.
+#[cfg(unix)]
+#[test]
+fn one_file_cannot_be_imported_twice() {
+    let text = "version: 2023-04-20\nresources:\n  a: {type: local/file, spec: {path: real/f, content: x}}\n  b: {type: local/file, spec: {path: other, content: x}}\n";
+    let place = Place::with("blueprint.yaml", text);
+    place.write("real/f", "x");
+    std::os::unix::fs::symlink("real", place.path().join("linked")).unwrap();
+    place.ends(0, &["import", "local/file", "real/f", "a", "-y"]);
+    let whole = place.path().join("real/f").display().to_string();
+    for id in ["real/f", "./real/f", "real/../real/f", "linked/f", &whole] {
+        let ran = place.ends(1, &["import", "local/file", id, "b", "-y"]);
+        assert!(ran.err.contains("is managed already, as `a`"), "{id}: {}", ran.err);
+    }
+    // So it is where the document asks for it.
+    place.write(
+        "blueprint.yaml",
+        text.replace(
+            "b: {type: local/file,",
+            "b: {type: local/file, metadata: {annotations: {cyan.import: linked/f}},",
+        ),
+    );
+    let ran = place.ends(1, &["stage"]);
+    assert!(ran.err.contains("is managed already, as `a`"), "{}", ran.err);
+}
+
+#[test]
+fn two_instances_cannot_manage_one_thing() {
+    let text = "version: 2023-04-20\nresources:\n  a: {type: local/file, spec: {path: out/a.txt, content: one}}\n";
+    let place = Place::with("one.blueprint.yaml", text);
+    place.ends(0, &["deploy", "-y", "one.blueprint.yaml"]);
+    // The same document under another name.
+    place.write("two.blueprint.yaml", text.replace("one", "two"));
+    for words in [&["stage", "two.blueprint.yaml"][..], &["deploy", "-y", "two.blueprint.yaml"]] {
+        let ran = place.ends(1, words);
+        assert!(ran.err.contains("error[claimed-twice]"), "{}", ran.err);
+        assert!(ran.err.contains("`a` of `two`") && ran.err.contains("`a` of `one`"), "{}", ran.err);
+        assert!(ran.err.contains("--instance one"), "{}", ran.err);
+    }
+    assert_eq!(place.read("out/a.txt"), "one");
+    let ran = place.ends(1, &["import", "local/file", "out/../out/a.txt", "a", "-y", "-i", "two", "-C", "."]);
+    assert!(ran.err.contains("claimed-twice") || ran.err.contains("unknown-address"), "{}", ran.err);
+    // Once one lets go, the other may have it.
+    place.ends(0, &["state", "remove", "a", "-y", "-i", "one"]);
+    std::fs::remove_file(place.path().join("out/a.txt")).unwrap();
+    place.ends(0, &["deploy", "-y", "two.blueprint.yaml"]);
+    assert_eq!(place.read("out/a.txt"), "two");
+}
+
+/// A state that was read back under another name must not take away what belongs to the first.
+#[test]
+fn a_copy_of_an_instance_deletes_nothing_of_it() {
+    let place = Place::with("blueprint.yaml", SHOP);
+    place.ends(0, &["deploy", "-y", "-i", "one"]);
+    place.ends(0, &["state", "export", "kept.json", "-i", "one"]);
+    place.ends(0, &["state", "import", "kept.json", "-y", "-i", "copy"]);
+    let ran = place.ends(1, &["destroy", "-y", "-i", "copy"]);
+    assert_eq!(ran.err.matches("error[claimed-twice]").count(), 3, "{}", ran.err);
+    assert!(place.has("a.txt"));
+    place.ends(0, &["state", "remove", "a", "b", "c", "-y", "-i", "one"]);
+    assert_eq!(place.ends(0, &["destroy", "-y", "-i", "copy"]).last_line(), "0 created, 0 updated, 3 deleted");
+    assert!(!place.has("a.txt"));
+}
+
+#[test]
+fn two_resources_cannot_manage_one_thing() {
+    let two = |a: &str, b: &str| {
+        format!(
+            "version: 2023-04-20\nresources:\n  {a}: {{type: local/file, spec: {{path: x.txt, content: x}}}}\n  {b}: {{type: local/file, spec: {{path: y.txt, content: y}}}}\n"
+        )
+    };
+    let place = Place::with("blueprint.yaml", &two("a", "b").replace("y.txt", "./x.txt"));
+    assert!(place.ends(1, &["stage"]).err.contains("`a` and `b` would both manage"), "one path, written in two ways");
+    place.write("blueprint.yaml", two("a", "b"));
+    place.ends(0, &["deploy", "-y"]);
+    // A resource that was renamed would be created where the old one is deleted.
+    place.write("blueprint.yaml", two("a", "c"));
+    let ran = place.ends(1, &["stage"]);
+    assert!(ran.err.contains("error[claimed-twice]") && ran.err.contains("cyan state move 'b' 'c'"), "{}", ran.err);
+    place.ends(0, &["state", "move", "b", "c", "-y"]);
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+}

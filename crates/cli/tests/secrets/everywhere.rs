@@ -281,6 +281,11 @@ fn no_secret_of_a_document_lies_open_anywhere() {
     search.ends(0, &["state", "move", "-y", "moved", "content"]);
     search.ends(0, &["rollback", "-y", "--json"]);
     search.ends(0, &["state", "import", "-y", "state.json", "-i", "copy"]);
+    // Of the two only one may keep the things.
+    let kept = ["content", "sensitive"];
+    let mut lets_go = vec!["state", "remove", "-y", "-i", "copy"];
+    lets_go.extend(kept);
+    search.ends(0, &lets_go);
     search.ends(0, &["state", "rekey", "home/other.key"]);
     search.place.run(&["state", "rekey", "home/third.key"]);
     let key = search.place.path().join("home/other.key");

@@ -7,10 +7,11 @@
 
 use blueprint::{Address, Name};
 use diag::{Diagnostic, Diagnostics, Span};
+use provider::ResourceType;
 use state::{InstanceName, Store, StoreError};
 
 use super::Action;
-use super::draft::{Decision, Draft};
+use super::draft::{AddressSet, Decision, Draft};
 use crate::answers::Answers;
 use crate::codes;
 
@@ -19,6 +20,11 @@ type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 /// A type and an id.
 type Claim = (Name, Name);
 
+/// Whether ids of a type stand for things in the world, each known beforehand, and not for values in the state.
+fn names_its_things(ty: &ResourceType) -> bool {
+    ty.capabilities.preflights && ty.capabilities.imports
+}
+
 /// The claim of a decision that the thing is its own from now on; none where its id is not known.
 fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     let ty = decision.ty.as_ref()?;
@@ -26,20 +32,21 @@ fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     let id = match decision.action {
         Action::Create | Action::Replace => answers.preflights.get(&decision.address)?.id.clone(),
         Action::Import => recorded(),
-        Action::Update | Action::None | Action::Move if ty.capabilities.preflights => recorded(),
+        Action::Update | Action::None | Action::Move if names_its_things(ty) => recorded(),
         _ => None,
     };
     Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
 }
 
-/// `claimed-twice` for each thing of a draft that somebody else manages.
+/// `claimed-twice` for each thing of a draft that somebody else manages; their addresses are given back.
 pub(super) async fn refuse(
     draft: &Draft,
     answers: &Answers,
     instance: &str,
     others: Option<&dyn Store>,
     found: &mut Diagnostics,
-) -> Result<(), StoreError> {
+) -> Result<AddressSet, StoreError> {
+    let mut claimed = AddressSet::default();
     let mut claims: Map<Claim, &Decision> = Map::default();
     for decision in &draft.decisions {
         let Some(claim) = claim_of(decision, answers) else { continue };
@@ -48,6 +55,7 @@ pub(super) async fn refuse(
             let diagnostic = codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
             found
                 .push(placed(diagnostic, decision.span).help("leave one of them, or let them manage different things"));
+            claimed.insert(b.clone());
             continue;
         }
         claims.insert(claim, decision);
@@ -61,10 +69,18 @@ pub(super) async fn refuse(
             .new(format!("`{to}` would be created where `{from}` manages `{id}`, which is deleted"));
         let help = format!("to give it another address: `cyan state move '{from}' '{to}'`");
         found.push(placed(diagnostic, made.span).help(help));
+        claimed.insert(to.clone());
     }
-    // What is as it was and stays so takes nothing from anybody.
+    // What is as it was and stays so takes nothing from anybody; what is deleted does.
     claims.retain(|_, decision| decision.action != Action::None);
-    let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(()) };
+    let is_told = |decision: &&Decision| {
+        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_things(ty))
+    };
+    for decision in draft.decisions.iter().filter(is_told) {
+        let Some(record) = decision.prior.as_ref().filter(|record| !record.id.is_empty()) else { continue };
+        claims.entry((record.type_name.clone(), record.id.clone())).or_insert(decision);
+    }
+    let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(claimed) };
     for (claim, (owner, address)) in claims_of_others(others, instance, &claims).await? {
         let Some(decision) = claims.get(&claim) else { continue };
         let (own, id) = (&decision.address, &claim.1);
@@ -73,8 +89,9 @@ pub(super) async fn refuse(
             .help(format!("if it is one document under two names, go on with `--instance {owner}`"))
             .help(format!("to leave it to `{instance}`: `cyan state remove '{address}' --instance {owner}`"));
         found.push(placed(diagnostic, decision.span));
+        claimed.insert(own.clone());
     }
-    Ok(())
+    Ok(claimed)
 }
 
 /// Those of these claims that other instances of the state have, each with its owner.

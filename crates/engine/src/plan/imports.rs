@@ -133,6 +133,17 @@ impl Imports {
         for (wanted, seen) in wanted.into_iter().zip(all) {
             match seen {
                 Ok(seen) => {
+                    // The id as the provider writes it: the same thing may be named in several ways.
+                    if let FrozenSeen::There { id: real, .. } = &seen {
+                        let key = (wanted.ty.name.clone(), real.clone());
+                        match managed.get(&key).filter(|other| **other != wanted.address) {
+                            Some(other) => {
+                                found.push(managed_already(&wanted.address, other, real, wanted.span));
+                                continue;
+                            }
+                            None => drop(managed.insert(key, wanted.address.clone())),
+                        }
+                    }
                     if let Some(record) = record_of(&wanted.ty, &seen, &wanted.desired, &wanted.id) {
                         ledger.put(snapshot, &wanted.address, Some(Arc::new(record)));
                         self.done.insert(wanted.address.clone());

@@ -420,6 +420,18 @@ impl Plan {
         })
     }
 
+    /// The changes that are only those of a source's content: address and path of the change, and what the source is called.
+    pub fn changed_sources(&self) -> impl Iterator<Item = ((&Address, String), &Name)> {
+        let decided = self.tasks.iter().filter_map(|task| task.decision.as_deref());
+        decided.flat_map(|decided| {
+            let kept = self.answers.preflights.get(&decided.address);
+            kept.into_iter().flat_map(|kept| &kept.sources).filter_map(move |source| {
+                let digest = decided.ty.as_ref()?.sources.get(&source.field)?;
+                Some(((&decided.address, format!("spec.{digest}")), &source.name))
+            })
+        })
+    }
+
     /// What for, as the plan's head has it: `deploy`, `destroy`, `reconcile`, or `rollback` (reference 5.1).
     pub fn purpose_word(&self) -> &'static str {
         match self.purpose {
@@ -673,14 +685,19 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             untouched = targets::untouched(&left_out, evaluation);
         }
     }
-    draft::refuse_obstacles(&mut draft, &mut mistakes);
-    if !mistakes.has_errors()
-        && let Err(error) = claims::refuse(&draft, &answers, &instance, others, &mut mistakes).await
-    {
-        mistakes.push(
-            codes::PROVIDER_FAILED.new("the other instances of the state cannot be read").note(error.to_string()),
-        );
+    // A state that is read back may be that of another instance, which then lets go of its things.
+    let lets_go = matches!(options.surgery, Some(Surgery::Load(_) | Surgery::Remove(_)));
+    if !mistakes.has_errors() && !options.force && !lets_go {
+        let said = claims::refuse(&draft, &answers, &instance, others, &mut mistakes).await;
+        match said {
+            // What belongs to somebody need not be said to stand in the way as well.
+            Ok(claimed) => draft.obstacles.retain(|obstacle| !claimed.contains(&obstacle.address)),
+            Err(error) => mistakes.push(
+                codes::PROVIDER_FAILED.new("the other instances of the state cannot be read").note(error.to_string()),
+            ),
+        }
     }
+    draft::refuse_obstacles(&mut draft, &mut mistakes);
     if let Some(evaluation) = &evaluation {
         batches::arrange(&mut draft, evaluation, &snapshot, &catalogs, &mut mistakes);
     }

@@ -141,6 +141,13 @@ async fn import(
     }
     match imports::read(address, &ty, id, world).await {
         Ok(seen) => {
+            // The id as the provider writes it: the same thing may be named in several ways.
+            if let FrozenSeen::There { id: real, .. } = &seen
+                && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
+            {
+                found.push(imports::managed_already(address, other, real, Span::NONE));
+                return None;
+            }
             let record = Arc::new(imports::record_of(&ty, &seen, &Value::Null, id)?);
             ledger.put(snapshot, address, Some(record.clone()));
             Some(settled(of_record(address, &record, catalogs), Action::Import, Reason::Imported))

@@ -13,7 +13,7 @@ use provider::{ProviderError, ResourceType, Seen, SourceContent, TypeRef};
 use state::Record;
 
 use super::diff::{same, same_field};
-use super::draft::operation_of;
+use super::draft::{AddressSet, operation_of};
 use super::questions::{Search, read_alone};
 use super::{Action, Decided, Plan, Staged, Step};
 use crate::answers::{Answers, FrozenPreflight, FrozenSeen};
@@ -34,8 +34,8 @@ pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: 
         data_sources(evaluation, staged, world, found).await;
     }
     settings(&staged.plan, world, found);
-    preflights(staged, world, found).await;
-    things(staged, world, found).await;
+    let told = things(staged, world, found).await;
+    preflights(staged, &told, world, found).await;
     found.len() == before
 }
 
@@ -130,8 +130,9 @@ pub(super) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
     digests
 }
 
-/// Sources have the content that the plan saw, and nothing else stands where things are made, changed or removed.
-async fn preflights(staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
+/// Sources have the content that the plan saw, and nothing else stands where things are made, changed or removed. What has
+/// been `told` of already is not told again.
+async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
     let nothing = Arc::default();
     let decisions = decisions(&staged.plan);
     let asked = staged.plan.answers.preflights.iter().filter_map(|(address, kept)| {
@@ -164,10 +165,13 @@ async fn preflights(staged: &Staged, world: &dyn World, found: &mut Diagnostics)
             }
         };
         sources(address, kept, &answer.sources, found);
-        let looked_at = action == Action::Create || action == Action::Replace || refreshed;
-        if let Some(then) = kept.standing.as_ref().filter(|_| looked_at && action != Action::None)
-            && !same(then, &answer.standing)
-        {
+        let then = &kept.standing;
+        let looked_at = match action {
+            Action::Create | Action::Replace => true,
+            Action::None => false,
+            _ => refreshed && !told.contains(address),
+        };
+        if looked_at && !same(then, &answer.standing) {
             let what = match (then.is_null(), answer.standing.is_null()) {
                 (true, _) => "something stands where it is to be made",
                 (_, true) => "what stood at its place is gone",
@@ -203,11 +207,12 @@ fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
     decisions.filter(|decided| decided.linked.is_none() || decided.ty.is_some()).map(|it| (&it.address, it)).collect()
 }
 
-/// Things that the plan changes or deletes are as it saw them.
-async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
+/// Things that the plan changes or deletes are as it saw them; those that are not are given back.
+async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
     let plan = &staged.plan;
+    let mut told = AddressSet::default();
     if !plan.options.refresh || !plan.answers.refreshed || plan.options.surgery.is_some() {
-        return;
+        return told;
     }
     let changes = |step: &&Step| matches!(step.action, Action::Update | Action::Replace | Action::Delete);
     let changed = plan.steps.iter().filter(changes).map(|step| (&step.address, step.moved_from.as_ref()));
@@ -240,10 +245,12 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
             Ok(now) => differs(&ty, record, then, &now),
             Err(error) => {
                 unreadable(address, &error, found);
+                told.insert(address.clone());
                 continue;
             }
         };
         if let Some(what) = what {
+            told.insert(address.clone());
             found.push(
                 codes::OBSERVATION_CHANGED
                     .new(format!("`{address}` is not as the plan saw it: {what}"))
@@ -251,6 +258,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
             );
         }
     }
+    told
 }
 
 fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics) {

@@ -63,7 +63,9 @@ pub(super) fn look(place: &Place, asked: &Asked) -> Result<Preflight, ProviderEr
     let own = asked.id.as_deref() == Some(&*id) || asked.changing.contains(&id);
     let refused = match asked.operation {
         Operation::Create if !own => match in_the_way(place, asked, &path, &sources) {
-            Ok(()) => above(asked, &path),
+            Ok(()) => above(&path)
+                .filter(|above| !asked.changes(above))
+                .map(|above| format!("cannot make the folder `{}`: a file is in the way", above.display())),
             Err(error) => Some(error.message),
         },
         _ => None,
@@ -108,7 +110,10 @@ fn standing(asked: &Asked, path: &Path) -> Result<Value, ProviderError> {
         return Ok(Value::map([("link", Value::from(target.display().to_string()))]));
     }
     Ok(match whole_file::look(path)? {
-        Found::Nothing => Value::Null,
+        Found::Nothing => match above(path) {
+            Some(above) => Value::map([("above", Value::from(above.display().to_string()))]),
+            None => Value::Null,
+        },
         Found::File { mode, link, .. } => {
             let kind = if link { "link" } else { "file" };
             // What a create replaces is seen by nobody else.
@@ -165,15 +170,12 @@ fn in_the_way(place: &Place, asked: &Asked, path: &Path, sources: &[SourceRead])
     }
 }
 
-/// Whether something that is no folder stands above the path.
-fn above(asked: &Asked, path: &Path) -> Option<String> {
+/// What stands above the path and is no folder.
+fn above(path: &Path) -> Option<&Path> {
     for folder in path.ancestors().skip(1) {
-        match std::fs::metadata(folder) {
-            Ok(found) if found.is_dir() => return None,
-            Ok(_) if asked.changes(folder) => return None,
-            Ok(_) => return Some(format!("cannot make the folder `{}`: a file is in the way", folder.display())),
-            // A part above it may be a file.
-            Err(_) => {}
+        // Of what cannot be looked at, a part above may be a file.
+        if let Ok(found) = std::fs::metadata(folder) {
+            return (!found.is_dir()).then_some(folder);
         }
     }
     None

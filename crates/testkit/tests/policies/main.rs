@@ -4,6 +4,7 @@
 mod again;
 mod asking;
 mod cloud;
+mod pinned;
 mod rates;
 mod refresh;
 mod schedule;

@@ -61,7 +61,7 @@ impl Changing {
 
 /// Something that stands in the way of a create.
 pub(in crate::plan) struct Obstacle {
-    address: Address,
+    pub(in crate::plan) address: Address,
     span: Span,
     id: Option<Name>,
     why: String,
@@ -107,7 +107,7 @@ pub(super) async fn ask(
             let (address, span) = (decision.address.clone(), span_of("path"));
             obstacles.push(Obstacle { address, span, id: answer.id.clone(), why: why.clone() });
         }
-        evaluation.answers.preflights.insert(decision.address.clone(), frozen(decision, answer));
+        evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer));
     }
     for at in wanted {
         let documents = evaluation.documents.clone();
@@ -169,7 +169,7 @@ fn told(decision: &Decision, answer: Result<Preflight, ProviderError>, found: &m
 }
 
 /// What is kept of an answer.
-fn frozen(decision: &Decision, answer: Preflight) -> FrozenPreflight {
+fn frozen(answer: Preflight) -> FrozenPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
         SourceContent::Open | SourceContent::Unreadable(_) => None,
@@ -177,8 +177,7 @@ fn frozen(decision: &Decision, answer: Preflight) -> FrozenPreflight {
     let sources = answer.sources.into_iter();
     let sources =
         sources.map(|it| FrozenSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
-    let standing = (decision.action != Action::None).then_some(answer.standing);
-    FrozenPreflight { id: answer.id, sources, standing }
+    FrozenPreflight { id: answer.id, sources, standing: answer.standing }
 }
 
 /// Makes a change of a source's content a change of the thing.
@@ -244,9 +243,9 @@ pub(in crate::plan) async fn ask_removals(
     });
     let asked = asked.map(async |decision| (decision, world.preflight(question(decision, &nothing)).await));
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
-    let kept = answered.into_iter().filter_map(|(decision, answer)| {
-        Some((decision.address.clone(), frozen(decision, told(decision, answer, found)?)))
-    });
+    let kept = answered
+        .into_iter()
+        .filter_map(|(decision, answer)| Some((decision.address.clone(), frozen(told(decision, answer, found)?))));
     kept.collect()
 }
 

@@ -1,0 +1,53 @@
+//! What a plan was made from beside its documents: the settings of providers, and what was seen of its things.
+
+use blueprint::Value;
+use diag::Diagnostics;
+use engine::Options;
+
+use crate::{Bench, said};
+
+const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
+
+#[tokio::test(start_paused = true)]
+async fn settings_of_a_provider_that_changed_are_told() {
+    let bench = Bench::new();
+    let (staged, _) = bench.stage(Some(ONE), Options { refresh: true, ..Options::default() }).await;
+    let staged = staged.expect("there is a plan");
+    let mut shell = bench.shell();
+    let mut found = Diagnostics::new();
+    assert!(engine::unchanged(&staged, "/nowhere", &shell, &mut found).await, "{:?}", said(&found));
+
+    shell.settings.insert("other".into(), Value::map([("region", Value::from("north"))]));
+    assert!(engine::unchanged(&staged, "/nowhere", &shell, &mut found).await, "no step needs that provider");
+    shell.settings.insert("test".into(), Value::map([("key", Value::from("hunter2").secret())]));
+    assert!(!engine::unchanged(&staged, "/nowhere", &shell, &mut found).await);
+    assert_eq!(
+        said(&found),
+        ["error input-changed: the settings of the provider `test` have changed since the plan was made"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thing_that_the_plan_changes_and_that_somebody_else_changed_is_told() {
+    let bench = Bench::new();
+    let (staged, _) = bench.stage(Some(ONE), Options { refresh: true, ..Options::default() }).await;
+    bench.run(staged.expect("there is a plan")).await;
+    let (staged, _) =
+        bench.stage(Some(&ONE.replace("input: 1", "input: 2")), Options { refresh: true, ..Options::default() }).await;
+    let staged = staged.expect("there is a plan");
+    let shell = bench.shell();
+    let mut found = Diagnostics::new();
+    assert!(engine::unchanged(&staged, "/nowhere", &shell, &mut found).await, "{:?}", said(&found));
+    let instance = bench.lab.name.as_str();
+    bench.lab.world.lock().unwrap().set(instance, "a", "input", Value::Int(7)).unwrap();
+    assert!(!engine::unchanged(&staged, "/nowhere", &shell, &mut found).await);
+    bench.lab.world.lock().unwrap().vanish(instance, "a").unwrap();
+    assert!(!engine::unchanged(&staged, "/nowhere", &shell, &mut found).await);
+    assert_eq!(
+        said(&found),
+        [
+            "error observation-changed: `a` is not as the plan saw it: `input` has changed",
+            "error observation-changed: `a` is not as the plan saw it: it is not there any more",
+        ]
+    );
+}
