@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
+use provider::Planned;
 use serde::{Deserialize, Serialize};
 use source::{Digest, Location};
 use state::Remembered;
@@ -216,13 +217,26 @@ pub enum FrozenSeen {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {
     /// Field paths that force a replacement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<String>,
     /// Computed fields that will change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// Field paths whose difference is only recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_recorded: Vec<String>,
+    /// A create takes over what exists already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopts: bool,
     /// Opaque data for `apply`.
     pub private: Value,
+}
+
+impl From<Planned> for Opinion {
+    fn from(said: Planned) -> Opinion {
+        let Planned { replaces, changes, only_recorded, adopts, private } = said;
+        Opinion { replaces, changes, only_recorded, adopts, private }
+    }
 }
 
 /// SHA-256 as lower-case hex.

@@ -185,8 +185,9 @@ fn one(
         _ => "",
     };
     let batch = in_batch(step);
+    let adopts = if step.adopts { " (exists already, will be adopted)" } else { "" };
     text.push_str(&format!(
-        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}\n",
+        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}{adopts}\n",
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));

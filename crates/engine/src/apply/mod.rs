@@ -136,6 +136,10 @@ pub struct CallRequest {
     pub private: Value,
     /// The same for every try of this step.
     pub token: Name,
+    /// The folder of the document that declares it, as in [`ReadQuestion::folder`](crate::ReadQuestion::folder).
+    pub folder: Name,
+    /// How long it may take, where something limits it.
+    pub limit: Option<Duration>,
 }
 
 /// What happened.
@@ -236,6 +240,8 @@ struct Running {
     turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
     looks_on: bool,
+    /// Its provider was asked what is at the place of the thing, since its spec was not known when the plan was made.
+    has_looked: bool,
     foretold: Foretold,
     /// The token under which it was foretold.
     token: Option<Name>,
@@ -410,6 +416,7 @@ impl Apply {
                 did: None,
                 turn: false,
                 looks_on: false,
+                has_looked: false,
                 foretold: Foretold::No,
                 token: None,
                 early: false,

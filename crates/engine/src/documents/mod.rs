@@ -467,6 +467,15 @@ impl Documents {
         &self.units[number as usize]
     }
 
+    /// The folder of a document as seen from that of the root document; empty if it is that.
+    pub(crate) fn folder_seen_from_root(&self, unit: u32) -> Name {
+        let (root, folder) = (&self.root().folder, &self.unit(unit).folder);
+        match root == folder {
+            true => Name::default(),
+            false => Location::disk(folder.clone()).relative_to(root).identity().clone(),
+        }
+    }
+
     /// The local of that number, with its unit.
     pub(crate) fn local(&self, number: u32) -> Option<(u32, &Name, &Local)> {
         let (unit, position) = self.place(0, number);

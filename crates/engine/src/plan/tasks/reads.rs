@@ -103,6 +103,7 @@ impl Deferred {
             waits_on: Vec::new(),
             provider_id: None,
             unchanged: 0,
+            adopts: false,
             links: None,
             span: self.span,
         }

@@ -148,6 +148,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
         waits_on: Vec::new(),
         provider_id: decision.prior.as_ref().map(|record| record.id.clone()).filter(|id| !id.is_empty()),
         unchanged,
+        adopts: false,
         links: None,
         span: decision.span,
     }
