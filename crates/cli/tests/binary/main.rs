@@ -12,6 +12,7 @@ mod console;
 mod fmt;
 mod input;
 mod life;
+mod local;
 mod output;
 mod place;
 mod rehearsal;

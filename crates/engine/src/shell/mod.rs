@@ -229,6 +229,9 @@ impl World for Shell {
             if is_web {
                 return self.http(path).await;
             }
+            if let Some(message) = blueprint::home_mistake(path) {
+                return Err(SourceError { message });
+            }
             if let Some((scheme, _)) = path.split_once("://") {
                 return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
             }

@@ -87,13 +87,10 @@ pub(super) fn is_ours(private: &Value) -> bool {
     private.get("made").and_then(Value::as_bool).unwrap_or(true)
 }
 
-/// Tells of a thing that was there before it was declared.
+/// Says whether a thing was there before it was declared.
 pub(super) fn tell(fields: &mut Map, private: &Value) {
-    if is_ours(private) {
-        fields.shift_remove("existed");
-    } else {
-        fields.insert("existed".into(), Value::Bool(true));
-    }
+    let existed = if is_ours(private) { Value::Null } else { Value::Bool(true) };
+    fields.insert("existed".into(), existed);
 }
 
 /// The answer to a delete of a thing that was there before.
