@@ -12,6 +12,7 @@ mod breakpoint;
 mod document;
 mod duration;
 mod expression;
+mod home;
 mod map;
 mod names;
 mod number;
@@ -30,6 +31,7 @@ pub use document::{
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
+pub use home::home_mistake;
 pub use map::{Map, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};

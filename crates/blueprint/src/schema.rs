@@ -28,6 +28,8 @@ pub struct Field {
     pub nullable: bool,
     /// Taken where nothing is written.
     pub default: Option<Value>,
+    /// Taken instead where nothing is written and the field of that name beside it is.
+    pub default_with: Option<Arc<(Name, Value)>>,
     /// Must not be shown.
     pub sensitive: bool,
     /// No two things may share its value at a time.
@@ -182,6 +184,7 @@ impl Field {
             optional: false,
             nullable: false,
             default: None,
+            default_with: None,
             sensitive: false,
             unique: false,
             must_recreate: false,
@@ -198,6 +201,14 @@ impl Field {
             constraint: Constraint::default(),
             value: None,
             docs: "".into(),
+        }
+    }
+
+    /// What it holds where nothing is written, given which fields beside it are written.
+    pub fn default_beside(&self, is_written: impl Fn(&Name) -> bool) -> Option<&Value> {
+        match self.default_with.as_deref() {
+            Some((other, value)) if is_written(other) => Some(value),
+            _ => self.default.as_ref(),
         }
     }
 

@@ -166,6 +166,7 @@ fn read_file(
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Vec<(Name, Value)>, CommandError> {
+    crate::setup::not_from_home(path)?;
     let shown = path.display().to_string();
     let text = read_text(path)?;
     let file = files.add_withheld(shown.clone(), text.as_str());

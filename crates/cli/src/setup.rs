@@ -47,6 +47,7 @@ impl StatePlace {
             Some(("sqlite", path)) if !path.is_empty() => {
                 // As a URL it may be written with slashes in front: `sqlite:///var/state.db`.
                 let path = path.strip_prefix("//").unwrap_or(path);
+                not_from_home(Path::new(path))?;
                 Ok(StatePlace::Sqlite(base.join(path)))
             }
             _ => Err(CommandError::Usage {
@@ -101,6 +102,16 @@ impl StatePlace {
             StatePlace::Memory => "memory".to_owned(),
             StatePlace::Sqlite(file) => format!("`{}`", file.display()),
         }
+    }
+}
+
+/// Refuses a path that begins with `~`, which the shell has left as it is.
+pub(crate) fn not_from_home(path: &Path) -> Result<(), CommandError> {
+    match path.to_str().and_then(blueprint::home_mistake) {
+        Some(message) => {
+            Err(CommandError::Usage { message, help: Some("`$HOME/..` is filled in by the shell".to_owned()) })
+        }
+        None => Ok(()),
     }
 }
 

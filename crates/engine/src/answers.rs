@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
+use provider::Planned;
 use serde::{Deserialize, Serialize};
 use source::{Digest, Location};
 use state::Remembered;
@@ -207,6 +208,9 @@ pub struct FrozenSearch {
     pub filters: Vec<(Name, Name, Value)>,
     /// Annotations of the data source, evaluated.
     pub annotations: Value,
+    /// The folder of its document, as seen from that of the root document.
+    #[serde(default)]
+    pub folder: Name,
 }
 
 impl FrozenData {
@@ -232,6 +236,9 @@ pub struct FrozenPreflight {
     /// What stood at the place of the thing; null for nothing.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub standing: Value,
+    /// The folder of the document that declares it, as seen from that of the root document.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub folder: Name,
 }
 
 impl FrozenPreflight {
@@ -279,13 +286,26 @@ pub enum FrozenSeen {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {
     /// Field paths that force a replacement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<String>,
     /// Computed fields that will change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// Field paths whose difference is only recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_recorded: Vec<String>,
+    /// A create takes over what exists already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopts: bool,
     /// Opaque data for `apply`.
     pub private: Value,
+}
+
+impl From<Planned> for Opinion {
+    fn from(said: Planned) -> Opinion {
+        let Planned { replaces, changes, only_recorded, adopts, private } = said;
+        Opinion { replaces, changes, only_recorded, adopts, private }
+    }
 }
 
 /// SHA-256 as lower-case hex.

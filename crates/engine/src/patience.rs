@@ -201,8 +201,9 @@ impl World for Patient<'_> {
         address: &'a Address,
         type_name: &'a str,
         spec: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        Box::pin(self.put(type_name, false, address, move || self.world.check(address, type_name, spec)))
+        Box::pin(self.put(type_name, false, address, move || self.world.check(address, type_name, spec, folder)))
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
@@ -229,9 +230,10 @@ impl World for Patient<'_> {
         type_name: &'a str,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            self.put(type_name, false, &type_name, || self.world.fetch(type_name, filters, annotations)).await
+            self.put(type_name, false, &type_name, || self.world.fetch(type_name, filters, annotations, folder)).await
         })
     }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, Field, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use provider::{Catalogs, ProviderError, Seen, TypeRef};
-use state::{Intent, Open, Record, Snapshot, Status, StatusOp, StatusWord};
+use state::{Intent, Open, Record, RecordOrigin, Snapshot, Status, StatusOp, StatusWord};
 
 use crate::answers::{Answers, FrozenSeen};
 use crate::codes;
@@ -84,8 +84,12 @@ pub(crate) async fn refresh(
             id,
             inputs: in_part.get(address).unwrap_or(&open.intent.inputs),
             outputs: record.filter(|_| !made_anew).map_or(&Value::Null, |record| &record.outputs),
-            private: record.map_or(&Value::Null, |record| &record.private),
+            private: match made_anew {
+                true => &open.intent.private,
+                false => record.map_or(&Value::Null, |record| &record.private),
+            },
             token: Some(&open.intent.token),
+            folder: &open.intent.folder,
         }
     });
     // A create that failed without a word about whether it was done.
@@ -97,8 +101,9 @@ pub(crate) async fn refresh(
         id: adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref()),
         inputs: &attempt.inputs,
         outputs: &Value::Null,
-        private: &Value::Null,
+        private: &attempt.private,
         token: Some(token),
+        folder: &attempt.origin.folder,
     });
     // Each provider is asked beside the others, so that none waits for a slow one.
     let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
@@ -254,6 +259,7 @@ fn asked<'a>(address: &'a Address, record: &'a Record) -> ReadQuestion<'a> {
         outputs: &record.outputs,
         private: &record.private,
         token: None,
+        folder: &record.origin.folder,
     }
 }
 
@@ -530,6 +536,7 @@ fn adopted(
             let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
             outputs
                 .extend(intent.inputs.as_map().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+            forget_lost(catalogs, &intent.type_name, &intent.inputs, &mut outputs, |field| field.changes_on_update);
             record.outputs = Value::Map(outputs.into());
             record.inputs = intent.inputs.clone();
             record.dependencies = intent.dependencies.clone();
@@ -540,6 +547,23 @@ fn adopted(
         StatusOp::Create => {
             let made = made_as(id?, &intent.type_name, &intent.inputs, catalogs);
             Some(after_cut_off(open, before, Some(&made), catalogs))
+        }
+    }
+}
+
+/// Marks what a call that was cut off has answered as unknown: it is neither empty nor what it was before.
+fn forget_lost(
+    catalogs: &Catalogs,
+    type_name: &str,
+    inputs: &Value,
+    fields: &mut blueprint::Map,
+    which: impl Fn(&Field) -> bool,
+) {
+    let TypeRef::Known(ty) = catalogs.resource_type(type_name) else { return };
+    for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed && which(field)) {
+        let is_told = ty.id_field.as_ref() == Some(name) || inputs.get(name).is_some();
+        if !is_told {
+            fields.insert(name.clone(), Value::unknown(Some(field.ty()), None).tainted(field.sensitive));
         }
     }
 }
@@ -602,6 +626,8 @@ fn take_over_unsure<'o>(
             protect: attempt.protect,
             type_name: attempt.type_name.clone(),
             inputs: attempt.inputs.clone(),
+            private: attempt.private.clone(),
+            folder: attempt.origin.folder.clone(),
             dependencies: attempt.dependencies.clone(),
         };
         let before = Arc::new(Record { attempt: None, ..Record::clone(record) });
@@ -625,6 +651,7 @@ fn made_as(id: &Name, type_name: &str, inputs: &Value, catalogs: &Catalogs) -> F
     {
         fields.insert(field.clone(), Value::Text(id.clone()));
     }
+    forget_lost(catalogs, type_name, inputs, &mut fields, |_| true);
     FrozenSeen::There { id: id.clone(), fields: Value::Map(fields.into()), private: Value::Null, expired: None }
 }
 
@@ -683,7 +710,10 @@ fn after_cut_off(
                 unhealthy: Vec::new(),
                 schema_version,
                 took: before.map_or(0, |record| record.took),
-                origin: before.map(|record| record.origin.clone()).unwrap_or_default(),
+                origin: RecordOrigin {
+                    folder: intent.folder.clone(),
+                    ..before.map(|record| record.origin.clone()).unwrap_or_default()
+                },
             }))
         }
         (StatusOp::Update, None) => before.cloned(),

@@ -36,6 +36,8 @@ pub struct ReadQuestion<'a> {
     pub private: &'a Value,
     /// The token of a call whose outcome is unknown.
     pub token: Option<&'a str>,
+    /// The folder of the document that declares it, as seen from that of the root document; empty if it is that.
+    pub folder: &'a str,
 }
 
 /// What would a create or update do: see [`provider::PlanRequest`].
@@ -45,12 +47,14 @@ pub struct PlanQuestion<'a> {
     pub address: &'a Address,
     /// Its type.
     pub type_name: &'a str,
-    /// The inputs as last sent; null for a create.
+    /// The inputs as last sent; null for a create, of a replacement those of the old thing.
     pub prior_inputs: &'a Value,
-    /// The fields as last answered or seen; null for a create.
+    /// The fields as last answered or seen; null for a create or replacement.
     pub prior: &'a Value,
     /// The spec wanted.
     pub desired: &'a Value,
+    /// The folder of the document that declares it, as in [`ReadQuestion::folder`].
+    pub folder: &'a str,
 }
 
 /// What would an operation meet: see [`provider::PreflightRequest`].
@@ -70,6 +74,8 @@ pub struct PreflightQuestion<'a> {
     pub desired: &'a Value,
     /// Ids of things that the plan makes or changes before.
     pub changing: &'a Arc<BTreeSet<Name>>,
+    /// The folder of the document that declares it, as in [`ReadQuestion::folder`].
+    pub folder: &'a str,
 }
 
 /// Everything the core may ask before it applies a plan.
@@ -124,12 +130,13 @@ pub trait World: Send + Sync {
         Vec::new()
     }
 
-    /// The provider's own validation of a spec.
+    /// The provider's own validation of a spec, which stands in a document of this folder (as in [`ReadQuestion::folder`]).
     fn check<'a>(
         &'a self,
         address: &'a Address,
         type_name: &'a str,
         spec: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>>;
 
     /// What is there.
@@ -150,12 +157,13 @@ pub trait World: Send + Sync {
         Value::Null
     }
 
-    /// Candidates of a data source.
+    /// Candidates of a data source, which stands in a document of this folder (as in [`ReadQuestion::folder`]).
     fn fetch<'a>(
         &'a self,
         type_name: &'a str,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>>;
 
     /// A provider's function.

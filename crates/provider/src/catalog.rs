@@ -142,6 +142,8 @@ pub struct Capabilities {
     pub checks: bool,
     /// `Provider::plan` has something to say.
     pub plans: bool,
+    /// `Provider::plan` says before a create what is at its place.
+    pub adopts: bool,
     /// Things can be read back by their id.
     pub reads: bool,
     /// A thing can be adopted by its id.
@@ -161,6 +163,7 @@ impl Default for Capabilities {
         Capabilities {
             checks: false,
             plans: false,
+            adopts: false,
             reads: true,
             imports: true,
             finds: false,

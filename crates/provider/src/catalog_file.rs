@@ -348,15 +348,13 @@ fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, Ca
 fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
     let Some(value) = object.get("capabilities") else { return Ok(Capabilities::default()) };
     let place = object.place.key("capabilities");
-    let object = Object::new(
-        value,
-        &place,
-        &["checks", "plans", "reads", "imports", "finds", "snapshots", "describedOnly", "preflights"],
-    )?;
+    let keys = ["checks", "plans", "adopts", "reads", "imports", "finds", "snapshots", "describedOnly", "preflights"];
+    let object = Object::new(value, &place, &keys)?;
     let usual = Capabilities::default();
     let capabilities = Capabilities {
         checks: object.flag_or("checks", usual.checks)?,
         plans: object.flag_or("plans", usual.plans)?,
+        adopts: object.flag_or("adopts", usual.adopts)?,
         reads: object.flag_or("reads", usual.reads)?,
         imports: object.flag_or("imports", usual.imports)?,
         finds: object.flag_or("finds", usual.finds)?,

@@ -26,7 +26,7 @@ pub struct Call {
     /// The same for every try of one step, also when a create is planned again after a run that was cut off, and for nothing
     /// else: a create that was done under it is not done again, where the provider can tell (idempotency).
     pub token: Name,
-    /// How long the call may take; past it the provider gives up with [`ErrorKind::Transient`].
+    /// How long the call may take, where something limits it: past it the provider gives up with [`ErrorKind::Transient`].
     pub deadline: Option<Duration>,
     /// Ended when nobody waits any more; the provider stops as soon as it safely can.
     pub cancel: CancellationToken,
@@ -73,7 +73,7 @@ pub struct ReadRequest<'a> {
     pub inputs: &'a Value,
     /// The fields as last answered; null where unknown.
     pub outputs: &'a Value,
-    /// Opaque data of the provider, as last given.
+    /// Opaque data of the provider, as last given; of a create that was cut off what `plan` gave.
     pub private: &'a Value,
     /// The token of a call whose outcome is unknown: look for what became of it. None where what is recorded is looked at.
     pub token: Option<&'a str>,
@@ -99,7 +99,8 @@ pub enum Seen {
     CannotTell,
 }
 
-/// Ask what an update would do. Only asked where the type's [`Capabilities`](crate::Capabilities) say `plans`.
+/// Ask what an update would do, where the type's [`Capabilities`](crate::Capabilities) say `plans`; or what is at the place of a
+/// thing before it is created, where they say `adopts`.
 pub struct PlanRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -120,7 +121,10 @@ pub struct Planned {
     pub changes: Vec<String>,
     /// Field paths whose difference does not matter to the thing itself: the new value is only recorded.
     pub only_recorded: Vec<String>,
-    /// Opaque data that `apply` gets back.
+    /// A thing that exists already and is as wanted: the create takes it under management, and a delete leaves it.
+    pub adopts: bool,
+    /// Opaque data that `apply` gets back. Of a create it is kept with the intent: [`ReadRequest::private`] of a create that was
+    /// cut off holds it.
     pub private: Value,
 }
 
@@ -147,7 +151,7 @@ pub struct ApplyRequest<'a> {
     pub prior: &'a Value,
     /// The spec wanted, complete and known; null for a delete.
     pub desired: &'a Value,
-    /// Opaque data: from `plan` if it was asked, else from the record.
+    /// Opaque data: from `plan` if it was asked, else from the record; null for a create without a plan.
     pub private: &'a Value,
 }
 
@@ -285,7 +289,7 @@ pub trait Provider: Send + Sync {
     /// Reads one thing. Something that is not there is [`Seen::Gone`], not an error.
     fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>>;
 
-    /// Says what a create or update would do. Only asked where the type says `plans`.
+    /// Says what a create or update would do: [`PlanRequest`] says when it is asked.
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Planned::default()) })

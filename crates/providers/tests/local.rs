@@ -700,8 +700,11 @@ async fn a_command_that_was_cut_off_is_looked_at_where_it_can_be() {
         let request = ReadRequest { type_name: "local/command", id, inputs, outputs, private, token: Some("token") };
         world.provider.read(&world.call(), request).await.unwrap()
     };
-    let Seen::There { id, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
+    let Seen::There { id, fields, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
     assert_eq!(id, made.id);
+    for lost in ["stdout", "stderr", "json", "exitCode"] {
+        assert!(fields.get(lost).is_some_and(Value::has_unknown), "nobody has heard its {lost}");
+    }
     assert!(matches!(read(None, &without, &Value::Null).await, Seen::CannotTell));
     assert!(matches!(read(Some(&made.id), &without, &without).await, Seen::CannotTell), "an update");
     let deletes = spec([("create", "touch c".into()), ("delete", "rm c".into())]);
@@ -864,10 +867,10 @@ async fn a_variable_is_read_from_the_environment() {
     let fields = world.fetch("local/environment", &[("name", "PATH".into())]).await.unwrap();
     assert_eq!(text(&fields, "value"), std::env::var("PATH").unwrap());
     assert!(!fields.has_secret());
-    let error = world.fetch("local/environment", &[("name", "CYAN_NO_SUCH_TOKEN".into())]).await.unwrap_err();
+    let error = world.fetch("local/environment", &[("name", "NO_SUCH_TOKEN".into())]).await.unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (ErrorKind::NotFound, "the environment variable `CYAN_NO_SUCH_TOKEN` is not set")
+        (ErrorKind::NotFound, "the environment variable `NO_SUCH_TOKEN` is not set")
     );
 }
 

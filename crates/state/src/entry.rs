@@ -143,9 +143,19 @@ pub struct Intent {
     /// stated before what it waits for was answered.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub inputs: Value,
+    /// What the provider said of a create before it was called: it gets it back if the call is cut off. Null for other calls.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub private: Value,
+    /// The folder of the document that declares the thing, as [`RecordOrigin::folder`](crate::RecordOrigin::folder).
+    #[serde(default = "no_name", skip_serializing_if = "str::is_empty")]
+    pub folder: Name,
     /// What it will use, directly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
+}
+
+fn no_name() -> Name {
+    Name::default()
 }
 
 impl Intent {

@@ -123,7 +123,9 @@ impl Journal {
                         return Err(format!("another call for `{address}` is in flight"));
                     }
                     let before_its_turn = intent.op == StatusOp::Create;
-                    fits(&intent.inputs, before_its_turn).map_err(|what| format!("`{address}`: {what}"))?;
+                    fits(&intent.inputs, before_its_turn)
+                        .and_then(|()| fits(&intent.private, false))
+                        .map_err(|what| format!("`{address}`: {what}"))?;
                     fresh.insert(address, Some((step, &intent.token)));
                 }
                 EntryKind::Outcome(outcome) => {
@@ -195,7 +197,8 @@ impl Journal {
 
 fn record_fits(record: &Record) -> Result<(), String> {
     fits(&record.inputs, false)?;
-    fits(&record.outputs, false)?;
+    // What was lost with a call that was cut off stays unknown.
+    fits(&record.outputs, true)?;
     fits(&record.private, false)?;
     fits(&record.metadata, true)
 }
@@ -249,7 +252,7 @@ impl EntryKind {
             EntryKind::Began(began) => {
                 began.desired.has_secret() || began.remembered.values().any(|remembered| remembered.value.has_secret())
             }
-            EntryKind::Intent(intent) => intent.hides_id || intent.inputs.has_secret(),
+            EntryKind::Intent(intent) => intent.hides_id || intent.inputs.has_secret() || intent.private.has_secret(),
             EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
             EntryKind::Finished(finished) => {
                 finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
@@ -292,6 +295,8 @@ mod tests {
             protect: false,
             type_name: "t".into(),
             inputs,
+            private: Value::Null,
+            folder: "".into(),
             dependencies: Vec::new(),
         };
         Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }

@@ -187,6 +187,9 @@ pub struct RecordOrigin {
     /// (reference 4.2).
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub made_from: Name,
+    /// The folder of the document that declares the thing, as seen from the folder of the root document; empty if it is that.
+    #[serde(default = "no_name", skip_serializing_if = "is_empty")]
+    pub folder: Name,
 }
 
 fn no_name() -> Name {

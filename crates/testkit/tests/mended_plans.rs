@@ -326,7 +326,13 @@ impl World for Opinionated {
         Box::pin(async { Err(SourceError { message: "there is no network".into() }) })
     }
 
-    fn check<'a>(&'a self, _: &'a Address, _: &'a str, _: &'a Value) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        _: &'a Address,
+        _: &'a str,
+        _: &'a Value,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async { Ok(Checked::default()) })
     }
 
@@ -343,6 +349,7 @@ impl World for Opinionated {
         _: &'a str,
         filters: &'a [(Name, Name, Value)],
         _: &'a Value,
+        _: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             let [now, most] = &self.searches;

@@ -189,8 +189,9 @@ fn one(
     };
     let batch = in_batch(step);
     let observed = if step.not_observed { "; not observed" } else { "" };
+    let adopts = if step.adopts { " (exists already, will be adopted)" } else { "" };
     text.push_str(&format!(
-        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}{observed}\n",
+        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}{observed}{adopts}\n",
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));

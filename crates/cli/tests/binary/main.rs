@@ -15,6 +15,7 @@ mod identity;
 mod input;
 mod kept_plans;
 mod life;
+mod local;
 mod output;
 mod place;
 mod rehearsal;

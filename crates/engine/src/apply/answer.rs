@@ -74,7 +74,7 @@ impl Apply {
 
     fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
         let tries = self.running[task as usize].tries;
-        let late = self.running[task as usize].late;
+        let late = self.running[task as usize].late || self.is_time_over(task);
         if !self.stopping
             && !late
             && error.partial.is_none()
@@ -130,12 +130,14 @@ impl Apply {
         {
             // It may have been made all the same: the next plan looks for it by the token.
             let token = Some(request.token.clone());
+            let private = request.private.clone();
             if failed.id.is_empty() {
-                Arc::make_mut(failed).token = token;
+                let failed = Arc::make_mut(failed);
+                (failed.token, failed.private) = (token, private);
             } else {
                 let status = Status::new(StatusOp::Create, StatusWord::Failed);
                 let attempt = self.fresh(decided, request.desired.clone(), status);
-                Arc::make_mut(failed).attempt = Some(Box::new(Record { token, attempt: None, ..attempt }));
+                Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
             }
         }
         self.fail(task, decided, record, diagnostic.note(error.message), effects);
@@ -153,6 +155,13 @@ impl Apply {
         self.forced.insert(task);
         let left = self.deleted_record(decided, request);
         self.record(task, decided, left, Some(message), Durable::Done(task));
+    }
+
+    /// The time that a step may take is over, though the wake-up that says so may come a moment later.
+    fn is_time_over(&self, task: u32) -> bool {
+        let running = &self.running[task as usize];
+        let spent = self.millis().zip(running.called_at).map(|(now, then)| now.saturating_sub(then));
+        spent.zip(running.limit).is_some_and(|(spent, limit)| Duration::from_millis(spent.into()) >= limit)
     }
 
     /// A call that waits to be tried again will not be.
@@ -324,6 +333,8 @@ impl Apply {
             desired: record.inputs.clone(),
             private: record.private.clone(),
             token: format!("{}-{task}", self.operation.id).into(),
+            folder: record.origin.folder.clone(),
+            limit: None,
         })
     }
 
@@ -341,6 +352,7 @@ impl Apply {
         request.prior_inputs = record.inputs.clone();
         request.prior = record.outputs.clone();
         request.private = record.private.clone();
+        request.limit = Some(running.limit.unwrap_or(self.settings.stable_within).saturating_sub(running.waited));
         effects.push(Effect::Look(task, *request));
     }
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Name};
+use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use expr::FunctionTable;
 
@@ -17,8 +17,8 @@ use super::{Apply, Effect, Progress, Wake};
 use crate::Node;
 use crate::codes;
 use crate::event::Event;
-use crate::plan::questions::{Question, Reply, Round, take_in};
-use crate::plan::{export_needs, live_locals};
+use crate::plan::questions::{Place, Question, Reply, Round, take_in};
+use crate::plan::{Decided, export_needs, live_locals};
 use crate::resolve::{Evaluation, Need, Slot};
 
 /// So many times a task may ask before that counts as a circle.
@@ -73,6 +73,35 @@ impl Apply {
         }
         self.in_question.extend(questions.iter().map(|question| (question.key(), Vec::new())));
         self.put(task, questions, effects);
+    }
+
+    /// Asks what is at the place of a thing that is to be created, where its spec was not known when the plan was made; whether it asks.
+    pub(super) fn ask_what_is_there(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        desired: &Value,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
+        if !adopts || !decided.desired.has_unknown() || self.running[task as usize].has_looked {
+            return false;
+        }
+        self.running[task as usize].progress = Progress::Ready;
+        let question = Question::Place(Box::new(Place {
+            address: decided.address.clone(),
+            type_name: decided.type_name.clone(),
+            prior_inputs: decided.prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
+            desired: desired.clone(),
+            folder: self.folder_of(decided),
+        }));
+        let questions = vec![question];
+        if self.occupy_asking(task, &questions) {
+            self.running[task as usize].has_looked = true;
+            self.in_question.insert(questions[0].key(), Vec::new());
+            self.put(task, questions, effects);
+        }
+        true
     }
 
     fn put(&mut self, task: u32, questions: Vec<Question>, effects: &mut Vec<Effect>) {

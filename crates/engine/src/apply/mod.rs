@@ -126,6 +126,10 @@ pub struct CallRequest {
     pub private: Value,
     /// The same for every try of this step.
     pub token: Name,
+    /// The folder of the document that declares it, as in [`ReadQuestion::folder`](crate::ReadQuestion::folder).
+    pub folder: Name,
+    /// How long it may take, where something limits it.
+    pub limit: Option<Duration>,
 }
 
 /// What happened.
@@ -222,6 +226,8 @@ struct Running {
     turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
     looks_on: bool,
+    /// Its provider was asked what is at the place of the thing, since its spec was not known when the plan was made.
+    has_looked: bool,
     request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
     record: Option<Arc<Record>>,
@@ -373,6 +379,7 @@ impl Apply {
                 did: None,
                 turn: false,
                 looks_on: false,
+                has_looked: false,
                 request: None,
                 record: None,
             });

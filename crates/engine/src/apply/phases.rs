@@ -149,6 +149,8 @@ impl Apply {
             protect: record.protect,
             type_name: record.type_name.clone(),
             inputs: spec.clone(),
+            private: Value::Null,
+            folder: record.origin.folder.clone(),
             dependencies: record.dependencies.clone(),
         };
         self.running[task as usize].request = Some(Box::new(CallRequest {
@@ -161,6 +163,8 @@ impl Apply {
             desired: spec,
             private: record.private.clone(),
             token,
+            folder: record.origin.folder.clone(),
+            limit: None,
         }));
         self.running[task as usize].progress = Progress::Intending;
         self.occupy(task);

@@ -75,6 +75,7 @@ impl Apply {
                 start: decided.span.start,
                 end: decided.span.end,
                 made_from: decided.made_from.clone().unwrap_or_default(),
+                folder: self.folder_of(decided),
             },
             // Without a document a thing comes from where it came from before.
             _ => match self.snapshot.records.get(&decided.address) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Name, Value};
+use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use provider::Operation as Verb;
 use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
@@ -119,6 +119,7 @@ impl Apply {
             return;
         }
         match turn {
+            Turn::Call(Verb::Create, desired) if self.ask_what_is_there(task, decided, &desired, effects) => {}
             Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
@@ -449,7 +450,7 @@ impl Apply {
         let private = match &prior {
             Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),
             Some(record) => record.private.clone(),
-            None => Value::Null,
+            None => intent.private.clone(),
         };
         self.running[task as usize].request = Some(Box::new(CallRequest {
             address: decided.address.clone(),
@@ -461,6 +462,8 @@ impl Apply {
             desired: intent.inputs.clone(),
             private,
             token: intent.token.clone(),
+            folder: intent.folder.clone(),
+            limit: None,
         }));
         self.running[task as usize].progress = Progress::Intending;
         self.occupy(task);
@@ -520,8 +523,32 @@ impl Apply {
             token,
             type_name: prior.filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
             inputs,
+            private: match verb {
+                Verb::Create => self.said_before_create(&decided.address),
+                _ => Value::Null,
+            },
+            folder: match prior {
+                Some(prior) if verb == Verb::Delete => prior.origin.folder.clone(),
+                _ => self.folder_of(decided),
+            },
             dependencies: decided.dependencies.clone(),
         }
+    }
+
+    /// What the provider of a thing said before its create.
+    fn said_before_create(&self, address: &Address) -> Value {
+        let opinion = self.evaluation.as_ref().and_then(|it| it.answers.opinions.get(address));
+        opinion.map_or(Value::Null, |opinion| opinion.private.clone())
+    }
+
+    /// The folder of the document that declares a thing, as seen from that of the root document.
+    pub(super) fn folder_of(&self, decided: &Decided) -> Name {
+        let declared = decided.element.zip(self.evaluation.as_ref()).and_then(|((number, _), evaluation)| {
+            let (unit, ..) = evaluation.documents.resource(number)?;
+            Some(evaluation.documents.folder_seen_from_root(unit))
+        });
+        let recorded = || decided.prior.as_ref().map(|record| record.origin.folder.clone());
+        declared.or_else(recorded).unwrap_or_default()
     }
 
     /// The same for the same thing to be made by the same plan, also where that plan is made anew because a run was cut off,
@@ -573,6 +600,10 @@ impl Apply {
         self.running[task as usize].progress = Progress::Calling;
         self.running[task as usize].called_at = self.running[task as usize].called_at.or_else(|| self.millis());
         self.calling += 1;
+        let spent = self.millis().zip(self.running[task as usize].called_at);
+        let spent = spent.map_or(0, |(now, then)| u64::from(now.saturating_sub(then)));
+        let limit = self.running[task as usize].limit;
+        let limit = limit.map(|limit| limit.saturating_sub(std::time::Duration::from_millis(spent)));
         if self.running[task as usize].tries == 0 {
             let decided = self.plan.tasks[task as usize].decision.as_ref();
             let started = Event::Started {
@@ -582,7 +613,7 @@ impl Apply {
             };
             effects.push(Effect::Tell(started));
         }
-        effects.push(Effect::Call(task, *request));
+        effects.push(Effect::Call(task, CallRequest { limit, ..*request }));
     }
 
     pub(super) fn is_replacing(&self, task: u32) -> bool {

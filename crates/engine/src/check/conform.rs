@@ -130,7 +130,8 @@ impl Conforming<'_> {
             if out.contains_key(name) || !field.is_settable() {
                 continue;
             }
-            match &field.default {
+            let is_written = |other: &Name| out.get(other).is_some_and(|value| !value.is_null());
+            match field.default_beside(is_written) {
                 Some(default) => {
                     let value =
                         expr::convert(default, &field.ty(), Source::Literal).unwrap_or_else(|_| default.clone());

@@ -216,6 +216,15 @@ impl Reader<'_> {
         }
     }
 
+    /// The folder of a document as seen from that of the root document; empty if it is that.
+    fn folder_seen_from_root(&self, place: u32) -> Name {
+        let root = &self.reading.folder;
+        match self.text_of(place).location.as_ref().and_then(folder_of) {
+            Some(folder) if folder != *root => Location::disk(folder).relative_to(root).identity().clone(),
+            _ => Name::default(),
+        }
+    }
+
     fn text_of(&self, place: u32) -> &Text {
         &self.texts[self.places[place as usize].text as usize]
     }

@@ -96,7 +96,9 @@ impl Reader<'_> {
                     annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
                 }
             }
-            let search = Search { filters: filters.collect(), annotations: Value::Map(Arc::new(annotations)), ty };
+            let annotations = Value::Map(Arc::new(annotations));
+            let folder = self.folder_seen_from_root(place);
+            let search = Search { filters: filters.collect(), annotations, ty, folder };
             ready.push(((place, at), search));
         }
         ready

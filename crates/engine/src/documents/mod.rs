@@ -467,6 +467,22 @@ impl Documents {
         &self.units[number as usize]
     }
 
+    /// The folder of a document as seen from that of the root document; empty if it is that.
+    pub(crate) fn folder_seen_from_root(&self, unit: u32) -> Name {
+        let (root, folder) = (&self.root().folder, &self.unit(unit).folder);
+        match root == folder {
+            true => Name::default(),
+            false => Location::disk(folder.clone()).relative_to(root).identity().clone(),
+        }
+    }
+
+    /// The folder of the document that declares the resource of that number, as seen from that of the root document; empty
+    /// for a resource that no document declares.
+    pub(crate) fn folder_declaring(&self, number: Option<u32>) -> Name {
+        let unit = number.and_then(|number| self.resource(number));
+        unit.map(|(unit, ..)| self.folder_seen_from_root(unit)).unwrap_or_default()
+    }
+
     /// The local of that number, with its unit.
     pub(crate) fn local(&self, number: u32) -> Option<(u32, &Name, &Local)> {
         let (unit, position) = self.place(0, number);

@@ -204,6 +204,7 @@ pub(super) async fn read(
         outputs: &Value::Null,
         private: &Value::Null,
         token: None,
+        folder: "",
     };
     match world.read(question).await {
         Ok(seen @ Seen::There { .. }) => {
@@ -220,6 +221,7 @@ pub(super) async fn read(
                 outputs: &record.outputs,
                 private: &record.private,
                 token: None,
+                folder: "",
             };
             match world.read(again).await {
                 Ok(seen) => frozen(seen).or(first).ok_or_else(|| "it has just gone".to_owned()),

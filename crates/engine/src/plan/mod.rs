@@ -273,6 +273,9 @@ pub struct Step {
     /// How many leaves of the spec stay as they are.
     #[serde(skip)]
     pub unchanged: u64,
+    /// What is to be created exists already as it is wanted: it is taken under management, and stays when it goes from the document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopts: bool,
     /// Links that it gains, that change, and that it loses; none if there are none.
     #[serde(skip)]
     pub links: Option<Box<StepLinks>>,
@@ -756,6 +759,9 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     let partial = !named.is_empty();
     let subjects = Subjects::of(&draft, evaluation.as_ref(), &snapshot, (purpose, kind), partial);
     let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), &subjects, untouched.partial, found);
+    for step in ordered.steps.iter_mut().filter(|step| matches!(step.action, Action::Create | Action::Replace)) {
+        step.adopts = answers.opinions.get(&step.address).is_some_and(|opinion| opinion.adopts);
+    }
     ordered.left_alone.waiting = left_out
         .iter()
         .filter(|decision| decision.action != Action::None)

@@ -78,9 +78,10 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
             }
             Members::Open | Members::Failed | Members::Absent => Vec::new(),
         };
+        let folder = documents.folder_seen_from_root(unit);
         for (address, spec) in members {
             // A provider that fails says so at stage, where it is needed.
-            let Ok(said) = world.check(address, &ty.name, spec).await else { continue };
+            let Ok(said) = world.check(address, &ty.name, spec, &folder).await else { continue };
             let mut mine = Diagnostics::new();
             report_check(said, address, Some(&resource.spec), resource.span, conventions, &mut mine);
             let refused = mine.has_errors();

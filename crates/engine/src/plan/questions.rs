@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use blueprint::{DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, Unknown, Value};
+use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, Unknown, Value};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Returns};
-use provider::{Catalogs, DataSourceType, Fetched, ProviderError, TypeRef};
+use provider::{Catalogs, DataSourceType, Fetched, Planned, ProviderError, TypeRef};
 use state::Remembered;
 
 use super::diff::{entry_of, has_sensitive, item_of, mark_like};
 use crate::answers::{FrozenBytes, FrozenData, FrozenSearch};
 use crate::codes;
 use crate::resolve::{Evaluation, Halt, Need, Site, Slot, bytes_key, site_of};
-use crate::world::World;
+use crate::world::{PlanQuestion, World};
 
 /// Each once, in the order in which they came, with a fixed hash.
 type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
@@ -33,6 +33,20 @@ pub enum Question {
     },
     /// What a data source asks for, by its number.
     Fetch(u32, Box<Search>),
+    /// What is at the place of a thing that is to be created.
+    Place(Box<Place>),
+}
+
+/// The place of a thing that is to be created, whose spec was not known when the plan was made.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub(crate) address: Address,
+    pub(crate) type_name: Name,
+    /// Of a replacement, the inputs of the old thing.
+    pub(crate) prior_inputs: Value,
+    pub(crate) desired: Value,
+    /// The folder of the document that declares it, as seen from that of the root document.
+    pub(crate) folder: Name,
 }
 
 impl Question {
@@ -46,6 +60,7 @@ impl Question {
                 _ => format!("call {key}"),
             },
             Question::Fetch(index, _) => format!("datasource {index}"),
+            Question::Place(place) => format!("place {}", place.address),
         }
     }
 }
@@ -65,6 +80,8 @@ pub enum Reply {
     Troubled(ProviderError),
     /// The candidates of a data source, or why there are none.
     Fetched(Result<Fetched, ProviderError>),
+    /// What the provider of a thing says before its create.
+    Planned(Result<Planned, ProviderError>),
 }
 
 impl Question {
@@ -72,6 +89,7 @@ impl Question {
     pub(crate) fn namespace(&self) -> Option<&str> {
         match self {
             Question::Fetch(_, search) => Some(Catalogs::namespace_of(&search.ty.name)),
+            Question::Place(place) => Some(Catalogs::namespace_of(&place.type_name)),
             Question::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
             Question::Ask { .. } => None,
         }
@@ -82,7 +100,9 @@ impl Reply {
     /// Why a provider could not answer, where it may later.
     pub(crate) fn trouble(&self) -> Option<&ProviderError> {
         match self {
-            Reply::Troubled(error) | Reply::Fetched(Err(error)) => Some(error).filter(|it| it.kind.is_retryable()),
+            Reply::Troubled(error) | Reply::Fetched(Err(error)) | Reply::Planned(Err(error)) => {
+                Some(error).filter(|it| it.kind.is_retryable())
+            }
             _ => None,
         }
     }
@@ -94,6 +114,8 @@ pub struct Search {
     pub(crate) ty: Arc<DataSourceType>,
     pub(crate) filters: Vec<(Name, Name, Value)>,
     pub(crate) annotations: Value,
+    /// The folder of its document, as seen from that of the root document.
+    pub(crate) folder: Name,
 }
 
 /// Needs on their way to being answered, together with whatever they need in turn.
@@ -193,6 +215,11 @@ pub(crate) fn take_in(evaluation: &mut Evaluation, question: Question, reply: Re
             evaluation.data[index as usize] = Slot::Failed;
         }
         (Question::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
+        (Question::Place(place), Reply::Planned(Ok(said))) => {
+            evaluation.answers.opinions.insert(place.address, said.into());
+        }
+        // Who cannot look there will say why when it is called.
+        (Question::Place(_), _) => {}
     }
 }
 
@@ -281,7 +308,7 @@ pub(crate) async fn put_value(
         Reply::Value(value) => Ok(value),
         Reply::Refused(failure) => Err(failure),
         Reply::Troubled(error) => Err(failed("the function", error)),
-        Reply::Nothing | Reply::Fetched(_) => Ok(Value::Null),
+        Reply::Nothing | Reply::Fetched(_) | Reply::Planned(_) => Ok(Value::Null),
     }
 }
 
@@ -290,8 +317,19 @@ pub(crate) async fn put(question: &Question, now: i64, functions: &FunctionTable
     let (ask, folder) = match question {
         Question::Fetch(_, search) if !world.manages(&search.ty.name) => return Reply::Nothing,
         Question::Fetch(_, search) => {
-            let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations).await;
+            let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations, &search.folder).await;
             return Reply::Fetched(fetched);
+        }
+        Question::Place(place) => {
+            let question = PlanQuestion {
+                address: &place.address,
+                type_name: &place.type_name,
+                prior_inputs: &place.prior_inputs,
+                prior: &Value::Null,
+                desired: &place.desired,
+                folder: &place.folder,
+            };
+            return Reply::Planned(world.plan(question).await);
         }
         Question::Ask { ask, folder, .. } => (ask, folder),
     };
@@ -445,7 +483,8 @@ fn search(
     if unknown {
         return Ok(Searched::Settled(read_on_deploy(source, &ty, &waits_for)));
     }
-    Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)) }))
+    let folder = documents.folder_seen_from_root(unit);
+    Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)), folder }))
 }
 
 /// What a data source exports before it can be read: everything is known on deploy (section 1.6).
@@ -503,8 +542,8 @@ fn settle(
 
 /// What is kept so that a kept plan can ask again; nothing where asking runs a command or sends a request.
 fn asked_again(search: &Search) -> Option<Box<FrozenSearch>> {
-    let Search { ty, filters, annotations } = search;
-    let again = || FrozenSearch { filters: filters.clone(), annotations: annotations.clone() };
+    let Search { ty, filters, annotations, folder } = search;
+    let again = || FrozenSearch { filters: filters.clone(), annotations: annotations.clone(), folder: folder.clone() };
     (!ty.acts).then(|| Box::new(again()))
 }
 
@@ -612,7 +651,7 @@ pub(crate) async fn read_alone(
         found.push(no_provider(name, source, search));
         return None;
     }
-    let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations).await;
+    let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations, &search.folder).await;
     chosen(name, source, search, fetched, found)
 }
 

@@ -77,7 +77,8 @@ async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn Worl
         let frozen = staged.plan.answers.data_sources.get(documents.unit(unit).named(name).as_str())?;
         let TypeRef::Known(ty) = staged.catalogs.data_source_type(&source.type_name.item) else { return None };
         let asked = frozen.asked.as_deref()?;
-        let search = Search { ty, filters: asked.filters.clone(), annotations: asked.annotations.clone() };
+        let (filters, annotations) = (asked.filters.clone(), asked.annotations.clone());
+        let search = Search { ty, filters, annotations, folder: asked.folder.clone() };
         Some(async move {
             let mut wrong = Diagnostics::new();
             let now = read_alone(name, source, &search, world, &mut wrong).await;
@@ -152,6 +153,7 @@ async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found
             prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
             desired,
             changing: &nothing,
+            folder: &kept.folder,
         };
         Some(async move { (address, kept, action, world.preflight(question).await) })
     });
@@ -237,6 +239,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
             outputs: &record.outputs,
             private: &record.private,
             token: None,
+            folder: &record.origin.folder,
         };
         Some(async move { (address, ty, record, then, world.read(question).await) })
     });

@@ -9,6 +9,7 @@ use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::{Attribute, ResourceType};
 use state::Remembered;
 
+use crate::codes;
 use crate::documents::{Documents, Kind};
 use crate::plan::diff::has_sensitive;
 
@@ -233,6 +234,7 @@ pub(super) fn read_member(
     match name(at) {
         None if reference.path.len() == at => {
             let Some(id_field) = &ty.id_field else { return Err(Stop::Reported) };
+            known(member, id_field, reference.head_span)?;
             let value = read_field(member, ty, id_field).ok_or_else(|| {
                 absent(
                     reference.head_span,
@@ -243,15 +245,20 @@ pub(super) fn read_member(
             Ok(Read { value, used: at })
         }
         Some("spec" | "state") => match name(at + 1) {
-            Some(field) => match read_field(member, ty, field) {
-                Some(value) => Ok(Read { value, used: at + 2 }),
-                None => Err(absent(
-                    reference.path[at + 1].span,
-                    format!("`{}` has no value for `{field}`", member.address),
-                    "nobody sets this field".to_owned(),
-                )),
-            },
+            Some(field) => {
+                match known(member, field, reference.path[at + 1].span).map(|()| read_field(member, ty, field))? {
+                    Some(value) => Ok(Read { value, used: at + 2 }),
+                    None => Err(absent(
+                        reference.path[at + 1].span,
+                        format!("`{}` has no value for `{field}`", member.address),
+                        "nobody sets this field".to_owned(),
+                    )),
+                }
+            }
             None => {
+                for field in ty.schema.fields.keys() {
+                    known(member, field, reference.head_span)?;
+                }
                 let all = all_fields(member, ty);
                 let value = if member.condition_open { open(member, ty.schema.ty(), all.has_secret()) } else { all };
                 Ok(Read { value, used: at + 1 })
@@ -286,6 +293,22 @@ pub(super) fn read_member(
         },
         _ => Err(Stop::Reported),
     }
+}
+
+/// An error where a field has a value that nobody knows: the call that made it was cut off, and it cannot be read back.
+fn known(member: &Member, name: &str, span: Span) -> Result<(), Stop> {
+    let Outputs::Known(fields) = &member.outputs else { return Ok(()) };
+    let is_lost = member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
+    if !is_lost {
+        return Ok(());
+    }
+    let address = &member.address;
+    Err(codes::NEEDS_ATTENTION
+        .new(format!("nobody knows `{name}` of `{address}`"))
+        .label(span, "read here")
+        .note(format!("the call that gave `{address}` this value was cut off, and it cannot be read back"))
+        .help(format!("replace it: `cyan deploy --replace '{address}'`"))
+        .into())
 }
 
 /// A field as others read it: as long as nobody knows whether the thing is there, nobody knows what is read of it.

@@ -30,6 +30,9 @@ use crate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, W
 /// The most bytes that `file` and `http_resource` take.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
+/// How long a provider may take to answer a question: a read, a plan, a data source, a function.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
+
 /// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
@@ -136,8 +139,16 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// What comes with a call of a thing's provider.
-    pub(crate) fn call_of(&self, address: &Address, type_name: &str, token: Name, progress: Progress) -> Call {
+    /// What comes with a call of a thing's provider. The thing is declared by a document in this folder, as seen from that of the
+    /// root document.
+    pub(crate) fn call_of(
+        &self,
+        address: &Address,
+        type_name: &str,
+        token: Name,
+        progress: Progress,
+        folder: &str,
+    ) -> Call {
         Call {
             instance: self.instance.clone(),
             address: address.clone(),
@@ -145,7 +156,7 @@ impl Shell {
             deadline: None,
             cancel: self.cancel.clone(),
             root: self.root.clone(),
-            folder: self.root.clone(),
+            folder: if folder.is_empty() { self.root.clone() } else { self.root.join(folder) },
             settings: self.settings_of(type_name),
             now: self.clock.now(),
             progress,
@@ -170,9 +181,11 @@ impl Shell {
         })
     }
 
-    fn quiet(&self, address: &Address, type_name: &str) -> Call {
+    /// A call that answers a question; nobody hears of its progress.
+    fn quiet(&self, address: &Address, type_name: &str, folder: &str) -> Call {
         static NOBODY: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        self.call_of(address, type_name, Name::default(), NOBODY.clone())
+        let call = self.call_of(address, type_name, Name::default(), NOBODY.clone(), folder);
+        Call { deadline: Some(ANSWERED_WITHIN), ..call }
     }
 }
 
@@ -224,6 +237,9 @@ impl World for Shell {
             if is_web {
                 return self.http(path).await;
             }
+            if let Some(message) = blueprint::home_mistake(path) {
+                return Err(SourceError { message });
+            }
             if let Some((scheme, _)) = path.split_once("://") {
                 return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
             }
@@ -262,9 +278,10 @@ impl World for Shell {
         address: &'a Address,
         type_name: &'a str,
         spec: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(address, type_name);
+            let call = self.quiet(address, type_name, folder);
             let secrets = Secrets::of(&self.known, [spec, &call.settings]);
             let checked = self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await;
             checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
@@ -273,7 +290,7 @@ impl World for Shell {
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name);
+            let call = self.quiet(question.address, question.type_name, question.folder);
             let request = ReadRequest {
                 type_name: question.type_name,
                 id: question.id,
@@ -289,7 +306,7 @@ impl World for Shell {
 
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name);
+            let call = self.quiet(question.address, question.type_name, question.folder);
             let request = PlanRequest {
                 type_name: question.type_name,
                 prior_inputs: question.prior_inputs,
@@ -305,7 +322,7 @@ impl World for Shell {
 
     fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name);
+            let call = self.quiet(question.address, question.type_name, question.folder);
             let secrets = Secrets::of(&self.known, [question.prior_inputs, question.desired, &call.settings]);
             let request = PreflightRequest {
                 operation: question.operation,
@@ -329,9 +346,10 @@ impl World for Shell {
         type_name: &'a str,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(&Address::root("data"), type_name);
+            let call = self.quiet(&Address::root("data"), type_name, folder);
             let secrets =
                 Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
             let fetched =
@@ -347,7 +365,7 @@ impl World for Shell {
         arguments: &'a [Value],
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(&Address::root("function"), namespace);
+            let call = self.quiet(&Address::root("function"), namespace, "");
             let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
             let answer = self.provider_of(namespace)?.call(&call, function, arguments).await;
             answer.map_err(|error| secrets.refused(error))

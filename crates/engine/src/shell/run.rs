@@ -241,8 +241,9 @@ async fn call(
             let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
         })
     };
-    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told);
+    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told, &request.folder);
     call.cancel = cancel;
+    call.deadline = request.limit;
     let provider = shell.provider_of(&request.type_name)?;
     let asked = ApplyRequest {
         operation: request.operation,
@@ -264,7 +265,9 @@ async fn ask(shell: &Shell, asking: Asking) -> Answer {
 }
 
 async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, ProviderError> {
-    let call = shell.call_of(&request.address, &request.type_name, request.token.clone(), Arc::new(|_| {}));
+    let quiet = Arc::new(|_: &str| {});
+    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), quiet, &request.folder);
+    call.deadline = request.limit;
     let provider = shell.provider_of(&request.type_name)?;
     let asked = ReadRequest {
         type_name: &request.type_name,

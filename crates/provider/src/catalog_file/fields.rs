@@ -21,6 +21,7 @@ const KEYS: &[&str] = &[
     "optional",
     "nullable",
     "default",
+    "defaultWith",
     "sensitive",
     "unique",
     "mustRecreate",
@@ -92,6 +93,7 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         nullable: object.flag("nullable")?,
         // A written null is a default of its own, where null is a value.
         default: object.has("default").then(|| object.get("default").cloned().unwrap_or_default()),
+        default_with: default_with(&object)?,
         sensitive: object.flag("sensitive")?,
         unique: object.flag("unique")?,
         must_recreate: object.flag("mustRecreate")?,
@@ -112,6 +114,17 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
     };
     contradictions(&object, &field)?;
     Ok(field)
+}
+
+/// `defaultWith`, if written: a field beside it, and the default where that field is written.
+fn default_with(object: &Object<'_>) -> Result<Option<Arc<(Name, Value)>>, CatalogError> {
+    let Some(value) = object.get("defaultWith") else { return Ok(None) };
+    if !object.has("default") {
+        return Err(object.error("defaultWith", "only stands beside a `default`"));
+    }
+    let place = object.place.key("defaultWith");
+    let object = Object::new(value, &place, &["field", "value"])?;
+    Ok(Some(Arc::new((object.need_text("field")?, object.need("value")?.clone()))))
 }
 
 /// `modulo`, if written: a step other than 0 and an offset.

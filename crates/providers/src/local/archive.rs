@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
 use super::archive_list::{Part, Parts, globs, parts};
+use super::before::{self, Before};
 use super::place::{Place, entries, failed, flag, id_of, is_set, text};
 use super::whole_file::{self, Found};
 use super::{Change, Made, Recorded};
@@ -100,9 +101,25 @@ pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<b
     }
 }
 
+/// What is at the place of an archive that is to be created.
+pub(super) fn before(place: &Place, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+    match whole_file::look(path)? {
+        Found::Nothing => return Ok(before::nothing_at(path)),
+        Found::File { link: false, .. } => {}
+        _ => return Ok(Before::Other),
+    }
+    // What is packed may be made by the same plan.
+    let (false, Ok(parts), Some(format)) = (desired.has_unknown(), parts(place, desired, path), format(desired)) else {
+        return Ok(Before::Undecided);
+    };
+    let is_wanted = whole_file::digest_of(path)? == pack_digest(place, &parts, format)?;
+    Ok(if is_wanted { Before::Wanted } else { Before::Other })
+}
+
 /// The digest of the archive as it lies there.
-pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
+pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
     let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
+    let private = made.remembered(&path, &recorded);
     let Found::File { size, .. } = whole_file::look(&path)? else { return Ok(Seen::Gone) };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
@@ -122,20 +139,19 @@ pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Se
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
     fields.insert("inputsSha256".into(), packed.unwrap_or_default().tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: Value::Null, expired: None })
+    before::tell(&mut fields, &private);
+    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
 /// Packs the archive anew, or removes it.
-pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Applied, ProviderError> {
+pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applied, ProviderError> {
     let path = place.target(&change)?;
     let found = whole_file::look(&path)?;
     if change.operation == Operation::Delete {
         return match found {
-            Found::Nothing => Ok(super::deleted(Vec::new())),
-            Found::File { link: false, .. } => {
-                fs::remove_file(&path).map_err(|error| failed("remove", &path, &error))?;
-                Ok(super::deleted(Vec::new()))
-            }
+            Found::Nothing => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
+            _ if !before::is_ours(&change.private) => Ok(before::kept(&path)),
+            Found::File { link: false, .. } => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
             _ => Ok(super::deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
         };
     }
@@ -157,10 +173,15 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
         Found::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
         Found::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
     };
+    let mut private = if create { Value::Null } else { change.private.clone() };
     if !same {
-        whole_file::write(&path, MODE, create && matches!(found, Found::Nothing), |file| {
-            pack(place, &parts, format, file)
-        })?;
+        let fresh = create && matches!(found, Found::Nothing);
+        let above = whole_file::write(&path, MODE, fresh, made, |file| pack(place, &parts, format, file))?;
+        if create {
+            private = before::ownership(true, above);
+        }
+    } else if create {
+        private = made.ownership_of_found(&path, &change.private);
     }
     let size = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?.len();
     let secret = spec.get("entries").is_some_and(Value::has_secret);
@@ -170,7 +191,8 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
     fields.insert("sha256".into(), Value::from(whole_file::digest_of(&path)?).tainted(secret));
     fields.insert("inputsSha256".into(), Value::from(inputs_digest(place, &parts)?).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
-    Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: parts.warnings })
+    before::tell(&mut fields, &private);
+    Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: parts.warnings })
 }
 
 fn pack_digest(place: &Place, parts: &Parts, format: Format) -> Result<String, ProviderError> {

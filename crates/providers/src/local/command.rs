@@ -1,7 +1,8 @@
 //! `local/command`: something that commands make, change, look at and take away.
 //!
 //! What a command does is its own affair: without `read` the thing is taken to be there as it was recorded, and a call
-//! whose outcome is lost cannot be told from one that never ran.
+//! whose outcome is lost cannot be told from one that never ran. With `read` it can, but what it printed is lost: its outputs
+//! are unknown then, never empty.
 
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ const ONLY_RECORDED: [&str; 4] = ["read", "delete", "timeout", "update"];
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 /// The exit code of `read` that means "not there".
 const GONE: i32 = 3;
+const SHOWS: &str =
+    "a secret in a command line shows in the list of processes: hand it over by `stdin` or `environment`";
 /// How much of the errors of a failed command stands in the message.
 const TAIL_LINES: usize = 20;
 const TAIL_CHARACTERS: usize = 2000;
@@ -36,6 +39,9 @@ pub(super) fn check(spec: &Value) -> Checked {
             Value::List(items) => items.first().is_none_or(|program| program.as_text() == Some("")),
             _ => false,
         };
+        if command.has_secret() {
+            checked.warnings.push((action.into(), SHOWS.into()));
+        }
         if empty {
             checked.rejected.push((action.into(), format!("the command `{action}` is empty")));
         }
@@ -44,6 +50,9 @@ pub(super) fn check(spec: &Value) -> Checked {
         && let Err(error) = parse_duration(timeout)
     {
         checked.rejected.push(("timeout".into(), format!("`{timeout}` is {error}")));
+    }
+    if spec.get("interpreter").is_some_and(Value::has_secret) {
+        checked.warnings.push(("interpreter".into(), SHOWS.into()));
     }
     if spec.get("interpreter").and_then(Value::as_list).is_some_and(<[Value]>::is_empty) {
         checked
@@ -107,7 +116,8 @@ async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &
     environment.push(("CYAN_ADDRESS".into(), call.address.to_string()));
     environment.push(("CYAN_TOKEN".into(), token.into()));
     let scrub = Scrub::of([spec, &call.settings]);
-    process::run(call, Run { words, folder, environment, limit, limited_by: "timeout", scrub }).await
+    let stdin = text(spec, "stdin").map(str::to_owned);
+    process::run(call, Run { words, folder, environment, stdin, limit, limited_by: "timeout", scrub }).await
 }
 
 /// The error of a command that did not end with 0.
@@ -159,21 +169,29 @@ fn id_of(token: &str) -> Name {
     format!("command-{}", whole_file::digest(token.as_bytes()).get(..12).unwrap_or_default()).into()
 }
 
+/// All fields of the thing. What it printed is not known where nobody has heard the command end.
 fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
-    let (stdout, stderr) = ended.map(|ended| (printed(&ended.stdout), printed(&ended.stderr))).unwrap_or_default();
     // What was made with a secret may hold it in a form that no search would find.
     let secret = spec.has_secret();
     let mut fields = entries(spec);
     fields.insert("id".into(), Value::Text(id.clone()));
-    fields.insert("json".into(), json(&stdout).tainted(secret));
-    fields.insert("stdout".into(), Value::from(stdout).tainted(secret));
-    fields.insert("stderr".into(), Value::from(stderr).tainted(secret));
-    fields.insert("exitCode".into(), Value::Int(0));
+    let [stdout, stderr, json, code] = match ended {
+        Some(ended) => {
+            let stdout = printed(&ended.stdout);
+            let json = json(&stdout);
+            [stdout.into(), printed(&ended.stderr).into(), json, Value::Int(0)]
+        }
+        None => [(); 4].map(|()| Value::unknown(None, None)),
+    };
+    fields.insert("json".into(), json.tainted(secret));
+    fields.insert("stdout".into(), stdout.tainted(secret));
+    fields.insert("stderr".into(), stderr.tainted(secret));
+    fields.insert("exitCode".into(), code);
     Value::map(fields)
 }
 
 /// Asks the `read` command. Without one the thing is as recorded, and nobody can tell what became of a call that was cut
-/// off (reference 5.3), unless it would have run nothing.
+/// off (reference 5.3), unless it would have run nothing. What a create that was cut off has printed is lost.
 pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, ProviderError> {
     let token = request.token.unwrap_or(&call.token);
     let id: Name = request.id.map_or_else(|| id_of(token), Into::into);

@@ -41,7 +41,7 @@ pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetc
             on_a_thread(call, move |place| directory(place, &path, glob.as_deref())).await?
         }
         "local/environment" => environment(&needed("name")?)?,
-        "local/command" => command(call, &request, needed("command")?, text("workingDir")).await?,
+        "local/command" => command(call, &request, needed("command")?, text("workingDir"), text("stdin")).await?,
         other => {
             return Err(ProviderError::new(ErrorKind::Document, format!("there is no data source `{other}` here")));
         }
@@ -152,6 +152,12 @@ fn list(
 }
 
 fn environment(name: &str) -> Result<Fields, ProviderError> {
+    if process::is_own_variable(name.as_ref()) {
+        let text = format!(
+            "`{name}` is for `cyan` alone and is handed to no document; declare a variable and give it a value"
+        );
+        return Err(refused("name", text));
+    }
     let value = match std::env::var(name) {
         Ok(value) => value,
         Err(std::env::VarError::NotUnicode(_)) => {
@@ -182,6 +188,7 @@ async fn command(
     request: &FetchRequest<'_>,
     command: String,
     folder: Option<String>,
+    stdin: Option<String>,
 ) -> Result<Fields, ProviderError> {
     let folder = folder.map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder));
     let values: Vec<&Value> = request.filters.iter().map(|(_, _, value)| value).chain([&call.settings]).collect();
@@ -195,6 +202,7 @@ async fn command(
         words: vec!["sh".into(), "-c".into(), command],
         folder,
         environment,
+        stdin,
         limit: DEFAULT_TIMEOUT,
         limited_by: "command",
         scrub: scrub.clone(),

@@ -1,7 +1,7 @@
 //! `local/file`: one file, its content given as text, as base64, from a source file, or as sensitive text.
 //!
-//! A file that is there already counts as made here only where it is exactly what would be written: then it is the work of
-//! an earlier try. Folders above the file are made where they are missing, and stay when the file goes.
+//! A file that is there already and is exactly what would be written is adopted (`before`). Folders above the file are made where
+//! they are missing, and stay when the file goes.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
 use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, Seen};
 
+use super::before::{self, Before};
 use super::place::{Place, entries, failed, flag, id_of, is_set, text};
 use super::whole_file::{self, Found};
 use super::{Change, Made, Recorded};
@@ -84,9 +85,29 @@ fn mode(spec: &Value) -> Result<u32, ProviderError> {
     }
 }
 
+/// What is at the place of a file that is to be created.
+pub(super) fn before(place: &Place, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+    let (found, link) = match whole_file::look(path)? {
+        Found::Nothing => return Ok(before::nothing_at(path)),
+        Found::File { mode, link, .. } => (mode, link),
+        _ => return Ok(Before::Other),
+    };
+    if link {
+        return Ok(Before::Other);
+    }
+    // What gives the content may be made by the same plan.
+    let (Ok(content), Ok(mode)) = (content(place, desired), mode(desired)) else { return Ok(Before::Undecided) };
+    if desired.has_unknown() {
+        return Ok(Before::Undecided);
+    }
+    let is_wanted = found == mode && whole_file::digest_of(path)? == whole_file::digest(&content.bytes);
+    Ok(if is_wanted { Before::Wanted } else { Before::Other })
+}
+
 /// What is there now. The content is given back in the form in which it was sent, as far as it can be seen.
-pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
+pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
     let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
+    let private = made.remembered(&path, &recorded);
     let (mode, size) = match whole_file::look(&path)? {
         Found::File { mode, size, .. } => (mode, size),
         _ => return Ok(Seen::Gone),
@@ -132,7 +153,8 @@ pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Se
     fields.insert("id".into(), Value::Text(id_of(&path)));
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: Value::Null, expired: None })
+    before::tell(&mut fields, &private);
+    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
 fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {
@@ -161,10 +183,10 @@ fn shown(path: &Path) -> Result<(&'static str, Value), ProviderError> {
 }
 
 /// Writes or removes the file.
-pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Applied, ProviderError> {
+pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applied, ProviderError> {
     let path = place.target(&change)?;
     if change.operation == Operation::Delete {
-        return delete(&path);
+        return delete(&path, made, &change.private);
     }
     let content = content(place, &change.desired)?;
     let mode = mode(&change.desired)?;
@@ -183,11 +205,17 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
         Found::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
         Found::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
     };
+    let mut private = if create { Value::Null } else { change.private.clone() };
     if !there_already {
         let fresh = create && matches!(found, Found::Nothing);
-        whole_file::write(&path, mode, fresh, |file| {
+        let parents = whole_file::write(&path, mode, fresh, made, |file| {
             file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
         })?;
+        if create {
+            private = before::ownership(true, parents);
+        }
+    } else if create {
+        private = made.ownership_of_found(&path, &change.private);
     }
     let mut fields = entries(&change.desired);
     let id = change.id_at(&path);
@@ -195,19 +223,18 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
     fields.insert("size".into(), Value::Int(i64::try_from(content.bytes.len()).unwrap_or(i64::MAX)));
     fields.insert("sourceSha256".into(), if content.from_source { digest.clone().into() } else { Value::Null });
     fields.insert("sha256".into(), Value::from(digest).tainted(content.secret));
-    Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
+    before::tell(&mut fields, &private);
+    Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: Vec::new() })
 }
 
-fn delete(path: &Path) -> Result<Applied, ProviderError> {
+fn delete(path: &Path, made: &Made, private: &Value) -> Result<Applied, ProviderError> {
     let kept = |what: &str| {
         super::deleted(vec![format!("`{}` is {what} by now, which was not made here: it is kept", path.display())])
     };
     match whole_file::look(path)? {
-        Found::Nothing => Ok(super::deleted(Vec::new())),
-        Found::File { link: false, .. } => match fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed("remove", path, &error)),
-            _ => Ok(super::deleted(Vec::new())),
-        },
+        Found::Nothing => whole_file::remove(path, made).map(|()| super::deleted(Vec::new())),
+        _ if !before::is_ours(private) => Ok(before::kept(path)),
+        Found::File { link: false, .. } => whole_file::remove(path, made).map(|()| super::deleted(Vec::new())),
         Found::File { link: true, .. } => Ok(kept("a link")),
         Found::Folder { .. } => Ok(kept("a folder")),
         Found::Other => Ok(kept("no file")),

@@ -7,6 +7,7 @@
 
 mod archive;
 mod archive_list;
+mod before;
 mod command;
 mod data;
 mod directory;
@@ -15,12 +16,13 @@ mod place;
 mod preflight;
 mod process;
 mod symlink;
+mod temporary;
 mod unix;
 mod whole_file;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use blueprint::{Name, Value};
 use provider::{
@@ -46,21 +48,82 @@ pub struct LocalProvider {
     made: Made,
 }
 
-/// Folders made since the program started: a create that is repeated knows its own folder again.
+/// What is known for as long as the program runs.
 #[derive(Clone, Default)]
-struct Made(Arc<Mutex<HashSet<PathBuf>>>);
+struct Made(Arc<Mutex<Memory>>);
+
+#[derive(Default)]
+struct Memory {
+    /// What was made by this run, or by one that was cut off: a create that finds it there knows its own work.
+    paths: HashSet<PathBuf>,
+    /// Folders in which temporary files of killed runs have been looked for.
+    swept: HashSet<PathBuf>,
+    /// Folders that were to be deleted while something was still in them, which may be deleted later in the same run.
+    waiting: HashSet<PathBuf>,
+}
 
 impl Made {
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn remember(&self, path: PathBuf) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path);
+        self.memory().paths.insert(path);
     }
 
-    fn forget(&self, path: &std::path::Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    /// Makes a folder. Whoever finds it from now on knows that it was made here.
+    fn create_folder(&self, path: &Path) -> std::io::Result<()> {
+        let mut memory = self.memory();
+        std::fs::create_dir(path)?;
+        memory.paths.insert(path.to_path_buf());
+        Ok(())
     }
 
-    fn has(&self, path: &std::path::Path) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
+    /// The folders above a path, so many levels up, were made for it.
+    fn remember_parents(&self, path: &Path, levels: usize) {
+        if levels > 0 {
+            let above = path.ancestors().skip(1).take(levels).map(Path::to_path_buf);
+            self.memory().paths.extend(above);
+        }
+    }
+
+    fn forget(&self, path: &Path) {
+        self.memory().paths.remove(path);
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        self.memory().paths.contains(path)
+    }
+
+    /// Removes what killed runs left in a folder; once for each folder.
+    fn sweep(&self, folder: &Path) {
+        if self.memory().swept.insert(folder.to_path_buf()) {
+            temporary::sweep(folder);
+        }
+    }
+
+    /// The same for the folder above a path.
+    fn sweep_beside(&self, path: &Path) {
+        if let Some(folder) = path.parent() {
+            self.sweep(folder);
+        }
+    }
+
+    /// A folder of ours goes once it is empty.
+    fn wait_for(&self, folder: &Path) {
+        self.memory().waiting.insert(folder.to_path_buf());
+    }
+
+    /// Something was removed: the folder above it goes too if it was waiting for that.
+    fn remove_waiting_folder_of(&self, path: &Path) {
+        for folder in path.ancestors().skip(1) {
+            if !self.memory().waiting.contains(folder) || std::fs::remove_dir(folder).is_err() {
+                return;
+            }
+            self.memory().waiting.remove(folder);
+            // Its deletion is recorded already; that it survives a power cut is worth a try, not an error.
+            let _ = whole_file::sync_folder_of(folder);
+        }
     }
 }
 
@@ -109,6 +172,7 @@ impl Provider for LocalProvider {
             "local/command" => command::check(request.spec),
             _ => Checked::default(),
         };
+        let checked = place::check_paths(request.spec, checked);
         Box::pin(async move { Ok(checked) })
     }
 
@@ -135,12 +199,15 @@ impl Provider for LocalProvider {
         })
     }
 
-    fn plan<'a>(&'a self, _call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        let planned = match request.type_name {
-            "local/command" => command::plan(&request),
-            _ => Planned::default(),
-        };
-        Box::pin(async move { Ok(planned) })
+    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(async move {
+            if request.type_name == "local/command" {
+                return Ok(command::plan(&request));
+            }
+            let (type_name, made) = (request.type_name.to_owned(), self.made.clone());
+            let (replaced, desired) = (request.prior_inputs.clone(), request.desired.clone());
+            place::on_a_thread(call, move |place| before::plan(place, &made, &type_name, &replaced, &desired)).await
+        })
     }
 
     fn preflight<'a>(

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use blueprint::{Map, Name, Value};
-use provider::{Call, ErrorKind, ProviderError};
+use provider::{Call, Checked, ErrorKind, ProviderError};
 use tokio_util::sync::CancellationToken;
 
 use super::{Change, Recorded};
@@ -22,11 +22,17 @@ pub(super) struct Place {
 impl Place {
     /// The absolute path of something that is written.
     pub(super) fn written(&self, path: &str) -> Result<PathBuf, ProviderError> {
+        not_from_home(path)?;
         absolute(&self.root.join(path))
     }
 
     /// The absolute path of something that is read.
     pub(super) fn source(&self, path: &str) -> Result<PathBuf, ProviderError> {
+        not_from_home(path)?;
+        if self.folder.to_str().is_some_and(|folder| folder.contains("://")) && !path.starts_with('/') {
+            let text = format!("`{path}` lies beside a document from afar: only the function `file` reads it there");
+            return Err(ProviderError::new(ErrorKind::Document, text));
+        }
         absolute(&self.folder.join(path))
     }
 
@@ -61,6 +67,26 @@ impl Place {
     pub(super) fn still_wanted(&self) -> Result<(), ProviderError> {
         if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
     }
+}
+
+fn not_from_home(path: &str) -> Result<(), ProviderError> {
+    match blueprint::home_mistake(path) {
+        Some(why) => Err(ProviderError::new(ErrorKind::Document, why)),
+        None => Ok(()),
+    }
+}
+
+/// The fields that are paths.
+const PATHS: [&str; 5] = ["path", "source", "root", "target", "workingDir"];
+
+/// Refuses paths that begin with `~`, which only a shell understands.
+pub(super) fn check_paths(spec: &Value, mut checked: Checked) -> Checked {
+    for field in PATHS {
+        if let Some(why) = text(spec, field).and_then(blueprint::home_mistake) {
+            checked.rejected.push((field.into(), why));
+        }
+    }
+    checked
 }
 
 /// The absolute path without `.` and `..`, found by its text alone, so that it is the same whether or not it exists.

@@ -3,7 +3,8 @@
 //!
 //! Not here: which program (`command`, `data`).
 
-use std::io::Read;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +36,8 @@ pub(super) struct Run {
     pub(super) folder: PathBuf,
     /// What is added to the environment.
     pub(super) environment: Vec<(String, String)>,
+    /// What it reads from its standard input; nothing by default.
+    pub(super) stdin: Option<String>,
     /// How long it may run.
     pub(super) limit: Duration,
     /// The field that an error about it points at.
@@ -143,6 +146,14 @@ fn follow(
     if started.send(Ok(child.id())).is_err() {
         unix::end_group(child.id(), true);
     }
+    if let (Some(mut pipe), Some(text)) = (child.stdin.take(), run.stdin) {
+        // A thread of its own: a program that prints before it has read all would wait for us, and we for it.
+        let feeder = std::thread::Builder::new().name("input".into()).spawn(move || {
+            // A program may end without having read its input.
+            let _ = pipe.write_all(text.as_bytes());
+        });
+        drop(feeder);
+    }
     // What it left running may print for ever; once the step is over that is nobody's progress any more.
     let over = Arc::new(AtomicBool::new(false));
     let progress: Progress = {
@@ -185,6 +196,11 @@ fn take(kept: &Mutex<Kept>) -> Kept {
     std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Whether an environment variable is an input of `cyan` itself: its key, its variables, its settings.
+pub(super) fn is_own_variable(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b"CYAN_")
+}
+
 fn start(run: &Run) -> Result<std::process::Child, ProviderError> {
     let refuse = |text: String| Err(ProviderError::new(ErrorKind::Permanent, text));
     if !run.folder.is_dir() {
@@ -193,7 +209,12 @@ fn start(run: &Run) -> Result<std::process::Child, ProviderError> {
     }
     let Some((program, arguments)) = run.words.split_first() else { return refuse("the command is empty".into()) };
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(&run.folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let stdin = if run.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+    command.args(arguments).current_dir(&run.folder).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // The key of the state and the inputs of the run are not for commands.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_own_variable(name)) {
+        command.env_remove(name);
+    }
     command.envs(run.environment.iter().map(|(name, value)| (name, value)));
     unix::own_group(&mut command);
     command.spawn().or_else(|error| {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use blueprint::Value;
 use provider::{Applied, ErrorKind, Operation, ProviderError, Seen};
 
+use super::before::{self, Before};
 use super::place::{Place, entries, failed, flag, id_of, text};
-use super::whole_file;
-use super::{Change, Made, Recorded, unix};
+use super::{Change, Made, Recorded, temporary, unix, whole_file};
 
 /// What is at the link's place.
 enum Found {
@@ -33,9 +33,20 @@ fn look(path: &Path) -> Result<Found, ProviderError> {
     }
 }
 
+/// What is at the place of a link that is to be created.
+pub(super) fn before(path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+    Ok(match (look(path)?, text(desired, "target")) {
+        (Found::Nothing, _) => before::nothing_at(path),
+        (Found::Link(there), Some(target)) if there == Path::new(target) => Before::Wanted,
+        (Found::Link(_), None) => Before::Undecided,
+        _ => Before::Other,
+    })
+}
+
 /// Where the link leads now.
-pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
+pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
     let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
+    let private = made.remembered(&path, &recorded);
     let Found::Link(target) = look(&path)? else { return Ok(Seen::Gone) };
     let target = target.display().to_string();
     let wanted = text(&recorded.inputs, "target");
@@ -51,20 +62,19 @@ pub(super) fn read(place: &Place, _made: &Made, recorded: Recorded) -> Result<Se
         fields.insert("target".into(), Value::from(target).tainted(secret));
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: Value::Null, expired: None })
+    before::tell(&mut fields, &private);
+    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
 /// Makes, turns or removes the link.
-pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Applied, ProviderError> {
+pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applied, ProviderError> {
     let path = place.target(&change)?;
     let found = look(&path)?;
     if change.operation == Operation::Delete {
         return match found {
-            Found::Nothing => Ok(super::deleted(Vec::new())),
-            Found::Link(_) => match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path, &error)),
-                _ => Ok(super::deleted(Vec::new())),
-            },
+            Found::Nothing => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
+            _ if !before::is_ours(&change.private) => Ok(before::kept(&path)),
+            Found::Link(_) => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
             _ => Ok(super::deleted(vec![format!(
                 "`{}` is no link any more, so it was not made here: it is kept",
                 path.display()
@@ -83,25 +93,37 @@ pub(super) fn apply(place: &Place, _made: &Made, change: Change) -> Result<Appli
         Found::File => return Err(whole_file::in_the_way(&path, "a file")),
         Found::Folder => return Err(whole_file::never_replaced(&path, "a folder")),
     };
+    let create = change.operation == Operation::Create;
+    let mut private = if create { Value::Null } else { change.private.clone() };
     if !right {
-        put(&path, target)?;
+        let parents = put(&path, target, made)?;
+        if create {
+            private = before::ownership(true, parents);
+        }
+    } else if create {
+        private = made.ownership_of_found(&path, &change.private);
     }
     let id = change.id_at(&path);
     let mut fields = entries(&change.desired);
     fields.insert("id".into(), Value::Text(id.clone()));
-    Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
+    before::tell(&mut fields, &private);
+    Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: Vec::new() })
 }
 
-/// Made under a temporary name and renamed, so that there is never a moment without a link.
-fn put(path: &Path, target: &str) -> Result<(), ProviderError> {
-    whole_file::make_parents(path)?;
+/// Made under a temporary name and renamed, so that there is never a moment without a link. The answer says what
+/// [`whole_file::make_parents`] says.
+fn put(path: &Path, target: &str, made: &Made) -> Result<usize, ProviderError> {
+    let parents = whole_file::make_parents(path, made)?;
+    made.sweep_beside(path);
     let parent = path.parent().unwrap_or(Path::new("/"));
-    let folder = tempfile::Builder::new()
-        .prefix(".cyan-")
-        .tempdir_in(parent)
-        .map_err(|error| failed("write into", parent, &error))?;
+    let (folder, _lock) = temporary::folder_in(parent).map_err(|error| failed("write into", parent, &error))?;
     let temporary = folder.path().join("link");
     unix::link(Path::new(target), &temporary)
         .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|error| failed("make the link", path, &error))
+        .map_err(|error| failed("make the link", path, &error))?;
+    made.remember(path.to_path_buf());
+    // The sync covers the removal of the temporary folder too.
+    drop(folder);
+    whole_file::sync_folder_of(path).map_err(|error| failed("make the link", path, &error))?;
+    Ok(parents)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -27,6 +27,16 @@ pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 /// Makes a symbolic link.
 pub(super) fn link(target: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
+}
+
+/// Whether a file that is open still has a name.
+pub(super) fn has_a_name(metadata: &Metadata) -> bool {
+    metadata.nlink() > 0
+}
+
+/// Whether both are of one file.
+pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// Puts the command into a process group of its own, so that all of it can be ended.

@@ -8,7 +8,7 @@ use provider::{ErrorKind, ProviderError};
 use sha2::{Digest, Sha256};
 
 use super::place::failed;
-use super::unix;
+use super::{Made, temporary, unix};
 
 /// What lies at a path.
 pub(super) enum Found {
@@ -90,10 +90,10 @@ pub(super) fn observed_mode(written: Option<&str>, mode: u32) -> String {
     }
 }
 
-/// Makes the folders above a path.
-pub(super) fn make_parents(path: &Path) -> Result<(), ProviderError> {
-    let Some(parent) = path.parent() else { return Ok(()) };
-    fs::create_dir_all(parent).map_err(|error| match error.kind() {
+/// Makes the folders above a path. The answer says how many levels up the highest folder is that was made.
+pub(super) fn make_parents(path: &Path, made: &Made) -> Result<usize, ProviderError> {
+    let Some(parent) = path.parent() else { return Ok(0) };
+    make_folders(parent, made).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ProviderError::new(
             ErrorKind::Conflict,
             format!("cannot make the folder `{}`: a file is in the way", parent.display()),
@@ -103,20 +103,76 @@ pub(super) fn make_parents(path: &Path) -> Result<(), ProviderError> {
     })
 }
 
+fn make_folders(folder: &Path, made: &Made) -> io::Result<usize> {
+    let mut missing = Vec::new();
+    for folder in folder.ancestors() {
+        match fs::metadata(folder) {
+            Ok(found) if found.is_dir() => break,
+            Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(folder),
+            Err(error) => return Err(error),
+        }
+    }
+    let mut highest = 0;
+    for (above, folder) in missing.into_iter().enumerate().rev() {
+        match made.create_folder(folder) {
+            Ok(()) => highest = highest.max(above + 1),
+            // Another step was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => return Err(error),
+        }
+        sync_folder_of(folder)?;
+    }
+    Ok(highest)
+}
+
+/// Makes durable that a name has come to, or gone from, the folder above a path.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    match fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        // It was removed since, it may be changed but not opened, or its file system cannot do this.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::PermissionDenied
+                    | io::ErrorKind::InvalidInput
+                    | io::ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Removes a file or a link, durably.
+pub(super) fn remove(path: &Path, made: &Made) -> Result<(), ProviderError> {
+    made.forget(path);
+    made.sweep_beside(path);
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path, &error)),
+        _ => {}
+    }
+    sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
+    made.remove_waiting_folder_of(path);
+    Ok(())
+}
+
 /// Writes a file under a temporary name beside its place, makes it durable, then renames it: whoever looks sees the old
-/// file or the new one. With `fresh` nothing that is there is replaced, and the answer is [`ErrorKind::Conflict`].
+/// file or the new one. With `fresh` nothing that is there is replaced, and the answer is [`ErrorKind::Conflict`]. The answer
+/// says what [`make_parents`] says.
 pub(super) fn write(
     path: &Path,
     mode: u32,
     fresh: bool,
+    made: &Made,
     fill: impl FnOnce(&mut fs::File) -> Result<(), ProviderError>,
-) -> Result<(), ProviderError> {
-    make_parents(path)?;
+) -> Result<usize, ProviderError> {
+    let parents = make_parents(path, made)?;
+    made.sweep_beside(path);
     let parent = path.parent().unwrap_or(Path::new("/"));
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".cyan-")
-        .tempfile_in(parent)
-        .map_err(|error| failed("write into", parent, &error))?;
+    let mut temporary = temporary::file_in(parent).map_err(|error| failed("write into", parent, &error))?;
     fill(temporary.as_file_mut())?;
     let file = temporary.as_file_mut();
     file.flush()
@@ -128,9 +184,9 @@ pub(super) fn write(
         io::ErrorKind::AlreadyExists => in_the_way(path, "a file"),
         _ => failed("write", path, &error.error),
     })?;
-    // The file is there already; that its name survives a power cut is worth a try, not an error.
-    let _ = fs::File::open(parent).and_then(|folder| folder.sync_all());
-    Ok(())
+    made.remember(path.to_path_buf());
+    sync_folder_of(path).map_err(|error| failed("write", path, &error))?;
+    Ok(parents)
 }
 
 /// Says that something is in the way, and what to do.

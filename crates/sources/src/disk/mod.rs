@@ -45,6 +45,9 @@ impl Source for Disk {
             Some(document) => Path::new(document).parent().unwrap_or(Path::new("/")),
             None => &self.working_directory,
         };
+        if let Some(why) = blueprint::home_mistake(&request.path) {
+            return Box::pin(async { Err(SourceError::broken(why)) });
+        }
         let path = folder.join(&*request.path);
         let allowed = self.allowed.clone();
         Box::pin(within(limits, blocking(move || locate(&path, allowed.as_deref()))))

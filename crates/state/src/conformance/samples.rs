@@ -59,6 +59,8 @@ pub fn intent(step: u32, at: &str) -> Entry {
         protect: false,
         type_name: "test/data".into(),
         inputs: Value::map([("input", Value::from(at))]),
+        private: Value::Null,
+        folder: "".into(),
         dependencies: Vec::new(),
     };
     Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
@@ -186,7 +188,13 @@ pub fn full_record() -> Record {
         unhealthy: vec!["slow".into(), "lonely".into()],
         schema_version: 4,
         took: 1_200,
-        origin: RecordOrigin { path: "shop.blueprint.yaml".into(), start: 10, end: 20, made_from: "core/shop".into() },
+        origin: RecordOrigin {
+            path: "shop.blueprint.yaml".into(),
+            start: 10,
+            end: 20,
+            made_from: "core/shop".into(),
+            folder: "child".into(),
+        },
     }
 }
 
@@ -213,6 +221,8 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         protect: false,
         type_name: "test/everything".into(),
         inputs: every_value(),
+        private: every_value(),
+        folder: "child".into(),
         dependencies: vec![address("plain")],
     };
     let everything = Arc::new(full_record());

@@ -60,9 +60,10 @@ impl World for Counting {
         address: &'a Address,
         type_name: &'a str,
         spec: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         self.other();
-        self.inner.check(address, type_name, spec)
+        self.inner.check(address, type_name, spec, folder)
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
@@ -80,9 +81,10 @@ impl World for Counting {
         type_name: &'a str,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
+        folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         self.other();
-        self.inner.fetch(type_name, filters, annotations)
+        self.inner.fetch(type_name, filters, annotations, folder)
     }
 
     fn call<'a>(

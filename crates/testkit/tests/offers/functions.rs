@@ -199,7 +199,13 @@ impl World for Calls {
         Box::pin(async { Err(SourceError { message: "not here".into() }) })
     }
 
-    fn check<'a>(&'a self, _: &'a Address, _: &'a str, _: &'a Value) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        _: &'a Address,
+        _: &'a str,
+        _: &'a Value,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         never()
     }
 
@@ -216,6 +222,7 @@ impl World for Calls {
         _: &'a str,
         _: &'a [(Name, Name, Value)],
         _: &'a Value,
+        _: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         never()
     }

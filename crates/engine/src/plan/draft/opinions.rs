@@ -27,19 +27,28 @@ pub(super) async fn ask_providers(
     });
     let plans = drafts.iter().enumerate().filter(|(_, decision)| {
         let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans);
-        says && decision.action == Action::Update && !answers.opinions.contains_key(&decision.address)
+        let says = says && decision.action == Action::Update;
+        let adopts = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
+        let adopts = adopts && matches!(decision.action, Action::Create | Action::Replace);
+        (says || adopts) && !answers.opinions.contains_key(&decision.address)
     });
-    let checks = checks.map(|(at, decision)| async move {
-        (at, world.check(&decision.address, &decision.type_name, &decision.desired).await)
+    let documents = evaluation.documents.clone();
+    let folder_of = |decision: &Decision| documents.folder_declaring(decision.element.map(|(number, _)| number));
+    let checks = checks.map(|(at, decision)| (at, decision, folder_of(decision)));
+    let checks = checks.map(|(at, decision, folder)| async move {
+        (at, world.check(&decision.address, &decision.type_name, &decision.desired, &folder).await)
     });
-    let plans = plans.map(|(at, decision)| async move {
-        let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
+    let plans = plans.map(|(at, decision)| (at, decision, folder_of(decision)));
+    let plans = plans.map(|(at, decision, folder)| async move {
+        let inputs = decision.prior.as_ref().filter(|_| decision.action != Action::Create);
+        let inputs = inputs.map_or(&Value::Null, |record| &record.inputs);
         let question = PlanQuestion {
             address: &decision.address,
             type_name: &decision.type_name,
             prior_inputs: inputs,
-            prior: &decision.outputs,
+            prior: if decision.action == Action::Update { &decision.outputs } else { &Value::Null },
             desired: &decision.desired,
+            folder: &folder,
         };
         (at, world.plan(question).await)
     });
@@ -64,15 +73,7 @@ pub(super) async fn ask_providers(
     for (at, answer) in planned {
         let decision = &drafts[at];
         match answer {
-            Ok(said) => opinions.push((
-                decision.address.clone(),
-                Opinion {
-                    replaces: said.replaces,
-                    changes: said.changes,
-                    only_recorded: said.only_recorded,
-                    private: said.private,
-                },
-            )),
+            Ok(said) => opinions.push((decision.address.clone(), Opinion::from(said))),
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
     }

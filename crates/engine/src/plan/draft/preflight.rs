@@ -83,10 +83,14 @@ pub(super) async fn ask(
     }
     let kept = |at: usize| evaluation.answers.preflights.contains_key(&drafts[at].address);
     let asked = wanted.iter().copied().filter(|at| !kept(*at));
-    let asked = asked.map(|at| (at, world.preflight(question(&drafts[at], &changing.ids))));
-    let answered =
-        futures::future::join_all(asked.map(async |(at, asked)| (at, asked.await)).collect::<Vec<_>>()).await;
-    for (at, answer) in answered {
+    let documents = evaluation.documents.clone();
+    let folder_of = |at: usize| documents.folder_declaring(drafts[at].element.map(|(number, _)| number));
+    let asked = asked.map(|at| (at, folder_of(at))).map(async |(at, folder)| {
+        let answer = world.preflight(question(&drafts[at], &changing.ids, &folder)).await;
+        (at, folder, answer)
+    });
+    let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
+    for (at, folder, answer) in answered {
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
         let span_of = |field: &str| resource.and_then(|(.., it)| place_in(&it.spec, field)).unwrap_or(decision.span);
@@ -107,7 +111,7 @@ pub(super) async fn ask(
             let (address, span) = (decision.address.clone(), span_of("path"));
             obstacles.push(Obstacle { address, span, id: answer.id.clone(), why: why.clone() });
         }
-        evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer));
+        evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer, folder));
     }
     for at in wanted {
         let documents = evaluation.documents.clone();
@@ -131,7 +135,7 @@ fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> 
     is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.manages(&ty.name))
 }
 
-fn question<'a>(decision: &'a Decision, changing: &'a Arc<BTreeSet<Name>>) -> PreflightQuestion<'a> {
+fn question<'a>(decision: &'a Decision, changing: &'a Arc<BTreeSet<Name>>, folder: &'a str) -> PreflightQuestion<'a> {
     let operation = operation_of(decision.action);
     let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
     // What has vanished is not there any more.
@@ -144,6 +148,7 @@ fn question<'a>(decision: &'a Decision, changing: &'a Arc<BTreeSet<Name>>) -> Pr
         prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
         desired: if operation == Operation::Delete { &Value::Null } else { &decision.desired },
         changing,
+        folder,
     }
 }
 
@@ -169,7 +174,7 @@ fn told(decision: &Decision, answer: Result<Preflight, ProviderError>, found: &m
 }
 
 /// What is kept of an answer.
-fn frozen(answer: Preflight) -> FrozenPreflight {
+fn frozen(answer: Preflight, folder: Name) -> FrozenPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
         SourceContent::Open | SourceContent::Unreadable(_) => None,
@@ -177,7 +182,7 @@ fn frozen(answer: Preflight) -> FrozenPreflight {
     let sources = answer.sources.into_iter();
     let sources =
         sources.map(|it| FrozenSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
-    FrozenPreflight { id: answer.id, sources, standing: answer.standing }
+    FrozenPreflight { id: answer.id, sources, standing: answer.standing, folder }
 }
 
 /// Makes a change of a source's content a change of the thing.
@@ -241,11 +246,15 @@ pub(in crate::plan) async fn ask_removals(
         let is_asked = preflights && there && decision.action == Action::Delete;
         is_asked && !answers.preflights.contains_key(&decision.address) && world.manages(&decision.type_name)
     });
-    let asked = asked.map(async |decision| (decision, world.preflight(question(decision, &nothing)).await));
+    let asked = asked.map(async |decision| {
+        let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
+        let answer = world.preflight(question(decision, &nothing, &folder)).await;
+        (decision, folder, answer)
+    });
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
-    let kept = answered
-        .into_iter()
-        .filter_map(|(decision, answer)| Some((decision.address.clone(), frozen(told(decision, answer, found)?))));
+    let kept = answered.into_iter().filter_map(|(decision, folder, answer)| {
+        Some((decision.address.clone(), frozen(told(decision, answer, found)?, folder)))
+    });
     kept.collect()
 }
 

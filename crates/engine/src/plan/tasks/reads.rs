@@ -104,6 +104,7 @@ impl Deferred {
             not_observed: false,
             provider_id: None,
             unchanged: 0,
+            adopts: false,
             links: None,
             span: self.span,
         }

@@ -153,6 +153,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
             .map(|record| record.shown_id().into())
             .filter(|id: &blueprint::Name| !id.is_empty()),
         unchanged,
+        adopts: false,
         links: None,
         span: decision.span,
     }

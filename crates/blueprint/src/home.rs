@@ -1,0 +1,24 @@
+//! Paths that begin with `~`: a shell puts the home folder there, a document does not.
+
+/// What is wrong with a path that begins with `~/` or is `~`, and what to write instead; nothing for other paths.
+pub fn home_mistake(path: &str) -> Option<String> {
+    let below = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    Some(format!(
+        "`{path}` does not mean the home folder here: write the whole path (`/home/..{below}`), or `./{path}` for a folder that is called `~`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::home_mistake;
+
+    #[test]
+    fn a_path_from_the_home_folder_is_told_from_others() {
+        for path in ["~", "~/x"] {
+            assert!(home_mistake(path).is_some_and(|why| why.contains(&format!("`./{path}`"))), "{path}");
+        }
+        for path in ["", "x", "./~/x", "~x", "a/~/b", "/~"] {
+            assert_eq!(home_mistake(path), None, "{path}");
+        }
+    }
+}

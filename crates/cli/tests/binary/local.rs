@@ -1,0 +1,260 @@
+//! Files, folders and commands of this machine, as a user meets them.
+
+use crate::place::Place;
+
+/// A document of one resource.
+fn one(type_name: &str, spec: &str) -> String {
+    format!("version: 2023-04-20\nresources:\n  it:\n    type: {type_name}\n    spec: {spec}\n")
+}
+
+/// Kills `cyan` once, from inside a command: the command itself goes on.
+const KILL_ONCE: &str = "test -e killed || { touch killed; kill -9 $PPID; sleep 0.3; }";
+
+#[test]
+fn commands_inherit_neither_the_key_nor_the_inputs() {
+    let text = "version: 2023-04-20
+variables:
+  password: {type: string}
+resources:
+  seen:
+    type: local/command
+    spec: {create: 'env | sort > seen', environment: {OWN: 'yes'}}
+  asked:
+    type: local/file
+    spec: {path: asked, content: '${datasources.asked.stdout}'}
+datasources:
+  asked:
+    type: local/command
+    metadata: {displayName: What a command sees}
+    filter: {field: command, operator: '=', search: env}
+    exports: {stdout: {type: string}}
+";
+    let place = Place::with("a.blueprint.yaml", text);
+    let key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let ended = place
+        .cyan(&["deploy", "--yes"])
+        .envs([("CYAN_KEY", key), ("CYAN_VAR_password", "hunter2"), ("CYAN_OTHER", "x"), ("KEPT", "y")])
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    for seen in ["seen", "asked"] {
+        let seen = place.read(seen);
+        let names: Vec<&str> = seen.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+        let own: Vec<&&str> = names.iter().filter(|name| name.starts_with("CYAN_")).collect();
+        assert!(own.len() == 3, "only what is about the call: {own:?}");
+        assert!(names.contains(&"KEPT") && !seen.contains(key) && !seen.contains("hunter2"));
+    }
+    let asks = "version: 2023-04-20
+resources:
+  copy: {type: local/file, spec: {path: copy, content: '${datasources.key.value}'}}
+datasources:
+  key:
+    type: local/environment
+    metadata: {displayName: The key}
+    filter: {field: name, operator: '=', search: CYAN_KEY}
+    exports: {value: {type: string}}
+";
+    place.write("b.blueprint.yaml", asks);
+    let ended = place.cyan(&["stage", "b.blueprint.yaml"]).env("CYAN_KEY", key).output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert!(!ended.status.success() && err.contains("`CYAN_KEY` is for `cyan` alone"), "{err}");
+}
+
+#[test]
+fn what_exists_already_is_adopted_in_so_many_words_and_stays() {
+    let text = "version: 2023-04-20
+resources:
+  file: {type: local/file, spec: {path: have/f, content: x}}
+  folder: {type: local/directory, spec: {path: have}}
+  link: {type: local/symlink, spec: {path: have/l, target: f}}
+  fresh: {type: local/file, spec: {path: have/new, content: x}}
+";
+    let place = Place::with("a.blueprint.yaml", text);
+    place.write("have/f", "x");
+    std::os::unix::fs::symlink("f", place.path().join("have/l")).unwrap();
+    let staged = place.ends(2, &["stage", "--exit-code"]);
+    let adopted: Vec<&str> =
+        staged.out.lines().filter(|line| line.ends_with("(exists already, will be adopted)")).collect();
+    assert_eq!(adopted.len(), 3, "{}", staged.out);
+    let json = place.ends(0, &["stage", "--json"]);
+    assert_eq!(
+        json.out.matches("\"adopts\":true").count() + json.out.matches("\"adopts\": true").count(),
+        3,
+        "{}",
+        json.out
+    );
+    place.ends(0, &["deploy", "--yes"]);
+    let shown = place.ends(0, &["show", "--json"]);
+    assert!(shown.out.contains("existed"), "{}", shown.out);
+    let again = place.ends(0, &["stage", "--exit-code"]);
+    assert_eq!(again.last_line(), "0 to create, 0 to update, 0 to delete");
+    place.ends(0, &["destroy", "--yes"]);
+    assert!(place.has("have/f") && place.has("have/l") && !place.has("have/new"));
+}
+
+#[test]
+fn a_path_that_is_known_only_on_deploy_is_looked_at_then() {
+    let text = "version: 2023-04-20
+resources:
+  name: {type: local/command, spec: {create: 'echo -n sub', read: 'true'}}
+  folder: {type: local/directory, spec: {path: '${name.spec.stdout}/d'}}
+  file: {type: local/file, dependsOn: folder, spec: {path: '${folder.spec.path}/f', content: x}}
+";
+    let place = Place::with("a.blueprint.yaml", text);
+    place.write("sub/d/f", "x");
+    place.ends(0, &["deploy", "--yes"]);
+    place.ends(0, &["destroy", "--yes"]);
+    assert!(place.has("sub/d/f"), "it was there before");
+}
+
+#[test]
+fn many_files_below_folders_that_nothing_orders_come_and_go() {
+    let mut text = "version: 2023-04-20\nresources:\n".to_owned();
+    for at in 0..60 {
+        for file in 0..3 {
+            text += &format!("  f{at}x{file}: {{type: local/file, spec: {{path: out/d{at}/f{file}, content: x}}}}\n");
+        }
+        text += &format!("  d{at}: {{type: local/directory, spec: {{path: out/d{at}}}}}\n");
+    }
+    text += "  out: {type: local/directory, spec: {path: out}}\n";
+    let place = Place::with("a.blueprint.yaml", &text);
+    place.ends(0, &["deploy", "--yes"]);
+    let shown = place.ends(0, &["show", "--json"]);
+    assert!(!shown.out.contains("\"existed\": true") && !shown.out.contains("\"existed\":true"));
+    place.ends(0, &["destroy", "--yes"]);
+    assert!(!place.has("out"), "{:?}", std::fs::read_dir(place.path().join("out")).unwrap().count());
+}
+
+#[test]
+fn folders_of_a_killed_run_go_with_destroy() {
+    let mut text = "version: 2023-04-20\nresources:\n".to_owned();
+    text += &format!("  kill: {{type: local/command, dependsOn: [d7, f3], spec: {{create: '{KILL_ONCE}'}}}}\n");
+    for at in 0..20 {
+        text += &format!("  d{at}: {{type: local/directory, spec: {{path: out/d{at}}}}}\n");
+        text += &format!("  f{at}: {{type: local/file, spec: {{path: out/d{at}/below/f, content: x}}}}\n");
+        text += &format!("  b{at}: {{type: local/directory, dependsOn: kill, spec: {{path: out/d{at}/below}}}}\n");
+    }
+    text += "  out: {type: local/directory, dependsOn: kill, spec: {path: out}}\n";
+    let place = Place::with("a.blueprint.yaml", &text);
+    assert_eq!(place.run(&["deploy", "--yes"]).code, -1, "it was killed");
+    place.ends(0, &["unlock", "--yes"]);
+    place.ends(0, &["reconcile", "--yes", "--retry", "kill"]);
+    place.ends(0, &["deploy", "--yes"]);
+    place.ends(0, &["destroy", "--yes"]);
+    assert!(!place.has("out"), "nothing of it was there before");
+}
+
+#[test]
+fn what_a_killed_command_has_printed_is_never_taken_for_empty() {
+    let text = format!(
+        "version: 2023-04-20
+resources:
+  made:
+    type: local/command
+    spec: {{create: 'touch thing; {KILL_ONCE}; echo 42', read: 'test -e thing || exit 3', delete: rm thing}}
+  user: {{type: local/file, spec: {{path: user.txt, content: 'it is ${{made.spec.stdout}}'}}}}
+"
+    );
+    let place = Place::with("a.blueprint.yaml", &text);
+    assert_eq!(place.run(&["deploy", "--yes"]).code, -1, "it was killed");
+    place.ends(0, &["unlock", "--yes"]);
+    let ended = place.ends(1, &["deploy", "--yes"]);
+    assert!(ended.err.contains("error[needs-attention]: nobody knows `stdout` of `made`"), "{}", ended.err);
+    assert!(ended.err.contains("cyan deploy --replace 'made'") && !place.has("user.txt"), "{}", ended.err);
+    place.ends(0, &["deploy", "--yes", "--replace", "made"]);
+    assert_eq!(place.read("user.txt"), "it is 42");
+    let again = place.ends(0, &["stage", "--exit-code"]);
+    assert_eq!(again.last_line(), "0 to create, 0 to update, 0 to delete");
+}
+
+#[test]
+fn an_update_that_was_cut_off_runs_again_or_a_person_is_asked() {
+    let text = |round: u32, read: &str| {
+        one(
+            "local/command",
+            &format!("{{create: 'echo {round} >> log; test {round} = 1 || {{ {KILL_ONCE}; }}'{read}}}"),
+        )
+    };
+    for (read, asks) in [(", read: 'true'", false), ("", true)] {
+        let place = Place::with("a.blueprint.yaml", &text(1, read));
+        place.ends(0, &["deploy", "--yes"]);
+        place.write("a.blueprint.yaml", text(2, read));
+        assert_eq!(place.run(&["deploy", "--yes"]).code, -1, "it was killed");
+        place.ends(0, &["unlock", "--yes"]);
+        if asks {
+            let ended = place.ends(1, &["deploy", "--yes"]);
+            assert!(ended.err.contains("nobody can tell what became of the update of `it`"), "{}", ended.err);
+            place.ends(0, &["reconcile", "--yes", "--adopt", "it"]);
+        }
+        place.ends(0, &["deploy", "--yes"]);
+        assert_eq!(place.read("log"), if asks { "1\n2\n" } else { "1\n2\n2\n" });
+    }
+}
+
+#[test]
+fn what_a_child_reads_lies_beside_the_child() {
+    let root = "version: 2023-04-20
+include:
+  sub: {path: sub/c.blueprint.yaml, metadata: {sourceType: filesystem}}
+";
+    let child = "version: 2023-04-20
+resources:
+  text: {type: std/template, spec: {source: t.txt}}
+  copy: {type: local/file, spec: {path: copy.txt, source: t.txt}}
+  where: {type: local/command, spec: {create: 'pwd > here', delete: 'rm here'}}
+  told: {type: local/file, spec: {path: told.txt, content: '${text.spec.rendered} ${datasources.t.content}'}}
+datasources:
+  t:
+    type: local/file
+    metadata: {displayName: Beside it}
+    filter: {field: path, operator: '=', search: t.txt}
+    exports: {content: {type: string}}
+";
+    let place = Place::with("a.blueprint.yaml", root);
+    place.write("sub/c.blueprint.yaml", child);
+    place.write("sub/t.txt", "below");
+    place.write("t.txt", "above");
+    place.ends(0, &["deploy", "--yes"]);
+    assert_eq!(place.read("told.txt"), "below below");
+    assert_eq!(place.read("copy.txt"), "below");
+    assert!(place.has("sub/here"));
+    let again = place.ends(0, &["stage", "--exit-code"]);
+    assert_eq!(again.last_line(), "0 to create, 0 to update, 0 to delete", "{}", again.out);
+    // Destroying knows it from the state alone.
+    place.ends(0, &["destroy", "--yes"]);
+    assert!(!place.has("sub/here"));
+}
+
+#[test]
+fn a_home_folder_is_not_meant_by_a_tilde() {
+    let place = Place::with("a.blueprint.yaml", &one("local/file", "{path: ~/f, content: x}"));
+    let says = "does not mean the home folder here";
+    assert!(place.ends(1, &["stage"]).err.contains(says));
+    place.write("a.blueprint.yaml", one("local/file", "{path: f, content: '${file(\"~/f\")}'}"));
+    assert!(place.ends(1, &["stage"]).err.contains(says));
+    place.write("a.blueprint.yaml", one("local/file", "{path: f, content: x}"));
+    for flags in [["--state", "sqlite:~/state.db"], ["--vars", "~/vars.yaml"]] {
+        let ended = place.run(&["stage", flags[0], flags[1]]);
+        assert!(ended.code != 0 && ended.err.contains(says), "{flags:?}: {}", ended.err);
+    }
+    place.write("a.blueprint.yaml", "version: 2023-04-20\ninclude:\n  sub: {path: ~/c.blueprint.yaml}\n");
+    assert!(place.ends(1, &["stage"]).err.contains(says));
+    assert!(!place.has("~"));
+}
+
+#[test]
+fn sensitive_content_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let text = "version: 2023-04-20
+resources:
+  secret: {type: local/file, spec: {path: secret, sensitiveContent: hunter2}}
+  shared: {type: local/file, spec: {path: shared, sensitiveContent: hunter2, mode: '0640'}}
+  plain: {type: local/file, spec: {path: plain, content: x}}
+";
+    let place = Place::with("a.blueprint.yaml", text);
+    let key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let ended = place.cyan(&["deploy", "--yes"]).env("CYAN_KEY", key).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let mode = |name: &str| std::fs::metadata(place.path().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!([mode("secret"), mode("shared"), mode("plain")], [0o600, 0o640, 0o644]);
+}

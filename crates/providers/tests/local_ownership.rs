@@ -1,0 +1,315 @@
+//! The provider `local`: whose a thing is, what becomes of it when a run is killed, and what commands are given.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use blueprint::{Address, Value};
+use provider::{
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, PlanRequest, Planned, Provider, ProviderError,
+    ReadRequest, Seen,
+};
+use providers::local::{LocalProvider, provider};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+fn spec<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::map(fields)
+}
+
+/// A folder, and one process that works in it.
+struct World {
+    folder: TempDir,
+    provider: LocalProvider,
+}
+
+impl World {
+    fn new() -> World {
+        World { folder: tempfile::tempdir().unwrap(), provider: provider() }
+    }
+
+    /// The process was killed and another one goes on: nothing is known but what is in the state and in the folder.
+    fn restart(&mut self) {
+        self.provider = provider();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn call(&self) -> Call {
+        Call {
+            instance: "test".into(),
+            address: Address::root("thing"),
+            token: "token".into(),
+            deadline: None,
+            cancel: CancellationToken::new(),
+            root: self.folder.path().to_path_buf(),
+            folder: self.folder.path().to_path_buf(),
+            settings: Value::Null,
+            now: 0,
+            progress: Arc::new(|_| {}),
+        }
+    }
+
+    async fn plan(&self, type_name: &str, desired: &Value) -> Planned {
+        let nothing = &Value::Null;
+        let request = PlanRequest { type_name, prior_inputs: nothing, prior: nothing, desired };
+        self.provider.plan(&self.call(), request).await.unwrap()
+    }
+
+    async fn create(&self, type_name: &str, desired: &Value, private: &Value) -> Result<Applied, ProviderError> {
+        let request = ApplyRequest {
+            operation: Operation::Create,
+            type_name,
+            id: None,
+            prior_inputs: &Value::Null,
+            prior: &Value::Null,
+            desired,
+            private,
+        };
+        self.provider.apply(&self.call(), request).await
+    }
+
+    async fn delete(&self, type_name: &str, inputs: &Value, id: &str, private: &Value) -> Vec<String> {
+        let request = ApplyRequest {
+            operation: Operation::Delete,
+            type_name,
+            id: Some(id),
+            prior_inputs: inputs,
+            prior: &Value::Null,
+            desired: &Value::Null,
+            private,
+        };
+        self.provider.apply(&self.call(), request).await.unwrap().warnings
+    }
+
+    /// Looks for a create that was cut off.
+    async fn found(&self, type_name: &str, inputs: &Value, private: &Value) -> Option<(String, Value, Value)> {
+        let nothing = &Value::Null;
+        let request = ReadRequest { type_name, id: None, inputs, outputs: nothing, private, token: Some("token") };
+        match self.provider.read(&self.call(), request).await.unwrap() {
+            Seen::There { id, fields, private, .. } => Some((id.to_string(), fields, private)),
+            _ => None,
+        }
+    }
+
+    async fn printed(&self, filters: &[(&str, Value)]) -> Result<String, ProviderError> {
+        let filters: Vec<_> =
+            filters.iter().map(|(field, value)| ((*field).into(), "=".into(), value.clone())).collect();
+        let request = FetchRequest { type_name: "local/command", filters: &filters, annotations: &Value::Null };
+        let fetched = self.provider.fetch(&self.call(), request).await?;
+        Ok(fetched.candidates[0].fields.get("stdout").and_then(Value::as_text).unwrap().to_owned())
+    }
+}
+
+/// One of each type, all at `d/thing`.
+fn of_each_type() -> [(&'static str, Value); 4] {
+    let path = || ("path", Value::from("d/thing"));
+    [
+        ("local/file", spec([path(), ("content", "x".into())])),
+        ("local/symlink", spec([path(), ("target", "x".into())])),
+        ("local/directory", spec([path(), ("mode", "0755".into())])),
+        (
+            "local/archive",
+            spec([
+                path(),
+                ("format", "tar".into()),
+                ("entries", spec([("a", "b".into())])),
+                ("overwrite", false.into()),
+            ]),
+        ),
+    ]
+}
+
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+#[tokio::test]
+async fn what_a_killed_create_has_made_is_ours_and_goes() {
+    for (type_name, inputs) in of_each_type() {
+        let mut world = World::new();
+        let planned = world.plan(type_name, &inputs).await;
+        assert!(!planned.adopts, "{type_name}");
+        world.create(type_name, &inputs, &planned.private).await.unwrap();
+        world.restart();
+        let (id, fields, private) = world.found(type_name, &inputs, &planned.private).await.unwrap();
+        assert_eq!(fields.get("existed"), Some(&Value::Null), "{type_name}");
+        let warnings = world.delete(type_name, &inputs, &id, &private).await;
+        assert!(warnings.is_empty() && !is_there(&world.path("d/thing")), "{type_name}: {warnings:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_there_is_adopted_and_stays() {
+    for (type_name, inputs) in of_each_type() {
+        let mut world = World::new();
+        world.create(type_name, &inputs, &Value::Null).await.unwrap();
+        world.restart();
+        let planned = world.plan(type_name, &inputs).await;
+        assert!(planned.adopts, "{type_name}");
+        let adopted = world.create(type_name, &inputs, &planned.private).await.unwrap();
+        assert_eq!(adopted.fields.get("existed"), Some(&Value::Bool(true)), "{type_name}");
+        world.restart();
+        let (id, fields, private) = world.found(type_name, &inputs, &planned.private).await.unwrap();
+        assert_eq!((&private, fields.get("existed")), (&adopted.private, Some(&Value::Bool(true))), "{type_name}");
+        let warnings = world.delete(type_name, &inputs, &id, &private).await;
+        assert!(warnings.len() == 1 && is_there(&world.path("d/thing")), "{type_name}: {warnings:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_a_killed_run_has_overwritten_is_ours() {
+    let mut world = World::new();
+    fs::write(world.path("f"), "theirs").unwrap();
+    let inputs = spec([("path", "f".into()), ("content", "ours".into()), ("overwrite", true.into())]);
+    let planned = world.plan("local/file", &inputs).await;
+    assert!(!planned.adopts);
+    world.create("local/file", &inputs, &planned.private).await.unwrap();
+    world.restart();
+    let (id, _, private) = world.found("local/file", &inputs, &planned.private).await.unwrap();
+    assert!(world.delete("local/file", &inputs, &id, &private).await.is_empty());
+    assert!(!is_there(&world.path("f")));
+}
+
+#[tokio::test]
+async fn what_replaces_a_thing_at_its_path_adopts_nothing() {
+    let world = World::new();
+    let inputs = spec([("path", "f".into()), ("content", "x".into())]);
+    world.create("local/file", &inputs, &Value::Null).await.unwrap();
+    let other = provider();
+    let request = PlanRequest { type_name: "local/file", prior_inputs: &inputs, prior: &Value::Null, desired: &inputs };
+    assert!(!other.plan(&world.call(), request).await.unwrap().adopts);
+}
+
+#[tokio::test]
+async fn a_folder_that_was_made_for_a_file_belongs_to_who_declares_it() {
+    let mut world = World::new();
+    let folder = spec([("path", "a/b".into()), ("mode", "0750".into())]);
+    let file = spec([("path", "a/b/c/f".into()), ("content", "x".into())]);
+    // The file of the same run is faster.
+    let (of_folder, of_file) = (world.plan("local/directory", &folder).await, world.plan("local/file", &file).await);
+    world.create("local/file", &file, &of_file.private).await.unwrap();
+    let made = world.create("local/directory", &folder, &of_folder.private).await.unwrap();
+    assert_eq!(made.fields.get("existed"), Some(&Value::Null));
+    assert_eq!(fs::metadata(world.path("a/b")).unwrap().permissions().mode() & 0o777, 0o750);
+    // The run was killed before the folder's turn came: the file tells whose folders these are.
+    world.restart();
+    world.found("local/file", &file, &of_file.private).await.unwrap();
+    assert!(!world.plan("local/directory", &folder).await.adopts);
+    let again = world.create("local/directory", &folder, &Value::Null).await.unwrap();
+    assert_eq!(again.private.get("made"), Some(&Value::Bool(true)));
+}
+
+#[tokio::test]
+async fn a_folder_and_files_below_it_may_be_made_and_deleted_in_any_order() {
+    let world = Arc::new(World::new());
+    let folder = |at: usize| spec([("path", format!("top/d{at}").into())]);
+    let file = |at: usize, nr: usize| spec([("path", format!("top/d{at}/f{nr}").into()), ("content", "x".into())]);
+    let (mut folders, mut files) = (Vec::new(), Vec::new());
+    for at in 0..40 {
+        folders.push(("local/directory", folder(at)));
+        files.extend((0..4).map(|nr| ("local/file", file(at, nr))));
+    }
+    let all: Vec<_> = files.into_iter().chain(folders).collect();
+    let mut facts = Vec::new();
+    for (type_name, inputs) in &all {
+        facts.push(world.plan(type_name, inputs).await.private);
+    }
+    let mut under_way = JoinSet::new();
+    for ((type_name, inputs), fact) in all.into_iter().zip(facts) {
+        let world = world.clone();
+        under_way.spawn(async move {
+            let made = world.create(type_name, &inputs, &fact).await.unwrap();
+            (type_name, inputs, made)
+        });
+    }
+    let mut made = under_way.join_all().await;
+    // Folders come before what is in them.
+    made.sort_by_key(|(type_name, ..)| *type_name);
+    let mut under_way = JoinSet::new();
+    for (type_name, inputs, made) in made {
+        assert_eq!(made.fields.get("existed"), Some(&Value::Null), "{type_name}");
+        let world = world.clone();
+        under_way.spawn(async move { world.delete(type_name, &inputs, &made.id, &made.private).await });
+    }
+    under_way.join_all().await;
+    assert_eq!(fs::read_dir(world.path("top")).unwrap().count(), 0, "no folder is left");
+}
+
+#[tokio::test]
+async fn the_next_run_removes_what_a_killed_one_left() {
+    let mut world = World::new();
+    let inputs = spec([("path", "d/f".into()), ("content", "x".into())]);
+    let folder = spec([("path", "d".into())]);
+    let planned = world.plan("local/directory", &folder).await;
+    let made = world.create("local/directory", &folder, &planned.private).await.unwrap();
+    let left = |world: &World| {
+        fs::write(world.path("d/.cyan-aB3dE6"), "half").unwrap();
+        fs::create_dir(world.path("d/.cyan-xY9zW0")).unwrap();
+        symlink("x", world.path("d/.cyan-xY9zW0/link")).unwrap();
+    };
+    left(&world);
+    let file = world.create("local/file", &inputs, &Value::Null).await.unwrap();
+    let names = |world: &World| -> Vec<_> {
+        fs::read_dir(world.path("d")).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert_eq!(names(&world), ["f"]);
+    left(&world);
+    world.restart();
+    world.delete("local/file", &inputs, &file.id, &file.private).await;
+    assert!(names(&world).is_empty());
+    left(&world);
+    world.restart();
+    assert!(world.delete("local/directory", &folder, &made.id, &made.private).await.is_empty());
+    assert!(!is_there(&world.path("d")));
+}
+
+#[tokio::test]
+async fn a_secret_is_handed_over_by_standard_input() {
+    let world = World::new();
+    let secret = Value::from("hunter2\n").secret();
+    let inputs = spec([("create", "cat > got".into()), ("stdin", secret.clone())]);
+    world.create("local/command", &inputs, &Value::Null).await.unwrap();
+    assert_eq!(fs::read_to_string(world.path("got")).unwrap(), "hunter2\n");
+    let printed = world.printed(&[("command", "cat".into()), ("stdin", "said".into())]).await.unwrap();
+    assert_eq!(printed, "said");
+    // A program that does not read its input is not waited for, however much there is.
+    let much = Value::from("x".repeat(1 << 20));
+    let inputs = spec([("create", "true".into()), ("stdin", much)]);
+    world.create("local/command", &inputs, &Value::Null).await.unwrap();
+    let inputs = spec([("create", Value::from("echo hunter2").secret()), ("stdin", secret)]);
+    let request = CheckRequest { type_name: "local/command", spec: &inputs };
+    let checked = world.provider.check(&world.call(), request).await.unwrap();
+    let [(field, why)] = checked.warnings.as_slice() else { panic!("{:?}", checked.warnings) };
+    assert!(field == "create" && why.contains("list of processes"), "{why}");
+}
+
+#[tokio::test]
+async fn a_path_does_not_begin_in_the_home_folder() {
+    let world = World::new();
+    for (type_name, inputs) in [
+        ("local/file", spec([("path", "~/f".into()), ("content", "x".into())])),
+        ("local/directory", spec([("path", "~".into())])),
+        ("local/symlink", spec([("path", "l".into()), ("target", "~/x".into())])),
+        ("local/command", spec([("create", "true".into()), ("workingDir", "~/x".into())])),
+    ] {
+        let checked = world.provider.check(&world.call(), CheckRequest { type_name, spec: &inputs }).await.unwrap();
+        let [(_, why)] = checked.rejected.as_slice() else { panic!("{type_name}: {:?}", checked.rejected) };
+        assert!(why.contains("does not mean the home folder here"), "{why}");
+    }
+    assert!(
+        world
+            .create("local/file", &spec([("path", "~/f".into()), ("content", "x".into())]), &Value::Null)
+            .await
+            .is_err()
+    );
+    assert!(!is_there(&world.path("~")));
+    world.create("local/file", &spec([("path", "./~/f".into()), ("content", "x".into())]), &Value::Null).await.unwrap();
+    assert!(is_there(&world.path("~/f")));
+}
