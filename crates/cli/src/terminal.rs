@@ -264,7 +264,11 @@ mod tests {
     #[test]
     fn only_styles_of_this_program_reach_a_terminal() {
         let paint = Paint { on: true };
-        let text = format!("{} \u{1b}[31mred\u{1b}[0m\u{9b}2J {}\n\tz", paint.red("a\u{1b}]0;t\u{7}"), paint.bold("b\u{202e}"));
+        let text = format!(
+            "{} \u{1b}[31mred\u{1b}[0m\u{9b}2J {}\n\tz",
+            paint.red("a\u{1b}]0;t\u{7}"),
+            paint.bold("b\u{202e}")
+        );
         assert_eq!(
             shown(&text),
             "\u{1b}[31ma\\u{1b}]0;t\\u{7}\u{1b}[0m \\u{1b}[31mred\\u{1b}[0m\\u{9b}2J \u{1b}[1mb\\u{202e}\u{1b}[0m\n\tz"

@@ -62,7 +62,8 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
         if let Some(file) = files.get(step.span.file) {
             placeless = false;
             let position = file.position(step.span.start);
-            group = group.element(at(visible_line(file.name()), position)).element(Level::NOTE.message(step.text.as_str()));
+            group =
+                group.element(at(visible_line(file.name()), position)).element(Level::NOTE.message(step.text.as_str()));
         }
     }
     for note in &diagnostic.notes {

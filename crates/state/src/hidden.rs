@@ -49,7 +49,9 @@ pub(crate) fn mark_ids(json: &mut Json) {
         Json::Object(map) if map.contains_key(SECRET) => {}
         Json::Object(map) => {
             let hides = match map.get("id") {
-                Some(Json::String(id)) if !id.is_empty() => map.get("hides_id") == Some(&Json::Bool(true)) || of_record(id, map),
+                Some(Json::String(id)) if !id.is_empty() => {
+                    map.get("hides_id") == Some(&Json::Bool(true)) || of_record(id, map)
+                }
                 _ => false,
             };
             if hides && let Some(id) = map.get_mut("id") {
@@ -108,8 +110,8 @@ impl<'de> Visitor<'de> for IdVisitor {
 
 #[cfg(test)]
 mod tests {
-    use crate::seal::{Place, Sealer};
     use crate::Record;
+    use crate::seal::{Place, Sealer};
 
     use super::*;
 

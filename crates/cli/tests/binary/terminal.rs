@@ -112,11 +112,17 @@ fn nothing_of_a_document_acts_on_a_terminal() {
 fn a_broken_document_is_quoted_without_effect() {
     let place = Place::with(
         "blueprint.yaml",
-        &format!("version: 2023-04-20\nresources:\n  a{RAW}: {{type: nobody/knows{RAW}, spec: {{x{RAW}: \"{YAML}\"}}}}\n"),
+        &format!(
+            "version: 2023-04-20\nresources:\n  a{RAW}: {{type: nobody/knows{RAW}, spec: {{x{RAW}: \"{YAML}\"}}}}\n"
+        ),
     );
     place.write("broken.yaml", "version: 2023-04-20\nresources: {a: \u{1b}[35;1m\u{9b}\u{7f}\u{202e}[\n");
     place.write(&format!("na\u{1b}[35;1me{RAW}.yaml"), "version: [\n");
-    for words in [vec!["validate"], vec!["validate", "broken.yaml"], vec!["validate", "na\u{1b}[35;1me\u{202e}\u{2066}\u{200b}\u{200f}\u{e0041}.yaml"]] {
+    for words in [
+        vec!["validate"],
+        vec!["validate", "broken.yaml"],
+        vec!["validate", "na\u{1b}[35;1me\u{202e}\u{2066}\u{200b}\u{200f}\u{e0041}.yaml"],
+    ] {
         for color in ["never", "always"] {
             let mut words = words.clone();
             words.extend(["--color", color]);
@@ -131,7 +137,9 @@ fn a_broken_document_is_quoted_without_effect() {
 fn machine_output_has_the_same_values_and_only_visible_characters() {
     let place = Place::with("blueprint.yaml", &document());
     place.ends(0, &["deploy", "-y"]);
-    for words in [vec!["stage", "--json"], vec!["show", "--json"], vec!["exports", "--json"], vec!["validate", "--json"]] {
+    for words in
+        [vec!["stage", "--json"], vec!["show", "--json"], vec!["exports", "--json"], vec!["validate", "--json"]]
+    {
         let ran = place.ends(0, &words);
         both(&format!("cyan {words:?}"), &ran);
         let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();

@@ -296,7 +296,8 @@ impl World for Shell {
                 prior: question.prior,
                 desired: question.desired,
             };
-            let secrets = Secrets::of(&self.known, [question.prior_inputs, question.prior, question.desired, &call.settings]);
+            let secrets =
+                Secrets::of(&self.known, [question.prior_inputs, question.prior, question.desired, &call.settings]);
             let planned = self.provider_of(question.type_name)?.plan(&call, request).await;
             planned.map_err(|error| secrets.refused(error))
         })
@@ -310,7 +311,8 @@ impl World for Shell {
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(&Address::root("data"), type_name);
-            let secrets = Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
+            let secrets =
+                Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
             let fetched =
                 self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
             fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.refused(error))

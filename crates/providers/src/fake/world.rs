@@ -279,10 +279,13 @@ impl World {
         let count = self.places.get(place).map_or(0, |place| place.made) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
         // An id is shown and kept in clear, so it is not made from a secret.
-        let open = |id: Name, hash: &str| if secrets.stand_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
+        let open =
+            |id: Name, hash: &str| if secrets.stand_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
         let mut id = match named_by(resource_type, sent).filter(|id| !self.things.contains_key(id)) {
             Some(id) => id,
-            None => values::id(id_field, &resource_type.schema, &facts_of(resource_type, sent, &hash, &self.fit, &secrets)),
+            None => {
+                values::id(id_field, &resource_type.schema, &facts_of(resource_type, sent, &hash, &self.fit, &secrets))
+            }
         };
         id = open(id, &hash);
         // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way. Two

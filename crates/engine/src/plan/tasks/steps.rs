@@ -146,7 +146,11 @@ fn step(id: u32, mut decision: Decision) -> Step {
         stops_before: None,
         stops_after: None,
         waits_on: Vec::new(),
-        provider_id: decision.prior.as_ref().map(|record| record.shown_id().into()).filter(|id: &blueprint::Name| !id.is_empty()),
+        provider_id: decision
+            .prior
+            .as_ref()
+            .map(|record| record.shown_id().into())
+            .filter(|id: &blueprint::Name| !id.is_empty()),
         unchanged,
         links: None,
         span: decision.span,
