@@ -21,6 +21,8 @@ pub(crate) fn report_panics() {
             env!("CARGO_PKG_VERSION"),
             std::env::consts::OS,
             std::env::consts::ARCH,
+            command = diag::visible_line(&command),
+            what = diag::visible(what),
         );
     }));
 }

@@ -121,7 +121,7 @@ impl Config {
             Err(source) => return Err(CommandError::Unreadable { name: shown, source }),
         };
         let mut config: Config = toml::from_str(&text)
-            .map_err(|error| CommandError::Config { name: shown.clone(), source: Box::new(error) })?;
+            .map_err(|error| CommandError::Config { name: shown.clone(), source: unquoted(&error, &text).into() })?;
         config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
         for file in config.vars.iter_mut().chain(&mut config.catalog) {
             *file = config.folder.join(&file);
@@ -262,4 +262,20 @@ fn camel(table: &toml::Table) -> toml::Table {
 fn kebab(text: &str) -> String {
     let parallel = text.replace("maxParallel", "max-parallel");
     parallel.replace("callsPerSecond", "calls-per-second")
+}
+
+/// What is wrong with the file and where, without its values: settings may be secret. (The parser quotes the line.)
+fn unquoted(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message();
+    let message = match message.split_once(": ") {
+        Some((what @ ("invalid type" | "invalid value"), rest)) => {
+            format!("{what}{}", rest.rfind(", expected").map_or("", |at| &rest[at..]))
+        }
+        _ => message.to_owned(),
+    };
+    let Some(span) = error.span() else { return message };
+    let before = text.get(..span.start).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    format!("line {line}, column {column}: {message}")
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use diag::{Diagnostics, Files};
+use diag::{Diagnostic, Diagnostics, Files};
 use engine::{Checked, Given};
 use provider::CustomType;
 use state::{InstanceName, Store, StoreError};
@@ -172,7 +172,7 @@ fn read_file(
     let file = files.add_withheld(shown.clone(), text.as_str());
     let (tree, broken) = syntax::parse(file, &text, Format::of_name(&shown));
     let failed = broken.has_errors();
-    found.append(broken);
+    found.append(broken.into_iter().map(|one| unquoted(one, &text)).collect());
     if failed {
         return Ok(Vec::new());
     }
@@ -187,6 +187,24 @@ fn read_file(
             help: Some("write it as `name: value` lines, or as a JSON object".to_owned()),
         }),
     }
+}
+
+/// What is said of a file of inputs, without words of the file: they may be secret.
+fn unquoted(mut said: Diagnostic, file: &str) -> Diagnostic {
+    let clean = |text: &mut String| {
+        let parts = text.split('`').enumerate().map(|(at, part)| {
+            // Every second part stands in backticks. A single sign is no secret.
+            let word = part.trim_start_matches(['&', '*']);
+            let is_quoted = at % 2 == 1 && word.chars().nth(1).is_some() && file.contains(word);
+            if is_quoted { "(not shown)" } else { part }
+        });
+        *text = parts.collect::<Vec<_>>().join("`");
+    };
+    clean(&mut said.message);
+    said.labels.iter_mut().for_each(|label| clean(&mut label.text));
+    said.notes.iter_mut().chain(&mut said.help).for_each(clean);
+    said.fixes.clear();
+    said
 }
 
 /// The value of a node, scalars as YAML 1.2 reads them.
@@ -276,8 +294,8 @@ struct Choice {
 
 impl std::fmt::Display for Choice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.label)?;
-        if self.docs.is_empty() { Ok(()) } else { write!(f, "  {}", self.docs) }
+        f.write_str(&diag::visible_line(&self.label))?;
+        if self.docs.is_empty() { Ok(()) } else { write!(f, "  {}", diag::visible_line(&self.docs)) }
     }
 }
 
@@ -289,7 +307,7 @@ fn answer(name: &str, input: &Input) -> Result<String, inquire::InquireError> {
         asked.help_message = help.or(asked.help_message);
         return asked.prompt();
     }
-    let options: Vec<String> = if input.ty == Type::Bool {
+    let labels: Vec<String> = if input.ty == Type::Bool {
         vec!["true".to_owned(), "false".to_owned()]
     } else {
         input
@@ -298,10 +316,11 @@ fn answer(name: &str, input: &Input) -> Result<String, inquire::InquireError> {
             .map(|allowed| allowed.item.as_text().map_or_else(|| allowed.item.to_string(), str::to_owned))
             .collect()
     };
-    if !options.is_empty() {
+    if !labels.is_empty() {
+        let options = labels.into_iter().map(|label| Choice { label, docs: Name::default() }).collect();
         let mut asked = inquire::Select::new(&question, options);
         asked.help_message = help.or(asked.help_message);
-        return asked.prompt();
+        return asked.prompt().map(|choice| choice.label);
     }
     let ty = input.ty.clone();
     let fits = move |text: &str| match expr::parse_as(text, &ty) {

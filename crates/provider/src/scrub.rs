@@ -38,12 +38,16 @@ pub struct Scrub {
 
 /// What a value is compared with.
 #[derive(Clone, Default)]
-struct Exact(HashSet<String>);
+struct Exact {
+    texts: HashSet<String>,
+    /// Lists and maps that are secret as a whole, their keys too.
+    whole: Vec<Value>,
+}
 
 /// Never shows what it holds.
 impl std::fmt::Debug for Exact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "({} secrets)", self.0.len())
+        write!(f, "({} secrets)", self.texts.len() + self.whole.len())
     }
 }
 
@@ -72,13 +76,16 @@ impl std::fmt::Debug for Parts {
 impl Scrub {
     /// Everything that is marked secret in these values, at any depth.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Scrub {
-        let mut leaves = Vec::new();
-        values.into_iter().for_each(|value| gather(value, false, &mut leaves));
+        let (mut leaves, mut whole) = (Vec::new(), Vec::new());
+        for value in values {
+            gather(value, false, &mut leaves);
+            gather_whole(value, &mut whole);
+        }
         leaves.sort_unstable();
         leaves.dedup();
         let mut scrub = Scrub::default();
         leaves.iter().for_each(|leaf| scrub.add(leaf));
-        scrub.exact.0 = leaves.into_iter().collect();
+        scrub.exact = Exact { texts: leaves.into_iter().collect(), whole };
         scrub.whole.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         scrub.whole.dedup();
         scrub
@@ -99,7 +106,14 @@ impl Scrub {
     ///
     /// A secret of a few letters counts only where it is the whole text: it is part of half of all texts.
     pub fn marked(&self, fields: &Value) -> Value {
-        marked(fields, &|text| self.exact.0.contains(text) || self.holds(text), &|key| self.holds(key))
+        marked(
+            fields,
+            &Signs {
+                text: &|text| self.exact.texts.contains(text) || self.holds(text),
+                key: &|key| self.holds(key),
+                whole: &self.exact.whole,
+            },
+        )
     }
 
     fn holds(&self, text: &str) -> bool {
@@ -241,7 +255,7 @@ impl RunScrub {
             ends.into_iter()
                 .any(|(end, last)| self.lengths.get(&last).into_iter().flatten().any(|it| is_whole(end, *it)))
         };
-        marked(fields, &holds, &holds)
+        marked(fields, &Signs { text: &holds, key: &holds, whole: &[] })
     }
 
     /// Where the letters of a text stand, which of them belong to blocks, and where blocks end that may be the last of a secret.
@@ -327,29 +341,52 @@ fn replaced(text: &str, found: Vec<(usize, usize)>) -> String {
     clean
 }
 
-/// The fields of a thing with a mark on each text or number that is secret, and on each map inside with a key that is. The
-/// names of the fields themselves are the catalogue's.
-fn marked(fields: &Value, is_secret: &dyn Fn(&str) -> bool, is_secret_key: &dyn Fn(&str) -> bool) -> Value {
-    let inner = |value: &Value| marked_inside(value, is_secret, is_secret_key);
+/// By what a part of an answer is known to be secret.
+struct Signs<'s> {
+    text: &'s dyn Fn(&str) -> bool,
+    key: &'s dyn Fn(&str) -> bool,
+    whole: &'s [Value],
+}
+
+/// The fields of a thing with marks on what is secret. The names of the fields themselves are the catalogue's.
+fn marked(fields: &Value, signs: &Signs<'_>) -> Value {
     match fields {
-        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), inner(value)))),
-        other => inner(other),
+        Value::Map(entries) => {
+            Value::map(entries.iter().map(|(key, value)| (key.clone(), marked_inside(value, signs))))
+        }
+        other => marked_inside(other, signs),
     }
 }
 
-fn marked_inside(value: &Value, is_secret: &dyn Fn(&str) -> bool, is_secret_key: &dyn Fn(&str) -> bool) -> Value {
-    let inner = |value: &Value| marked_inside(value, is_secret, is_secret_key);
+fn marked_inside(value: &Value, signs: &Signs<'_>) -> Value {
+    let inner = |value: &Value| marked_inside(value, signs);
     match value {
-        Value::Text(text) => value.clone().tainted(is_secret(text)),
-        Value::Int(_) | Value::Float(_) | Value::Decimal(_) => value.clone().tainted(is_secret(&value.to_string())),
-        Value::Bytes(bytes) => value.clone().tainted(std::str::from_utf8(bytes).is_ok_and(is_secret)),
+        Value::Text(text) => value.clone().tainted((signs.text)(text)),
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_) => value.clone().tainted((signs.text)(&value.to_string())),
+        Value::Bytes(bytes) => value.clone().tainted(std::str::from_utf8(bytes).is_ok_and(signs.text)),
+        Value::List(_) | Value::Set(_) | Value::Map(_) if signs.whole.contains(value) => value.clone().secret(),
         Value::List(items) => Value::list(items.iter().map(inner)),
         Value::Set(items) => Value::Set(items.iter().map(inner).collect::<Vec<_>>().into()),
         Value::Map(entries) => {
             let map = Value::map(entries.iter().map(|(key, value)| (key.clone(), inner(value))));
-            map.tainted(entries.keys().any(|key| is_secret_key(key)))
+            map.tainted(entries.keys().any(|key| (signs.key)(key)))
         }
         other => other.clone(),
+    }
+}
+
+/// The lists and maps that are marked as a whole, at any depth.
+fn gather_whole(value: &Value, found: &mut Vec<Value>) {
+    match value {
+        Value::Secret(inner) => match inner.as_ref() {
+            Value::List(items) | Value::Set(items) if items.is_empty() => {}
+            Value::Map(entries) if entries.is_empty() => {}
+            Value::List(_) | Value::Set(_) | Value::Map(_) => found.push(inner.revealed()),
+            _ => {}
+        },
+        Value::List(items) | Value::Set(items) => items.iter().for_each(|item| gather_whole(item, found)),
+        Value::Map(entries) => entries.values().for_each(|item| gather_whole(item, found)),
+        _ => {}
     }
 }
 
@@ -542,6 +579,9 @@ mod tests {
             ("map", Value::map([("a-key-of-a-map", Value::Int(1))])),
             ("key-of-a-map", Value::map([("b", Value::list([Value::Int(4711), Value::Int(2)]))])),
         ]);
+        let whole = Value::map([("k", Value::map([("hidden-key", Value::Int(1))]).secret())]);
+        let echo = Value::map([("seen", Value::list([Value::map([("hidden-key", Value::Int(1))]), Value::Int(1)]))]);
+        assert_eq!(Scrub::of([&whole]).marked(&echo).to_string(), "{\"seen\": [(secret), (secret)]}");
         assert_eq!(
             Scrub::of([&secret]).marked(&fields).to_string(),
             "{\"number\": (secret), \"other\": 4712, \"text\": (secret), \"map\": (secret), \

@@ -1,5 +1,7 @@
 //! Columns of text.
 
+use std::borrow::Cow;
+
 use super::wrap;
 use crate::terminal::Paint;
 
@@ -9,9 +11,12 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>], paint: Paint) -> String
 }
 
 fn within(head: &[&str], rows: &[Vec<String>], paint: Paint, columns: Option<usize>) -> String {
+    // A cell stays on its line, and is as wide as it is shown.
+    let rows: Vec<Vec<Cow<'_, str>>> =
+        rows.iter().map(|row| row.iter().map(|cell| diag::visible_line(cell)).collect()).collect();
     let length = |text: &str| text.chars().count();
     let mut widths: Vec<usize> = head.iter().map(|word| length(word)).collect();
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(length(cell));
         }
@@ -33,7 +38,7 @@ fn within(head: &[&str], rows: &[Vec<String>], paint: Paint, columns: Option<usi
     };
     write(head.to_vec(), &|line| paint.bold(line));
     for row in rows {
-        write(row.iter().map(String::as_str).collect(), &|line| line);
+        write(row.iter().map(AsRef::as_ref).collect(), &|line| line);
     }
     text
 }

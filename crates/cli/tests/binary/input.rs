@@ -158,7 +158,7 @@ fn the_configuration_gives_defaults_and_nothing_unknown() {
         ("[providers.nope]", "there is no provider `nope`"),
         ("[providers.test]\nx = 1", "has no setting `x`"),
         ("[instances.\"a/b\"]", "no name for an instance"),
-        ("a = [", "TOML parse error"),
+        ("a = [", "line 2, column 6: unclosed array"),
     ] {
         place.write("cyan.toml", format!("vars = [\"given.yaml\"]\n{text}\n"));
         let ran = place.ends(1, &["stage"]);

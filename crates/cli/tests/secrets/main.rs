@@ -11,3 +11,4 @@ mod hunt;
 #[allow(dead_code, reason = "it serves the other tests of the binary as well")]
 #[path = "../binary/place.rs"]
 mod place;
+mod positions;

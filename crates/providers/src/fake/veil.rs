@@ -37,8 +37,15 @@ impl Secrets {
     pub(super) fn places_in(self, fields: &Value) -> Vec<Name> {
         let Secrets { mut sent, scrub } = self;
         if let Some(scrub) = scrub {
-            let repeated = places(&scrub.marked(fields));
-            sent.extend(repeated.into_iter().filter(|place| !sent.contains(place)).collect::<Vec<_>>());
+            // What lies below a place is not named: a key there may be a part of the secret.
+            let is_new = |place: &Name| {
+                let below = |known: &Name| {
+                    place.strip_prefix(known.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                };
+                !sent.iter().any(below)
+            };
+            let repeated: Vec<Name> = places(&scrub.marked(fields)).into_iter().filter(is_new).collect();
+            sent.extend(repeated);
         }
         sent
     }
