@@ -205,7 +205,13 @@ impl Checker<'_> {
             let diagnostic = if bare && reference.path.is_empty() && self.functions.get(name).is_some() {
                 function_as_value_at(reference.head_span)
             } else {
-                self.unknown_resource(name, bare, reference.head_span)
+                let unknown = self.unknown_resource(name, bare, reference.head_span);
+                if bare && reference.path.is_empty() {
+                    let literal = format!("${{\"${{\"}}{name}}}");
+                    unknown.help(format!("for the text `${{{name}}}` itself, as in a shell script, write `{literal}`"))
+                } else {
+                    unknown
+                }
             };
             return self.fail(diagnostic);
         };
