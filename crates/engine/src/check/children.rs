@@ -159,7 +159,8 @@ impl Checker<'_> {
         let Some(kinds) = self.kinds else { return };
         let kind = source.entries.iter().find(|(key, _)| key.item.as_ref() == "sourceType");
         let keys: &[source::Key] = match kind.map(|(_, value)| (value, value.inner())) {
-            None => &[],
+            // Without a kind of source the metadata is free.
+            None => return,
             Some((written, Expr { kind: ExprKind::Literal(Value::Text(kind)), .. })) => {
                 let Some(known) = kinds.iter().find(|known| known.name == kind.as_ref()) else {
                     self.found.push(
@@ -206,12 +207,9 @@ impl Checker<'_> {
         for key in &wrong {
             diagnostic = diagnostic.label(key.span, "no such key for this kind of source");
         }
-        self.found.push(match kind {
-            None => diagnostic.help("name the kind of source with `sourceType`"),
-            Some(_) => {
-                diagnostic.help(format!("keys of this kind: {}", [&keys[..], &["checksum"]].concat().join(", ")))
-            }
-        });
+        self.found.push(
+            diagnostic.help(format!("keys of this kind: {}", [&keys[..], &["checksum"]].concat().join(", "))),
+        );
     }
 
     /// `include-path-unknown`: a part of it comes from a field that a provider fills.

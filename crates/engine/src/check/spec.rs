@@ -10,7 +10,7 @@ use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
 use expr::{Mismatch, Source, codes as language};
 
-use super::limits::{constraint, items_problem, same};
+use super::limits::{constraint, entries_problem, items_problem, same};
 use super::providers::TypeOf;
 use super::types::{with_article, without_none};
 use super::{Checker, Place, codes};
@@ -98,6 +98,12 @@ impl Checker<'_> {
             }
             (ExprKind::Map(entries), Kind::Object(schema)) => self.object(entries, schema, Some(holder), place),
             (ExprKind::Map(entries), Kind::Map(values)) => {
+                // Entries from substitutions may turn out `none` and go.
+                let written = entries.iter().filter(|(_, value)| !is_null(value));
+                let least = written.clone().filter(|(_, it)| !matches!(it.kind, ExprKind::Substitution(_))).count();
+                if let Some(problem) = entries_problem(least, written.count(), field) {
+                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
+                }
                 for (key, value) in entries {
                     if !is_null(value) {
                         self.field(value, values, key.span, place);

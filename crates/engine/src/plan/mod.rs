@@ -590,6 +590,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 return None;
             }
             let mut evaluated = Evaluation::new(documents.clone(), functions, instance.clone(), inputs, answers);
+            evaluated.simulated = options.simulated;
             evaluated.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
             let with = draft::Drafting {
                 snapshot: &mut snapshot,

@@ -166,6 +166,8 @@ pub(crate) struct Evaluation {
     pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
     /// Nothing is asked: what the world would answer is Unknown.
     pub(crate) offline: bool,
+    /// Every provider is a simulation of its catalogue.
+    pub(crate) simulated: bool,
 }
 
 /// The name of a thing in its own document, from its address.
@@ -200,6 +202,7 @@ impl Evaluation {
             sites: blueprint::IndexMap::default(),
             refused: blueprint::IndexMap::default(),
             offline: false,
+            simulated: false,
         }
     }
 
@@ -571,6 +574,11 @@ impl Evaluation {
             for (owner, expr) in self.described(unit) {
                 let mut ignored = Diagnostics::new();
                 match self.value(Site::of(number, &unit.named(owner)), expr, &mut ignored) {
+                    Ok(value) if matches!(value.bare(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
+                        if said.insert(expr.span) {
+                            found.push(check::description_mismatch(value.kind_word(), expr.span));
+                        }
+                    }
                     Ok(_) | Err(Halt::Need(_)) => {}
                     Err(Halt::Absent(_) | Halt::Failed) if !said.insert(expr.span) => {}
                     Err(Halt::Absent(_) | Halt::Failed) => found.push(
