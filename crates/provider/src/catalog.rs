@@ -695,7 +695,8 @@ pub fn follows(field: &Field, changed: &[&str]) -> bool {
 }
 
 fn reads(template: &Value, changed: &[&str]) -> bool {
-    let under = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let under =
+        |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     match template {
         Value::Text(text) => text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).any(|mark| {
             let is_changed = |path: &str| changed.iter().any(|changed| under(path, changed) || under(changed, path));

@@ -38,6 +38,8 @@ pub(super) struct Fields<'t> {
     section: &'static Section,
     values: [Option<&'t Entry>; MOST],
     written: u16,
+    /// Keys that an unknown key was probably meant for.
+    misspelt: Vec<&'static str>,
 }
 
 impl<'t> Fields<'t> {
@@ -55,6 +57,11 @@ impl<'t> Fields<'t> {
     /// Whether something is written there, of whatever form.
     pub(super) fn is_written(&self, key: &str) -> bool {
         self.written & 1 << self.position(key) != 0
+    }
+
+    /// Whether an unknown key was probably meant for it.
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+        self.misspelt.contains(&key)
     }
 
     /// The value, if it is there and of the form that its key takes.
@@ -115,14 +122,12 @@ impl<'a> Lowering<'a> {
         map: Option<&'t [Entry]>,
         place: Span,
     ) -> Fields<'t> {
-        let mut fields = Fields { section, values: [None; MOST], written: 0 };
+        let mut fields = Fields { section, values: [None; MOST], written: 0, misspelt: Vec::new() };
         let Some(map) = map else { return fields };
-        // A required key that is misspelt is one mistake.
-        let mut misspelt: Vec<&str> = Vec::new();
         for entry in self.entries(map) {
             let Some(text) = entry.key.text() else { continue };
             let Some(at) = section.keys.iter().position(|key| key.name == text) else {
-                misspelt.extend(self.unknown_key(section, text, entry.key.span));
+                fields.misspelt.extend(self.unknown_key(section, text, entry.key.span));
                 continue;
             };
             let key = &section.keys[at];
@@ -149,7 +154,8 @@ impl<'a> Lowering<'a> {
         }
         for (at, key) in section.keys.iter().enumerate() {
             // A missing version has a code of its own.
-            let is_missing = key.required && fields.written & 1 << at == 0 && !misspelt.contains(&key.name);
+            // A required key that is misspelt is one mistake.
+            let is_missing = key.required && fields.written & 1 << at == 0 && !fields.is_misspelt(key.name);
             if is_missing && key.name != "version" {
                 self.missing(section.name, key.name, place);
             }

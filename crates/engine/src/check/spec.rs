@@ -47,12 +47,15 @@ impl Checker<'_> {
     }
 
     fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: Place<'_>) {
+        // A required field that is misspelt is one mistake.
+        let mut misspelt: Vec<&str> = Vec::new();
         for (key, value) in entries {
             let Some(field) = schema.fields.get(&key.item) else {
                 if schema.open {
                     self.free(value, place);
                     continue;
                 }
+                misspelt.extend(diag::nearest(&key.item, settable(schema)));
                 self.found.push(unknown_field(&key.item, schema, key.span));
                 self.examine(value, place);
                 continue;
@@ -72,6 +75,7 @@ impl Checker<'_> {
         for (name, field) in &schema.fields {
             if field.required
                 && field.default.is_none()
+                && !misspelt.contains(&name.as_ref())
                 && !entries.iter().any(|(key, value)| key.item == *name && is_given(value))
             {
                 self.found.push(missing_field(name, field, holder));
@@ -272,10 +276,12 @@ pub(super) fn unknown_field(name: &str, schema: &Schema, span: Span) -> Diagnost
     codes::UNKNOWN_SPEC_FIELD
         .new(format!("unknown field `{name}`"))
         .label(span, "the type has no such field")
-        .help_nearest(
-            name,
-            schema.fields.iter().filter(|(_, field)| field.is_settable()).map(|(name, _)| name.as_ref()),
-        )
+        .help_nearest(name, settable(schema))
+}
+
+/// The names of the fields that a document may set.
+fn settable(schema: &Schema) -> impl Iterator<Item = &str> {
+    schema.fields.iter().filter(|(_, field)| field.is_settable()).map(|(name, _)| name.as_ref())
 }
 
 /// A field that only the provider fills.
