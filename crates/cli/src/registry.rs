@@ -81,7 +81,8 @@ impl Offer {
     /// The providers of the namespaces that `wanted` names. Reading a catalogue takes time, so those that nobody needs stay
     /// closed; the person's own are always there. Things of simulated clouds are in memory until [`Registry::open_world`].
     pub(crate) fn registry(&self, wanted: impl Fn(&str) -> bool) -> Registry {
-        let wanted = |namespace: &str| wanted(namespace) || self.extends(namespace);
+        // The functions of `std` are called by their names alone.
+        let wanted = |namespace: &str| namespace == "std" || wanted(namespace) || self.extends(namespace);
         let mut real: Vec<Backed> = Vec::new();
         for (namespace, make) in PROVIDERS {
             if wanted(namespace) {

@@ -194,3 +194,57 @@ fn types_can_be_left_out_and_taken_in() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean `local`?"));
 }
+
+/// A document with one mistake: the value at a JSON pointer is another, or is gone.
+fn with_mistake(base: &Value, mistake: &Value) -> Value {
+    let mut document = base.clone();
+    let (parent, key) = mistake["at"].as_str().unwrap().rsplit_once('/').unwrap();
+    let parent = document.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match mistake.get("value") {
+        Some(value) => drop(parent.insert(key, value.clone())),
+        None => drop(parent.remove(&key).unwrap()),
+    }
+    document
+}
+
+/// `mistakes.json` has a document and some 300 single mistakes in it. `cyan validate` reports each, and the schema refuses
+/// each but those that a schema cannot express, which say why.
+#[test]
+fn validate_and_the_schema_find_each_single_mistake() {
+    let data: Value = serde_json::from_str(include_str!("schema/mistakes.json")).unwrap();
+    let (base, mistakes) = (&data["base"], data["mistakes"].as_array().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let child =
+        "version: 2023-04-20\nvariables: {x: {type: integer}}\nresources: {a: {type: std/value, spec: {input: 1}}}\n";
+    std::fs::write(folder.path().join("child.yaml"), child).unwrap();
+    let write = |name: &str, document: &Value| std::fs::write(folder.path().join(name), document.to_string()).unwrap();
+    write("base.json", base);
+    let names: Vec<String> = (0..mistakes.len()).map(|at| format!("{at}.json")).collect();
+    mistakes.iter().zip(&names).for_each(|(mistake, name)| write(name, &with_mistake(base, mistake)));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
+    let output = command.current_dir(folder.path()).args(["validate", "--json", "base.json"]).args(&names).output();
+    let said: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let valid: Vec<&str> = said["result"]["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|document| document["valid"] == json!(true))
+        .map(|document| document["file"].as_str().unwrap())
+        .collect();
+    assert_eq!(valid, ["base.json"], "only the document without a mistake is valid");
+
+    let schema = schema(&[]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let wrong: Vec<String> =
+        validator.iter_errors(base).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let mut passed = Vec::new();
+    for mistake in mistakes {
+        let refused = !validator.is_valid(&with_mistake(base, mistake));
+        if refused == mistake.get("beyond").is_some() {
+            passed.push(mistake.to_string());
+        }
+    }
+    assert!(passed.is_empty(), "{} of {}:\n{}", passed.len(), mistakes.len(), passed.join("\n"));
+}

@@ -44,7 +44,11 @@ pub fn load(
     }
     let blueprint = match dialects::dialect_of(&document) {
         Some(dialect) => {
-            let lowered = dialect.lower(&document, functions);
+            let mut lowered = dialect.lower(&document, functions);
+            if is_broken {
+                // What seems to be missing may stand in the part that could not be read.
+                lowered.diagnostics.retain(|one| !FOLLOWS.iter().any(|code| code.name == one.code.name));
+            }
             broken.append(lowered.diagnostics);
             Some(Arc::new(lowered.blueprint))
         }
@@ -66,6 +70,10 @@ pub fn load(
     found.append(broken);
     Loaded { file, path: source.name().into(), blueprint }
 }
+
+/// What is not said of a text that has errors of syntax.
+const FOLLOWS: &[&diag::Code] =
+    &[&dialects::codes::NOTHING_DECLARED, &dialects::codes::MISSING_VERSION, &dialects::codes::MISSING_FIELD];
 
 /// The tree of a text that is JSON whatever its file is called, where its dialect takes it for that.
 fn json_first(document: &Document<'_>) -> Option<Tree> {

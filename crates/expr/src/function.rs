@@ -150,8 +150,13 @@ pub enum Purity {
     World,
     /// From state, once a link is made: `link`.
     Link,
-    /// From the provider of this namespace.
-    Provider(Name),
+    /// From the provider of this namespace, which calls the function by its own name.
+    Provider {
+        /// The namespace.
+        namespace: Name,
+        /// The provider's own name of the function.
+        name: Name,
+    },
 }
 
 /// A call and what comes of it.

@@ -186,7 +186,7 @@ impl Parser<'_, '_> {
         let expr = self.expression(first)?;
         let token = self.peek();
         if token.kind != TokenKind::Close {
-            return Err(self.unexpected(token, "the end of the expression"));
+            return Err(self.unexpected(token, END_OF_EXPRESSION));
         }
         self.at = token.end;
         Ok(expr)
@@ -535,10 +535,13 @@ impl Parser<'_, '_> {
                 true,
             ),
             TokenKind::Minus => (
-                codes::INVALID_LITERAL
-                    .new("`-` needs digits right after it")
-                    .label(span, "not a number")
-                    .help("write the number without a space after `-`; there is no subtraction"),
+                codes::INVALID_LITERAL.new("`-` needs digits right after it").label(span, "not a number").help(
+                    if expected == END_OF_EXPRESSION {
+                        "there are no operators: write `subtract(a, b)`"
+                    } else {
+                        "write the number without a space after `-`, or `subtract(0, a)`"
+                    },
+                ),
                 token.end,
                 false,
             ),
@@ -558,12 +561,54 @@ impl Parser<'_, '_> {
                 let diagnostic = codes::UNEXPECTED_TOKEN
                     .new(format!("unexpected `{what}`"))
                     .label(span, format!("expected {expected}"));
+                let diagnostic = match self.instead(token, expected) {
+                    Some(help) => diagnostic.help(help),
+                    None => diagnostic,
+                };
                 (diagnostic, resume, false)
             }
         };
         Mistake { diagnostic: Box::new(diagnostic), resume, final_word }
     }
+
+    /// What to write instead of an operator, or of a `${` that belongs to another language such as a shell's.
+    fn instead(&self, token: Token, expected: &str) -> Option<String> {
+        let text = self.text.get(token.start..)?;
+        let operator = |call: &str| Some(format!("there are no operators: write `{call}`"));
+        if expected == END_OF_EXPRESSION {
+            // A shell writes `${x:-y}`, `${x%.*}`, `${x/a/b}` without a space.
+            let adjoins = self.text.get(..token.start).is_some_and(|before| !before.ends_with(char::is_whitespace));
+            return match text.as_bytes().first()? {
+                b':' | b'#' | b'@' | b'^' | b'~' => Some(LITERAL.into()),
+                b'%' | b'/' if adjoins => Some(LITERAL.into()),
+                b'+' => Some("there are no operators: write `add(a, b)`, or join texts as in `${a}${b}`".into()),
+                b'-' => operator("subtract(a, b)"),
+                b'*' => operator("multiply(a, b)"),
+                b'/' => operator("divide(a, b)"),
+                b'%' => operator("modulo(a, b)"),
+                b'=' => operator("eq(a, b)"),
+                b'!' => operator("not(eq(a, b))"),
+                b'<' => operator(if text.starts_with("<=") { "le(a, b)" } else { "lt(a, b)" }),
+                b'>' => operator(if text.starts_with(">=") { "ge(a, b)" } else { "gt(a, b)" }),
+                b'&' => operator("and(a, b)"),
+                b'|' => operator("or(a, b)"),
+                b'?' => operator("if(condition, a, b)"),
+                _ => None,
+            };
+        }
+        match text.as_bytes().first()? {
+            b'!' => operator("not(a)"),
+            b'#' | b'@' | b'*' | b'?' | b'$' if expected == "an expression" => Some(LITERAL.into()),
+            _ => None,
+        }
+    }
 }
+
+/// What a parser expects after a whole expression.
+const END_OF_EXPRESSION: &str = "the end of the expression";
+
+/// How to write a `${` that is text.
+const LITERAL: &str = "for a `${` that belongs to the text, as in a shell script, write `${\"${\"}`";
 
 /// A text for a message, cut if it is long.
 fn shortened(text: &str) -> String {

@@ -313,7 +313,7 @@ fn functions_of_providers_are_asked_for() {
     tag.parameters = vec![expr::Parameter { name: "item".into(), ty: Type::Text, ..index.clone() }, index];
     tag.least = 2;
     tag.takes_index = true;
-    tag.purity = expr::Purity::Provider("test".into());
+    tag.purity = expr::Purity::Provider { namespace: "test".into(), name: tag.name.clone() };
     table.insert(tag).unwrap();
     let mut world = world();
     let expr = parse_with(&table, "${map(list(\"a\", \"b\", variables.pw), test_tag)}");
@@ -361,7 +361,7 @@ fn results_are_bounded() {
     let mut table = expr::core_functions().clone();
     let mut nest = table.get("list").unwrap().clone();
     nest.name = "nest".into();
-    nest.purity = expr::Purity::Provider("test".into());
+    nest.purity = expr::Purity::Provider { namespace: "test".into(), name: nest.name.clone() };
     table.insert(nest).unwrap();
     let expr = parse_with(&table, &format!("${{{pairs}}}"));
     let result = expr::evaluate(&expr, &table, &mut Doubling, &mut Diagnostics::new());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Expr, Field, IndexMap, Name, ReplaceOrder, Schema, Standing, Type, Value};
+use blueprint::{Expr, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Standing, Type, Value};
 use expr::FunctionDef;
 
 use crate::lazy::plain_name;
@@ -692,5 +692,50 @@ mod tests {
         let wrong = shelf(r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#).unwrap_err();
         assert!(wrong.contains("`width[]` leads to no field"), "{wrong}");
         assert!(shelf(r#""standing": "odd""#).unwrap_err().contains("`odd` is no standing"));
+    }
+}
+
+/// Whether the value that a simulation fills into a computed field is made from one of these paths of the spec, or from how
+/// often the thing was updated.
+pub fn follows(field: &Field, changed: &[&str]) -> bool {
+    let inside = |field: &Field| match &field.kind {
+        Kind::Object(schema) => schema.fields.values().any(|field| follows(field, changed)),
+        _ => false,
+    };
+    field.value.as_ref().map_or_else(|| inside(field), |template| reads(template, changed))
+}
+
+fn reads(template: &Value, changed: &[&str]) -> bool {
+    let under =
+        |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    match template {
+        Value::Text(text) => text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).any(|mark| {
+            let is_changed = |path: &str| changed.iter().any(|changed| under(path, changed) || under(changed, path));
+            mark == "updates" || mark.strip_prefix("spec.").is_some_and(is_changed)
+        }),
+        Value::List(items) => items.iter().any(|item| reads(item, changed)),
+        Value::Map(entries) => entries.values().any(|value| reads(value, changed)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_simulated_value_follows_the_fields_that_it_is_made_from() {
+        let of = |template: &str| Field { computed: true, value: Some(template.into()), ..Field::of(Kind::String) };
+        for (template, changed, expected) in [
+            ("https://{spec.name}/", &["name"][..], true),
+            ("https://{spec.name}/", &["names"], false),
+            ("{spec.a.b}", &["a"], true),
+            ("{spec.a}", &["a.b[0]"], true),
+            ("{updates}", &[], true),
+            ("{hash}-{id}", &["name"], false),
+            ("fixed", &["name"], false),
+        ] {
+            assert_eq!(follows(&of(template), changed), expected, "{template} {changed:?}");
+        }
     }
 }

@@ -13,7 +13,7 @@ mod reader;
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, ReplaceOrder, Schema, Value};
-use expr::{FunctionDef, Parameter, Purity, Returns};
+use expr::{Example, FunctionDef, Parameter, Purity, Returns};
 
 pub use self::pace::read_limits;
 use self::reader::{Object, Place};
@@ -533,16 +533,15 @@ fn variable_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), Cata
     Ok(())
 }
 
+/// The keys of a function.
+const FUNCTION: &[&str] = &["parameters", "rest", "returns", "takesIndex", "docs", "about", "rule", "examples"];
+
 fn provider_functions(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("functions");
     let Some(namespace) = catalog.namespaces.first().cloned() else { return Ok(()) };
     for (name, value) in object.entries("functions")? {
         let place = all.key(name);
-        if expr::core_functions().get(name).is_some() {
-            return Err(place.error(format!("`{name}` is a function of the language")));
-        }
-        let object =
-            Object::new(value, &place, &["parameters", "rest", "returns", "takesIndex", "docs", "about", "rule"])?;
+        let object = Object::new(value, &place, FUNCTION)?;
         let place = object.place.key("parameters");
         let mut parameters: Vec<Parameter> = Vec::new();
         for (at, item) in object.items("parameters")?.iter().enumerate() {
@@ -568,14 +567,29 @@ fn provider_functions(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), 
             takes_index: object.flag("takesIndex")?,
             named: false,
             spreads_none: true,
-            purity: Purity::Provider(namespace.clone()),
+            purity: Purity::Provider { namespace: namespace.clone(), name: name.clone() },
             later: false,
             docs,
-            examples: Vec::new(),
+            examples: examples(&object)?,
             native: None,
         });
     }
     Ok(())
+}
+
+/// Pairs of texts: a call, and its result as JSON or `!` and a code.
+fn examples(object: &Object<'_>) -> Result<Vec<Example>, CatalogError> {
+    let place = object.place.key("examples");
+    let mut examples = Vec::new();
+    for (at, item) in object.items("examples")?.iter().enumerate() {
+        match item.as_list().map(|pair| pair.iter().map(Value::as_text).collect::<Vec<_>>()).as_deref() {
+            Some([Some(call), Some(gives)]) => {
+                examples.push(Example { call: (*call).into(), gives: (*gives).into() });
+            }
+            _ => return Err(place.index(at).error("must be a list of two texts: a call and what it gives")),
+        }
+    }
+    Ok(examples)
 }
 
 fn parameter(value: &Value, place: &Place<'_>) -> Result<Parameter, CatalogError> {

@@ -169,10 +169,6 @@ fn types_lie_in_the_namespace_and_name_what_is_there() {
             r#"{"format": 1, "namespace": "x", "variableTypes": {"x/a": {"kind": "string", "options": [{"label": "l", "value": 1}]}}}"#,
             "options[0].value",
         ),
-        (
-            r#"{"format": 1, "namespace": "x", "functions": {"len": {"returns": "integer"}}}"#,
-            "a function of the language",
-        ),
         (r#"{"format": 1, "namespace": "x", "functions": {"x_f": {"returns": "number"}}}"#, "functions.x_f.returns"),
         ("{", "not a catalogue in JSON"),
     ] {

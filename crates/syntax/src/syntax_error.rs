@@ -27,6 +27,11 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
         Kind::RecursionLimitExceeded => return too_deep(file, at, crate::MAX_DEPTH),
         _ => {}
     }
+    // Where the line is indented with a tab, that is the mistake, whatever the parser made of it.
+    let is_structural = !matches!(kind, Kind::UnknownQuotedScalarEscape | Kind::InvalidUnicodeEscape);
+    if let Some(tab) = indenting_tab(text, at).filter(|_| is_structural) {
+        return tab_in_indentation(place(tab, tab + 1));
+    }
     // A new entry of an outer container before the bracket is closed: then the bracket was forgotten.
     let forgotten = next.is_none_or(|next| next <= at) || is_unexpected_end(kind);
     if let Some(bracket) = seen
@@ -68,10 +73,7 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
             // Sometimes the error is placed at the text before the line that begins with the tab.
             let tab = bytes.get(line..).and_then(|rest| rest.iter().position(|byte| *byte == b'\t'));
             let tab = tab.map_or(here, |tab| place(line + tab, line + tab + 1));
-            INVALID_SYNTAX
-                .new("a tab where only spaces may stand")
-                .label(tab, "tabs have no fixed width")
-                .help("indent with spaces")
+            tab_in_indentation(tab)
         }
         Kind::UnexpectedCharacter { character } => said(
             &format!("a text without quotes cannot begin with `{}`", character.escape_default()),
@@ -126,6 +128,27 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
         Kind::BomInsideDocument => said("a byte order mark inside the text", "may only stand at the beginning"),
         _ => said("this is not well-formed YAML", "unexpected here").note(kind.to_string().replace('\'', "`")),
     }
+}
+
+fn tab_in_indentation(tab: Span) -> Diagnostic {
+    INVALID_SYNTAX
+        .new("a tab where only spaces may stand")
+        .label(tab, "tabs have no fixed width")
+        .help("indent with spaces")
+}
+
+/// The tab in the indentation of the line at `at`, or of the line after it where `at` ends its line.
+fn indenting_tab(text: &str, at: usize) -> Option<usize> {
+    let of = |line: usize| {
+        let indentation = text.get(line..)?.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        indentation.enumerate().find(|(_, byte)| *byte == b'\t').map(|(column, _)| line + column)
+    };
+    let line = line_start(text, at);
+    of(line).or_else(|| {
+        let rest = text.get(at..)?;
+        let end = rest.find('\n')?;
+        rest[..end].trim().is_empty().then(|| of(at + end + 1)).flatten()
+    })
 }
 
 /// Lists and maps inside each other beyond `limit`.

@@ -111,7 +111,7 @@ fn purity(purity: &Purity) -> Option<String> {
         Purity::Remembered => Some("Drawn once for the place where it is called, and remembered.".to_owned()),
         Purity::World => Some("Read when a document is staged, and kept with the plan.".to_owned()),
         Purity::Link => Some("Known once the link is made.".to_owned()),
-        Purity::Provider(namespace) => Some(format!("Of the provider `{namespace}`.")),
+        Purity::Provider { namespace, .. } => Some(format!("Of the provider `{namespace}`.")),
     }
 }
 

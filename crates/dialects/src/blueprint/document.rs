@@ -80,13 +80,13 @@ impl Lowering<'_> {
         let fields = self.fields(&shape::DOCUMENT, Some(entries), first);
         self.version(&fields, first, &mut blueprint);
         self.sections(&fields, &mut blueprint);
-        self.anything_declared(entries, first);
+        self.anything_declared(entries, &fields, first);
         blueprint
     }
 
     fn version(&mut self, fields: &Fields<'_>, first: Span, blueprint: &mut Blueprint) {
         let Some(node) = fields.get("version") else {
-            if !fields.is_written("version") {
+            if !fields.is_written("version") && !fields.is_misspelt("version") {
                 self.found.push(
                     MISSING_VERSION
                         .new("the document does not say its version")
@@ -142,7 +142,7 @@ impl Lowering<'_> {
     }
 
     /// A document declares a resource or includes another (C14). Broken sections count as if they did.
-    fn anything_declared(&mut self, entries: &[syntax::Entry], first: Span) {
+    fn anything_declared(&mut self, entries: &[syntax::Entry], fields: &Fields<'_>, first: Span) {
         let declares = entries.iter().any(|entry| {
             matches!(entry.key.text(), Some("resources" | "include"))
                 && match &entry.value.content {
@@ -151,7 +151,7 @@ impl Lowering<'_> {
                     Content::Scalar(_) => !self.is_null(&entry.value),
                 }
         });
-        if !declares {
+        if !declares && !["resources", "include"].iter().any(|key| fields.is_misspelt(key)) {
             self.found.push(
                 NOTHING_DECLARED
                     .new("the document declares neither a resource nor an include")

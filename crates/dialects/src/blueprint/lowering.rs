@@ -38,6 +38,8 @@ pub(super) struct Fields<'t> {
     section: &'static Section,
     values: [Option<&'t Entry>; MOST],
     written: u16,
+    /// Keys that an unknown key was probably meant for.
+    misspelt: Vec<&'static str>,
 }
 
 impl<'t> Fields<'t> {
@@ -55,6 +57,11 @@ impl<'t> Fields<'t> {
     /// Whether something is written there, of whatever form.
     pub(super) fn is_written(&self, key: &str) -> bool {
         self.written & 1 << self.position(key) != 0
+    }
+
+    /// Whether an unknown key was probably meant for it.
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+        self.misspelt.contains(&key)
     }
 
     /// The value, if it is there and of the form that its key takes.
@@ -115,12 +122,12 @@ impl<'a> Lowering<'a> {
         map: Option<&'t [Entry]>,
         place: Span,
     ) -> Fields<'t> {
-        let mut fields = Fields { section, values: [None; MOST], written: 0 };
+        let mut fields = Fields { section, values: [None; MOST], written: 0, misspelt: Vec::new() };
         let Some(map) = map else { return fields };
         for entry in self.entries(map) {
             let Some(text) = entry.key.text() else { continue };
             let Some(at) = section.keys.iter().position(|key| key.name == text) else {
-                self.unknown_key(section, text, entry.key.span);
+                fields.misspelt.extend(self.unknown_key(section, text, entry.key.span));
                 continue;
             };
             let key = &section.keys[at];
@@ -147,7 +154,9 @@ impl<'a> Lowering<'a> {
         }
         for (at, key) in section.keys.iter().enumerate() {
             // A missing version has a code of its own.
-            if key.required && fields.written & 1 << at == 0 && key.name != "version" {
+            // A required key that is misspelt is one mistake.
+            let is_missing = key.required && fields.written & 1 << at == 0 && !fields.is_misspelt(key.name);
+            if is_missing && key.name != "version" {
                 self.missing(section.name, key.name, place);
             }
         }
@@ -163,12 +172,14 @@ impl<'a> Lowering<'a> {
         );
     }
 
-    fn unknown_key(&mut self, section: &'static Section, text: &str, span: Span) {
-        let known: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
+    /// Reports an unknown key and gives the key that was probably meant.
+    fn unknown_key(&mut self, section: &'static Section, text: &str, span: Span) -> Option<&'static str> {
+        let known: Vec<&'static str> = section.keys.iter().map(|key| key.name).collect();
         let unknown = UNKNOWN_KEY
             .new(format!("unknown key `{text}`"))
             .label(span, format!("{} {} has no such key", article(section.name), section.name));
-        let unknown = match diag::nearest(text, known.iter().copied()) {
+        let meant = diag::nearest(text, known.iter().copied());
+        let unknown = match meant {
             Some(nearest) => unknown.help(format!("did you mean `{nearest}`?")).fix(
                 format!("write `{nearest}`"),
                 vec![(span, nearest.to_owned())],
@@ -177,6 +188,7 @@ impl<'a> Lowering<'a> {
             None => unknown.help(format!("its keys are {}", listed(&known))),
         };
         self.found.push(unknown);
+        known.into_iter().find(|key| Some(*key) == meant)
     }
 
     /// Whether null is written; a broken text is not.

@@ -149,9 +149,11 @@ impl Checker<'_> {
     }
 
     fn source(&mut self, source: &SourceMetadata, place: Place<'_>, computed: &[bool]) {
+        let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
         for (key, value) in &source.entries {
             let ty = self.infer(value, place);
-            if ty != Type::Error {
+            // Without a kind of source the metadata is free, but for a checksum.
+            if ty != Type::Error && (has_kind || key.item.as_ref() == "checksum") {
                 self.known_at_stage(value, &format!("`{}`", key.item), computed);
             }
         }
@@ -159,7 +161,7 @@ impl Checker<'_> {
         let Some(kinds) = self.kinds else { return };
         let kind = source.entries.iter().find(|(key, _)| key.item.as_ref() == "sourceType");
         let keys: &[source::Key] = match kind.map(|(_, value)| (value, value.inner())) {
-            None => &[],
+            None => return,
             Some((written, Expr { kind: ExprKind::Literal(Value::Text(kind)), .. })) => {
                 let Some(known) = kinds.iter().find(|known| known.name == kind.as_ref()) else {
                     self.found.push(
@@ -206,12 +208,8 @@ impl Checker<'_> {
         for key in &wrong {
             diagnostic = diagnostic.label(key.span, "no such key for this kind of source");
         }
-        self.found.push(match kind {
-            None => diagnostic.help("name the kind of source with `sourceType`"),
-            Some(_) => {
-                diagnostic.help(format!("keys of this kind: {}", [&keys[..], &["checksum"]].concat().join(", ")))
-            }
-        });
+        self.found
+            .push(diagnostic.help(format!("keys of this kind: {}", [&keys[..], &["checksum"]].concat().join(", "))));
     }
 
     /// `include-path-unknown`: a part of it comes from a field that a provider fills.

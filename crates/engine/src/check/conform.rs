@@ -11,7 +11,7 @@ use provider::ResourceType;
 use std::sync::Arc;
 
 use super::codes;
-use super::limits::{Patterns, constraint, items_problem, same};
+use super::limits::{Patterns, constraint, entries_problem, items_problem, same};
 use super::spec::{computed_field, mismatch, missing_field, not_utf8, rejected, unknown_field};
 
 /// The spec that a provider is given, from the evaluated one and the expression it came from.
@@ -180,6 +180,12 @@ impl Conforming<'_> {
                         None => At { expr: None, ..at },
                     };
                     entries.insert(key.clone(), self.field(value, values, at));
+                }
+                let open = at.entries().is_none_or(|written| {
+                    written.iter().any(|(_, value)| matches!(value.kind, ExprKind::Substitution(_)))
+                });
+                if open && let Some(problem) = entries_problem(entries.len(), entries.len(), field) {
+                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, at.span));
                 }
                 Value::Map(Arc::new(entries))
             }

@@ -77,7 +77,7 @@ impl Patterns {
                 Some(format!("must match `{pattern}`"))
             }
             Value::List(items) | Value::Set(items) => items_problem(items.len(), items.len(), field),
-            Value::Map(entries) => items_problem(entries.len(), entries.len(), field),
+            Value::Map(entries) => entries_problem(entries.len(), entries.len(), field),
             _ => None,
         }
     }
@@ -93,12 +93,22 @@ fn is_multiple(value: &Value, (step, offset): (i64, i64)) -> bool {
 
 /// Why a list with between `least` and `most` items has too few or too many.
 pub(super) fn items_problem(least: usize, most: usize, field: &Field) -> Option<String> {
+    count_problem(least, most, field, ["item", "items"])
+}
+
+/// Why a map with between `least` and `most` entries has too few or too many.
+pub(super) fn entries_problem(least: usize, most: usize, field: &Field) -> Option<String> {
+    count_problem(least, most, field, ["entry", "entries"])
+}
+
+fn count_problem(least: usize, most: usize, field: &Field, [one, many]: [&str; 2]) -> Option<String> {
     let limits = &field.constraint;
+    let noun = |count: u64| if count == 1 { one } else { many };
     if let Some(wanted) = limits.min_items.filter(|wanted| (most as u64) < *wanted) {
-        return Some(format!("must have at least {wanted} item{}", plural(wanted)));
+        return Some(format!("must have at least {wanted} {}", noun(wanted)));
     }
     let wanted = limits.max_items.filter(|wanted| (least as u64) > *wanted)?;
-    Some(format!("must have at most {wanted} item{}, not {least}", plural(wanted)))
+    Some(format!("must have at most {wanted} {}, not {least}", noun(wanted)))
 }
 
 /// A value outside its limits.

@@ -72,8 +72,10 @@ impl Checker<'_> {
                 Head::Resource { name, bare } => match self.blueprint.resources.get_index_of(name) {
                     None => self.unknown_resource(name, *bare, reference.head_span),
                     Some(at) => match reference.path.as_slice() {
-                        [] => return Some(at),
-                        [index] if matches!(index.kind, AccessorKind::Index(_)) => return Some(at),
+                        [] => return self.one_of(at, name, None, reference.head_span),
+                        [index] if matches!(index.kind, AccessorKind::Index(_)) => {
+                            return self.one_of(at, name, Some(index.span), reference.head_span);
+                        }
                         _ => wrong(expr.span),
                     },
                 },
@@ -81,8 +83,9 @@ impl Checker<'_> {
             },
             ExprKind::Literal(Value::Text(text)) => {
                 let name = plain_name(text);
+                let index = (name.len() < text.len()).then_some(expr.span);
                 match self.blueprint.resources.get_index_of(name) {
-                    Some(at) => return Some(at),
+                    Some(at) => return self.one_of(at, name, index, expr.span),
                     None => self.unknown_resource(name, false, expr.span),
                 }
             }
@@ -95,6 +98,18 @@ impl Checker<'_> {
         };
         self.found.push(diagnostic);
         None
+    }
+
+    /// The resource at a position, if one thing of it is chosen as it must be (rulings S27, S28).
+    fn one_of(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
+        let (_, resource) = self.blueprint.resources.get_index(at)?;
+        match super::references::instance_chosen(name, resource, index, span) {
+            Ok(()) => Some(at),
+            Err(diagnostic) => {
+                self.found.push(*diagnostic);
+                None
+            }
+        }
     }
 
     /// Whether there is such a link. Open types may link to anything.

@@ -35,6 +35,7 @@ mod names;
 mod providers;
 mod references;
 mod resources;
+pub(crate) use resources::description_mismatch;
 mod secrets;
 pub(crate) use secrets::{handed_down, shown_from_above};
 pub mod spec;

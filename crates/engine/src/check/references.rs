@@ -205,7 +205,13 @@ impl Checker<'_> {
             let diagnostic = if bare && reference.path.is_empty() && self.functions.get(name).is_some() {
                 function_as_value_at(reference.head_span)
             } else {
-                self.unknown_resource(name, bare, reference.head_span)
+                let unknown = self.unknown_resource(name, bare, reference.head_span);
+                if bare && reference.path.is_empty() {
+                    let literal = format!("${{\"${{\"}}{name}}}");
+                    unknown.help(format!("for the text `${{{name}}}` itself, as in a shell script, write `{literal}`"))
+                } else {
+                    unknown
+                }
             };
             return self.fail(diagnostic);
         };
@@ -350,20 +356,30 @@ impl Checker<'_> {
 /// The path after the index of an instance; whether there must be one (rulings S27, S28).
 fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Result<&'r [Accessor], Box<Diagnostic>> {
     let indexed = reference.path.first().filter(|first| matches!(first.kind, AccessorKind::Index(_)));
-    match (resource.each.is_some(), indexed) {
-        (true, Some(_)) => Ok(&reference.path[1..]),
-        (false, None) => Ok(&reference.path),
+    instance_chosen(name, resource, indexed.map(|index| index.span), reference.head_span)?;
+    Ok(if indexed.is_some() { &reference.path[1..] } else { &reference.path })
+}
+
+/// Whether an instance is chosen exactly where there are several; `index` is the place of what chooses it.
+pub(super) fn instance_chosen(
+    name: &str,
+    resource: &Resource,
+    index: Option<diag::Span>,
+    span: diag::Span,
+) -> Result<(), Box<Diagnostic>> {
+    match (resource.each.is_some(), index) {
+        (true, Some(_)) | (false, None) => Ok(()),
         (true, None) => Err(Box::new(
             codes::MISSING_EACH_INDEX
                 .new(format!("`{name}` has several instances, and none is chosen"))
-                .label(reference.head_span, "the resource has `each`")
+                .label(span, "the resource has `each`")
                 .label(resource.span, "declared here")
                 .help(format!("choose an instance: `{name}[0]`")),
         )),
         (false, Some(index)) => Err(Box::new(
             codes::INDEX_ON_SINGLE
                 .new(format!("`{name}` is a single resource and has no positions"))
-                .label(index.span, "the resource has no `each`")
+                .label(index, "the resource has no `each`")
                 .help("take the index away"),
         )),
     }

@@ -7,6 +7,7 @@ use diag::Spanned;
 
 use super::each::Leads;
 use super::providers::TypeOf;
+use super::types::{is_scalar, with_article};
 use super::{Checker, Place, Repetition, codes};
 use crate::links::Links;
 use crate::{Graph, Node};
@@ -77,7 +78,18 @@ impl Checker<'_> {
     /// A description: text, filled in last.
     pub(super) fn description(&mut self, description: Option<&blueprint::Expr>, place: Place<'_>) {
         if let Some(description) = description {
-            let _: Type = self.infer(description, place.described());
+            let ty = self.infer(description, place.described());
+            if !ty.is_open() && !ty.alternatives().iter().any(|ty| *ty == Type::Null || is_scalar(ty)) {
+                self.found.push(description_mismatch(&with_article(&ty), description.span));
+            }
         }
     }
+}
+
+/// A description that is no text and cannot become one.
+pub(crate) fn description_mismatch(kind: &str, span: diag::Span) -> diag::Diagnostic {
+    expr::codes::TYPE_MISMATCH
+        .new(format!("a description must be text, found {kind}"))
+        .label(span, "only scalars become text")
+        .help("join the items with `join(..)`, or write them as text with `jsonencode(..)`")
 }

@@ -10,7 +10,7 @@ use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
 use expr::{Mismatch, Source, codes as language};
 
-use super::limits::{constraint, items_problem, same};
+use super::limits::{constraint, entries_problem, items_problem, same};
 use super::providers::TypeOf;
 use super::types::{with_article, without_none};
 use super::{Checker, Place, codes};
@@ -47,12 +47,15 @@ impl Checker<'_> {
     }
 
     fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: Place<'_>) {
+        // A required field that is misspelt is one mistake.
+        let mut misspelt: Vec<&str> = Vec::new();
         for (key, value) in entries {
             let Some(field) = schema.fields.get(&key.item) else {
                 if schema.open {
                     self.free(value, place);
                     continue;
                 }
+                misspelt.extend(diag::nearest(&key.item, settable(schema)));
                 self.found.push(unknown_field(&key.item, schema, key.span));
                 self.examine(value, place);
                 continue;
@@ -72,6 +75,7 @@ impl Checker<'_> {
         for (name, field) in &schema.fields {
             if field.required
                 && field.default.is_none()
+                && !misspelt.contains(&name.as_ref())
                 && !entries.iter().any(|(key, value)| key.item == *name && is_given(value))
             {
                 self.found.push(missing_field(name, field, holder));
@@ -98,6 +102,12 @@ impl Checker<'_> {
             }
             (ExprKind::Map(entries), Kind::Object(schema)) => self.object(entries, schema, Some(holder), place),
             (ExprKind::Map(entries), Kind::Map(values)) => {
+                // Entries from substitutions may turn out `none` and go.
+                let written = entries.iter().filter(|(_, value)| !is_null(value));
+                let least = written.clone().filter(|(_, it)| !matches!(it.kind, ExprKind::Substitution(_))).count();
+                if let Some(problem) = entries_problem(least, written.count(), field) {
+                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
+                }
                 for (key, value) in entries {
                     if !is_null(value) {
                         self.field(value, values, key.span, place);
@@ -266,10 +276,12 @@ pub(super) fn unknown_field(name: &str, schema: &Schema, span: Span) -> Diagnost
     codes::UNKNOWN_SPEC_FIELD
         .new(format!("unknown field `{name}`"))
         .label(span, "the type has no such field")
-        .help_nearest(
-            name,
-            schema.fields.iter().filter(|(_, field)| field.is_settable()).map(|(name, _)| name.as_ref()),
-        )
+        .help_nearest(name, settable(schema))
+}
+
+/// The names of the fields that a document may set.
+fn settable(schema: &Schema) -> impl Iterator<Item = &str> {
+    schema.fields.iter().filter(|(_, field)| field.is_settable()).map(|(name, _)| name.as_ref())
 }
 
 /// A field that only the provider fills.

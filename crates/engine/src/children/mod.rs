@@ -283,7 +283,7 @@ impl Reader<'_> {
             };
         }
         let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
-        parts.extend(child.source.iter().flat_map(|it| &it.entries).map(|(key, value)| (value, key.item.as_ref())));
+        parts.extend(child.source.iter().flat_map(source_entries).map(|(key, value)| (value, key.item.as_ref())));
         let mut texts: Vec<Name> = Vec::with_capacity(parts.len());
         let mut asks = Vec::new();
         let mut open = false;
@@ -340,7 +340,7 @@ impl Reader<'_> {
         let mut texts = texts.into_iter();
         let path = texts.next().unwrap_or_else(|| "".into());
         let mut request = Request::path(self.text_of(place).location.clone(), path);
-        for ((key, _), text) in child.source.iter().flat_map(|source| &source.entries).zip(texts) {
+        for ((key, _), text) in child.source.iter().flat_map(source_entries).zip(texts) {
             match key.item.as_ref() {
                 "sourceType" => request.kind = Some(text),
                 "checksum" => request.checksum = Some(text),
@@ -854,4 +854,10 @@ fn folder_of(location: &Location) -> Option<Name> {
         Some((folder, _)) => folder.into(),
         None => "".into(),
     })
+}
+
+/// What metadata says of the place of a document. Without a kind of source it is free data, but for a checksum.
+fn source_entries(source: &blueprint::SourceMetadata) -> impl Iterator<Item = &(diag::Spanned<Name>, Expr)> {
+    let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
+    source.entries.iter().filter(move |(key, _)| has_kind || key.item.as_ref() == "checksum")
 }

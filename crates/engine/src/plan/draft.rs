@@ -26,7 +26,7 @@ pub(super) use self::levels::levels;
 pub(crate) use self::levels::live_locals;
 use self::linked::{heed_links, link_dependencies};
 pub(super) use self::opinions::report_check;
-use self::opinions::{ask_providers, heed};
+use self::opinions::{ask_providers, changing, heed};
 pub(super) use self::preflight::{Obstacle, ask_removals, operation_of, reads_anew, refuse_obstacles};
 use self::removals::remove_what_is_gone;
 pub(super) use self::removals::{of_record, removal};
@@ -579,14 +579,7 @@ fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut D
         Action::Create | Action::Replace => Outputs::Unknown,
         Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
         Action::Update => {
-            let by_catalog = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
-            let mut changing: Vec<Name> = by_catalog
-                .filter(|(_, field)| field.computed && field.changes_on_update)
-                .map(|(name, _)| name.clone())
-                .collect();
-            if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
-                changing.extend(opinion.changes.iter().map(|name| Name::from(name.as_str())));
-            }
+            let changing = changing(&decision, evaluation.simulated, &evaluation.answers);
             Outputs::BeforeUpdate(decision.outputs.clone(), changing.into())
         }
         Action::None

@@ -620,6 +620,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
             let mut evaluated = Evaluation::new(documents.clone(), functions, instance.clone(), inputs, answers);
             evaluated.inputs.iter().for_each(|value| world.learn(value));
+            evaluated.simulated = options.simulated;
             evaluated.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
             let with = draft::Drafting {
                 snapshot: &mut snapshot,

@@ -52,6 +52,7 @@ pub async fn check_offline(
         // An export of something absent is left out; nothing else is needed here.
         let _ = evaluation.export(name, &mut mistakes);
     }
+    evaluation.descriptions(&mut mistakes);
     documents.attribute(&mut mistakes);
     let mut said: HashSet<_, foldhash::fast::FixedState> = HashSet::default();
     for one in found.iter() {

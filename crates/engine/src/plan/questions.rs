@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, Unknown, Value};
 use diag::{Diagnostic, Diagnostics};
-use expr::{Ask, AskFailure, FunctionTable, Returns};
+use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
 use provider::{Catalogs, DataSourceType, Fetched, Planned, ProviderError, TypeRef};
 use state::Remembered;
 
@@ -358,7 +358,7 @@ pub(crate) async fn put(question: &Question, now: i64, functions: &FunctionTable
         Ask::WorkingDirectory => Reply::Nothing,
         Ask::Provider { namespace, function, arguments } => {
             let answer = match world.call(namespace, function, arguments).await {
-                Ok(answer) => as_declared(answer, function, functions),
+                Ok(answer) => as_declared(answer, namespace, function, functions),
                 Err(error) if error.kind.is_retryable() => return Reply::Troubled(error),
                 Err(error) => Err(failed(function, error)),
             };
@@ -377,8 +377,12 @@ fn failed(function: &str, error: ProviderError) -> AskFailure {
 }
 
 /// What a provider's function gave, if it is of the kind that the catalogue declares; `none` is.
-fn as_declared(answer: Value, function: &str, functions: &FunctionTable) -> Result<Value, AskFailure> {
-    let Some(Returns::Type(ty)) = functions.get(function).map(|function| &function.returns) else { return Ok(answer) };
+fn as_declared(answer: Value, namespace: &str, function: &str, functions: &FunctionTable) -> Result<Value, AskFailure> {
+    let declared = functions.iter().find(|it| {
+        let Purity::Provider { namespace: of, name } = &it.purity else { return false };
+        (of.as_ref(), name.as_ref()) == (namespace, function)
+    });
+    let Some(Returns::Type(ty)) = declared.map(|function| &function.returns) else { return Ok(answer) };
     let is_plain = !answer.has_unknown() && !has_function(&answer);
     match expr::convert(&answer, ty, expr::Source::Literal) {
         Ok(answer) if is_plain => Ok(answer),

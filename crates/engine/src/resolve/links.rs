@@ -756,7 +756,8 @@ impl Evaluation {
     pub(super) fn link_named(&mut self, unit: u32, a: &str, b: &str) -> Result<Value, Stop> {
         let (a_name, a_at) = named(a);
         let (b_name, b_at) = named(b);
-        let of = self.documents.unit(unit);
+        let documents = self.documents.clone();
+        let of = documents.unit(unit);
         let resources = &of.blueprint().resources;
         let ends = resources.get_index_of(a_name).zip(resources.get_index_of(b_name));
         let number = ends.and_then(|(a, b)| self.declared_links.between(of.resource(a), of.resource(b)));
@@ -764,6 +765,16 @@ impl Evaluation {
         let mut mistakes = Diagnostics::new();
         let ready = self.settle_link(number, &mut mistakes).unwrap_or(false);
         let span = self.declared_links.pair(number).map_or(Span::NONE, |pair| pair.span);
+        for (name, resource, position) in ends.into_iter().flat_map(|(a, b)| [(a_name, a, a_at), (b_name, b, b_at)]) {
+            let Some(Members::Many(members)) = self.resources.get(of.resource(resource) as usize) else { continue };
+            if let Some(position) = position.filter(|position| *position as usize >= members.len()) {
+                let count = format!("`{name}` has {} members", members.len());
+                return Err(expr::codes::INDEX_OUT_OF_RANGE
+                    .new(format!("`{name}` has no member at position {position}, which `link` names"))
+                    .label(span, count)
+                    .into());
+            }
+        }
         let at = self.links.by_ends.get(&(number, a_at, b_at)).copied();
         let Some(at) = at.filter(|at| ready && !self.is_gone((number, *at))) else {
             let absent = expr::codes::ABSENT_ELEMENT

@@ -170,6 +170,8 @@ pub(crate) struct Evaluation {
     pub(crate) offline: bool,
     /// Members that `each` has made so far.
     members: usize,
+    /// Every provider is a simulation of its catalogue.
+    pub(crate) simulated: bool,
 }
 
 /// The name of a thing in its own document, from its address.
@@ -206,6 +208,7 @@ impl Evaluation {
             unlearned: Vec::new(),
             offline: false,
             members: 0,
+            simulated: false,
         }
     }
 
@@ -617,6 +620,11 @@ impl Evaluation {
             for (owner, expr) in self.described(unit) {
                 let mut ignored = Diagnostics::new();
                 match self.value(Site::of(number, &unit.named(owner)), expr, &mut ignored) {
+                    Ok(value) if matches!(value.bare(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
+                        if said.insert(expr.span) {
+                            found.push(check::description_mismatch(value.kind_word(), expr.span));
+                        }
+                    }
                     Ok(_) | Err(Halt::Need(_)) => {}
                     Err(Halt::Absent(_) | Halt::Failed) if !said.insert(expr.span) => {}
                     Err(Halt::Absent(_) | Halt::Failed) => found.push(

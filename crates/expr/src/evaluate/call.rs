@@ -95,7 +95,7 @@ impl<'a> Machine<'a> {
             return self.native(native.as_ref(), def, site, &arguments);
         }
         let body = match &def.purity {
-            Purity::Provider(_) => None,
+            Purity::Provider { .. } => None,
             _ => body(&def.name),
         };
         if let Some(Body::Lazy(run)) = body {
@@ -123,7 +123,7 @@ impl<'a> Machine<'a> {
             Some(Body::Plain(run)) => self.plain(def, site, values, |_, values, warnings| Ok(run(values, warnings))),
             Some(Body::Lazy(_)) => Err(Stop::Reported),
             None => {
-                let Purity::Provider(namespace) = &def.purity else {
+                let Purity::Provider { namespace, name } = &def.purity else {
                     return Err(codes::UNKNOWN_FUNCTION
                         .new(format!("the function `{}` cannot be carried out", def.name))
                         .label(site.name, "nobody offers it")
@@ -133,7 +133,7 @@ impl<'a> Machine<'a> {
                 let secret = values.iter().any(Value::has_secret);
                 let arguments = values.clone();
                 self.plain(def, site, values, |machine, _, _| {
-                    let ask = Ask::Provider { namespace: namespace.clone(), function: def.name.clone(), arguments };
+                    let ask = Ask::Provider { namespace: namespace.clone(), function: name.clone(), arguments };
                     let answer = machine.ask_concealed(site, ask, secret)?;
                     Ok(Ok(machine.sized(site, answer)?))
                 })
@@ -166,7 +166,11 @@ impl<'a> Machine<'a> {
         let unknown = values.iter().any(Value::has_unknown);
         let opens = (secret || unknown) && native.opens(&values);
         if unknown && !opens {
-            return Ok(unknown_of(None, &values).tainted(secret));
+            let ty = match &def.returns {
+                Returns::Type(ty) if *ty != Type::Any => Some(ty.clone()),
+                _ => None,
+            };
+            return Ok(unknown_of(ty, &values).tainted(secret));
         }
         if secret && !opens {
             values.iter_mut().for_each(|value| *value = value.revealed());

@@ -18,6 +18,7 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             .takes("pointer", Text)
             .example(r#"fromjson("{\"host\":\"h\"}", "/host")"#, r#""h""#)
             .example(r#"fromjson("{\"a\":{\"b/c\":[1,2]}}", "/a/b~1c/1")"#, "2")
+            .example(r##"fromjson("{\"a b\":1}", "#/a%20b")"##, "1")
             .example(r#"fromjson("[1]", "/0")"#, "! json-invalid"),
         function("fromjson_g", "A function that finds something in the text of a JSON object.", gives(Function))
             .takes("pointer", Text)
@@ -67,7 +68,19 @@ fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fau
             .label("not an object")
             .help("use `jsondecode` for other JSON"));
     }
-    let pointer = text(arguments, 1);
+    let written = text(arguments, 1);
+    // The form of a URI's fragment (RFC 6901, section 6).
+    let decoded = match written.strip_prefix('#') {
+        Some(fragment) if fragment.is_empty() || fragment.starts_with('/') => {
+            let decoded = percent_decoded(fragment).ok_or_else(|| {
+                Fault::new(&codes::JSON_POINTER_MISSING, At::Argument(1), format!("`{written}` leads nowhere"))
+                    .label("a `%` must be followed by two hexadecimal digits of UTF-8 text")
+            });
+            Some(decoded?)
+        }
+        _ => None,
+    };
+    let pointer = decoded.as_deref().unwrap_or(written);
     if pointer.is_empty() {
         return Ok(value);
     }
@@ -92,6 +105,21 @@ fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fau
         })?;
     }
     Ok(value)
+}
+
+/// A text with each `%XX` as the byte that it stands for; nothing where that is no text.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || (rest.next()? as char).to_digit(16);
+        bytes.push((digit()? * 16 + digit()?) as u8);
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// A step of a pointer without its escapes; nothing for a `~` that is none.

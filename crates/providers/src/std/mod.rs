@@ -1,9 +1,8 @@
-//! The provider `std`: things that are nothing but values, kept in the state.
-//!
-//! And the transform that makes files of services.
+//! The provider `std`: values that are kept in the state, a transform that makes files of services, and functions.
 //!
 //! Not here: writing them anywhere (`local`).
 
+mod functions;
 mod services;
 mod template;
 
@@ -17,9 +16,10 @@ use provider::{
 use sha2::{Digest, Sha256};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    Arc::new(
-        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `std` is part of the program"),
-    )
+    let mut catalog =
+        provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `std` is part of the program");
+    catalog.functions.iter_mut().for_each(functions::carry_out);
+    Arc::new(catalog)
 });
 
 /// The provider `std`.
@@ -47,6 +47,19 @@ impl Provider for StdProvider {
         let checked =
             if request.type_name == "std/template" { template::check(request.spec) } else { Checked::default() };
         Box::pin(async move { Ok(checked) })
+    }
+
+    fn call<'a>(
+        &'a self,
+        _call: &'a Call,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        let answer = match functions::call(function, arguments) {
+            Some(answer) => answer.map_err(|why| ProviderError::new(ErrorKind::Document, why)),
+            None => Err(ProviderError::new(ErrorKind::Document, format!("there is no function `{function}` here"))),
+        };
+        Box::pin(async move { answer })
     }
 
     /// A value lives in its record alone: it is as recorded, and one that was never recorded is not there.

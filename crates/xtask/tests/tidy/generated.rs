@@ -293,7 +293,15 @@ fn functions() -> String {
     let names: Vec<String> =
         expr::core_functions().iter().map(|function| format!("[`{0}`](#{0})", function.name)).collect();
     page.push_str(&format!("\n{}\n", names.join(" ")));
-    for function in expr::core_functions().iter() {
+    let provider = providers::std::provider();
+    let of_std = &provider::Provider::catalog(&provider).functions;
+    let names: Vec<String> = of_std.iter().map(|function| format!("[`{0}`](#{0})", function.name)).collect();
+    page.push_str(&format!(
+        "\nThose of the provider `std`, which can be called without naming it. Where the language has a function of that name, \
+         `std_` stands before it. Names and results are those of Pulumi's package `std`, where that has the function.\n\n{}\n",
+        names.join(" ")
+    ));
+    for function in expr::core_functions().iter().chain(of_std) {
         page.push_str(&format!("\n## `{}`\n\n{}\n\n```text\n", function.name, function.docs));
         page.push_str(&format!("{}\n", function.signature()));
         for example in &function.examples {

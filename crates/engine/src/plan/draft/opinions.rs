@@ -2,11 +2,11 @@
 //!
 //! Not here: the change itself (`draft`), asking (the world).
 
-use blueprint::{Address, Expr, Value};
+use blueprint::{Address, Expr, Name, Value};
 use diag::{Diagnostics, Span};
 
 use super::{Decision, place_in};
-use crate::answers::Opinion;
+use crate::answers::{Answers, Opinion};
 use crate::patience::code_of;
 use crate::plan::diff::Change;
 use crate::plan::{Action, Reason};
@@ -83,6 +83,22 @@ pub(super) async fn ask_providers(
             heed(decision, opinion);
         }
     }
+}
+
+/// The computed fields that an update may change: by the catalogue, by what the provider said, and in a rehearsal those that
+/// the simulation makes from what changes.
+pub(super) fn changing(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
+    let changed: Vec<&str> = decision.changes.iter().filter_map(|change| change.path.strip_prefix("spec.")).collect();
+    let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
+    let mut changing: Vec<Name> = fields
+        .filter(|(_, field)| field.computed)
+        .filter(|(_, field)| field.changes_on_update || simulated && provider::follows(field, &changed))
+        .map(|(name, _)| name.clone())
+        .collect();
+    if let Some(opinion) = answers.opinions.get(&decision.address) {
+        changing.extend(opinion.changes.iter().map(|name| Name::from(name.as_str())));
+    }
+    changing
 }
 
 /// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.

@@ -1,0 +1,165 @@
+//! `yamlencode` and `yamldecode`.
+//!
+//! What is written is block style with two spaces; a text that could be read as something else stands in quotes. What is
+//! read follows the core schema of YAML 1.2: `yes` is a text, `0x1f` a number.
+
+use blueprint::{Map, Name, Value};
+use syntax::{Content, Format, Node};
+
+use super::{Wrong, form, text_at};
+
+pub(super) fn encode(arguments: &[Value]) -> Result<Value, Wrong> {
+    let mut out = String::new();
+    write(&arguments[0], 0, Place::Top, &mut out);
+    Ok(out.into())
+}
+
+/// The most values that a text may hold.
+const MOST_NODES: usize = 1_000_000;
+
+/// Where a value is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Top,
+    AfterKey,
+    AfterDash,
+}
+
+fn write(value: &Value, depth: usize, place: Place, out: &mut String) {
+    let indent = "  ".repeat(depth);
+    match value.bare() {
+        Value::Map(entries) if !entries.is_empty() => {
+            if place == Place::AfterKey {
+                out.push('\n');
+            }
+            for (at, (key, value)) in entries.iter().enumerate() {
+                if at > 0 || place != Place::AfterDash {
+                    out.push_str(&indent);
+                }
+                out.push_str(&scalar(key));
+                out.push(':');
+                write(value, depth + 1, Place::AfterKey, out);
+            }
+        }
+        Value::List(items) | Value::Set(items) if !items.is_empty() => {
+            if place == Place::AfterKey {
+                out.push('\n');
+            }
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 || place != Place::AfterDash {
+                    out.push_str(&indent);
+                }
+                out.push_str("- ");
+                write(item, depth + 1, Place::AfterDash, out);
+            }
+        }
+        other => {
+            if place == Place::AfterKey {
+                out.push(' ');
+            }
+            match other {
+                Value::Map(_) => out.push_str("{}"),
+                Value::List(_) | Value::Set(_) => out.push_str("[]"),
+                Value::Null => out.push_str("null"),
+                Value::Text(text) => out.push_str(&scalar(text)),
+                Value::Float(value) => out.push_str(&blueprint::format_float(*value)),
+                Value::Bytes(bytes) => out.push_str(&scalar(&String::from_utf8_lossy(bytes))),
+                other => out.push_str(&super::scalar_text(other).unwrap_or_else(|| "null".into())),
+            }
+            out.push('\n');
+        }
+    }
+}
+
+/// A text as it is where it can only be read as that text, else in quotes.
+fn scalar(text: &str) -> String {
+    let safe = |c: char| {
+        c.is_alphanumeric()
+            || matches!(
+                c,
+                ' ' | '_' | '-' | '.' | '/' | '+' | '@' | '(' | ')' | ';' | '$' | '<' | '=' | '~' | '^' | ','
+            )
+    };
+    let starts = text.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '/' | '.' | '(' | '$'));
+    let is_plain = starts
+        && text.chars().all(safe)
+        && !text.ends_with(' ')
+        && !is_word(text)
+        && matches!(typed(text), Value::Text(_));
+    if is_plain {
+        return text.to_owned();
+    }
+    // JSON's escapes are YAML's, and both know no other characters that must be escaped but these.
+    let json = serde_json::to_string(text).unwrap_or_default();
+    json.chars()
+        .map(|c| match c {
+            '\u{7f}'..='\u{9f}' | '\u{feff}' | '\u{2028}' | '\u{2029}' => format!("\\u{:04x}", c as u32),
+            other => other.to_string(),
+        })
+        .collect()
+}
+
+/// Whether older readers take a text for a boolean.
+fn is_word(text: &str) -> bool {
+    matches!(text.to_ascii_lowercase().as_str(), "y" | "n" | "yes" | "no" | "on" | "off")
+}
+
+pub(super) fn decode(arguments: &[Value]) -> Result<Value, Wrong> {
+    let (tree, found) = syntax::parse(diag::FileId::NONE, text_at(arguments, 0), Format::Yaml);
+    if let Some(error) = found.iter().find(|one| one.is_error()) {
+        return Err(form(0, format!("the text is no YAML: {}", error.message)));
+    }
+    let mut budget = MOST_NODES;
+    tree.root.as_ref().map_or(Ok(Value::Null), |root| value(root, &mut budget))
+}
+
+/// A value of a tree. Aliases make it larger than the text, so the work has a limit.
+fn value(node: &Node, budget: &mut usize) -> Result<Value, Wrong> {
+    *budget = budget.checked_sub(1).ok_or_else(|| form(0, "the text has too many values"))?;
+    Ok(match &node.content {
+        Content::Missing => Value::Null,
+        Content::Scalar(scalar) if scalar.style.is_text() => Value::text(&*scalar.text),
+        Content::Scalar(scalar) => typed(&scalar.text),
+        Content::List(items) => {
+            Value::list(items.iter().map(|item| value(item, budget)).collect::<Result<Vec<_>, _>>()?)
+        }
+        Content::Map(entries) => {
+            let mut map = Map::default();
+            for entry in entries {
+                map.insert(Name::from(entry.key.text().unwrap_or_default()), value(&entry.value, budget)?);
+            }
+            Value::Map(std::sync::Arc::new(map))
+        }
+    })
+}
+
+/// The core schema of YAML 1.2.
+fn typed(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let based = |prefix: &str, base: u32| {
+        let digits = text.strip_prefix(prefix)?;
+        i64::from_str_radix(digits, base).ok().filter(|_| !digits.starts_with(['-', '+']))
+    };
+    if let Some(number) = based("0x", 16).or_else(|| based("0o", 8)) {
+        return Value::Int(number);
+    }
+    if !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && let Ok(number) = text.parse()
+    {
+        return Value::Int(number);
+    }
+    let looks_like_a_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && digits.bytes().any(|byte| byte.is_ascii_digit())
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    match text.parse::<f64>() {
+        Ok(number) if looks_like_a_number && number.is_finite() => Value::Float(number),
+        _ => Value::text(text),
+    }
+}
