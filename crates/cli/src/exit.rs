@@ -34,12 +34,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Leaves something large as it is, because the process ends: taking thousands of things apart one by one would only cost
-/// time. Nothing that has to be closed may be among them.
-pub(crate) fn leave<T>(large: T) {
-    std::mem::forget(large);
-}
-
 /// Why a command could not do its work, apart from what diagnostics say.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
