@@ -26,17 +26,17 @@ impl Draw {
         length.mul_f64((self.next() >> 11) as f64 / (1u64 << 53) as f64)
     }
 
-    fn one_in(&mut self, many: u64) -> bool {
+    pub(crate) fn one_in(&mut self, many: u64) -> bool {
         self.next().is_multiple_of(many)
     }
 }
 
 /// How long each kind of run takes: the first deploy, a later one, a destroy.
 #[derive(Clone)]
-struct Lengths([Duration; 3]);
+pub(crate) struct Lengths([Duration; 3]);
 
 impl Lengths {
-    fn measured() -> Lengths {
+    pub(crate) fn measured() -> Lengths {
         let mut shop = Shop::new();
         let mut timed = |aim| {
             let began = Instant::now();
@@ -47,7 +47,7 @@ impl Lengths {
         Lengths([Aim::Deploy, Aim::Deploy, Aim::Destroy].map(&mut timed))
     }
 
-    fn of(&mut self, aim: Aim, anew: bool) -> &mut Duration {
+    pub(crate) fn of(&mut self, aim: Aim, anew: bool) -> &mut Duration {
         let [first, later, destroy] = &mut self.0;
         match aim {
             Aim::Deploy if anew => first,
@@ -57,13 +57,13 @@ impl Lengths {
     }
 
     /// A machine is faster at one time and slower at another: about one run in six is over before its moment comes.
-    fn learn(&mut self, aim: Aim, anew: bool, was_there: bool) {
+    pub(crate) fn learn(&mut self, aim: Aim, anew: bool, was_there: bool) {
         let length = self.of(aim, anew);
         *length = length.mul_f64(if was_there { 1.02 } else { 0.9 });
     }
 }
 
-fn number(name: &str, usual: u64) -> u64 {
+pub(crate) fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().map_or(usual, |text| text.parse().unwrap())
 }
 

@@ -11,6 +11,7 @@ mod journal;
 mod kills;
 #[path = "../binary/place.rs"]
 mod place;
+mod readers;
 mod shop;
 mod syncs;
 mod writers;
