@@ -183,7 +183,7 @@ impl Command {
             | Command::Rollback(_)
             | Command::Import(_) => true,
             Command::Drift(drift) => drift.accept,
-            Command::State(state) => !matches!(state.command, StateCommand::Export { .. }),
+            Command::State(state) => !matches!(state.command, StateCommand::Export { .. } | StateCommand::Verify),
             _ => false,
         }
     }
@@ -613,6 +613,11 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         consent: Consent,
     },
+    /// Check every row of this state against its authentication code.
+    ///
+    /// Rows that were written with a key are checked with that key: nobody who has not got it can have changed them. Rows that were
+    /// written without one are checked for damage. That an older copy of the whole file was put back is not detected.
+    Verify,
     /// Seal the secrets of all instances of this state with another key.
     ///
     /// The key at hand opens them; nothing may be under way. All of them or none.

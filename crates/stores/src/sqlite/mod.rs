@@ -14,9 +14,14 @@
 mod body;
 mod digest;
 mod failure;
+mod head;
+mod lease;
+mod operations;
 mod read;
 mod rekey;
 mod schema;
+mod upgrade;
+mod verify;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +34,7 @@ use rusqlite::Connection;
 use state::seal::Sealer;
 use state::{
     BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
-    Store, StoreError,
+    Store, StoreError, Verification,
 };
 
 use failure::failed;
@@ -185,7 +190,14 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
             Ok((format, _)) if format > schema::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
-                job(Ok(Some(Reading { connection: &transaction, format, has_digests, path, sealer })));
+                job(Ok(Some(Reading {
+                    connection: &transaction,
+                    format,
+                    has_digests,
+                    only_looks: false,
+                    path,
+                    sealer,
+                })));
             }
             Err(error) => job(Err(failed(path, error))),
         }
@@ -194,12 +206,12 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
 
 impl Store for SqliteStore {
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
-        Box::pin(self.read(Ok(Vec::new()), |reading| reading.instances()))
+        Box::pin(self.read(Ok(Vec::new()), |reading| reading.looking().instances()))
     }
 
     fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(None), move |reading| reading.info(&instance)))
+        Box::pin(self.read(Ok(None), move |reading| reading.looking().info(&instance)))
     }
 
     fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
@@ -255,7 +267,7 @@ impl Store for SqliteStore {
 
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(None), move |reading| reading.holder(&instance)))
+        Box::pin(self.read(Ok(None), move |reading| reading.looking().holder(&instance)))
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
@@ -309,6 +321,10 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let request = Request::Restore { instance: instance.clone(), revision, operations, now };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
+    fn verify<'a>(&'a self) -> BoxFuture<'a, Result<Verification, StoreError>> {
+        Box::pin(self.read(Ok(Verification::default()), |reading| verify::all(&reading)))
     }
 
     fn can_seal(&self) -> bool {
