@@ -133,7 +133,7 @@ fn refused_after(sql: &str) {
         store.load(&shop()).await?;
         store.history(&shop(), 9).await?;
         store.log(&shop(), None, usize::MAX).await?;
-        store.info(&shop()).await?;
+        store.instances().await?;
         let held = store.lease(&shop(), "ann@host (1)", 1_900_000_000, Duration::from_secs(60)).await?;
         store.commit(&held, Revision(3), vec![began("op-3"), outcome(1, "a", record(Value::Int(2)))]).await.map(|_| ())
     };
