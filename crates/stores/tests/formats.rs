@@ -235,3 +235,25 @@ fn a_newer_format_is_refused_by_who_has_it_open_too() {
     newer(block_on(store.commit(&held, Revision(1), vec![began("op-2")])).unwrap_err());
     newer(block_on(store.instances()).unwrap_err());
 }
+
+/// Format 2 had intents of creates of which not everything was known yet; they are read, and settled, for ever.
+#[test]
+fn calls_that_were_stated_before_all_was_known_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foretold/format-2.sql");
+    let path = folder.path().join("state.db");
+    Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(text).unwrap()).unwrap();
+    let chain = InstanceName::from_free_text("chain");
+    let unknown = |store: &SqliteStore| {
+        let open = block_on(store.load(&chain)).unwrap().open;
+        (open.len(), open.values().filter(|open| open.intent.inputs.has_unknown()).count())
+    };
+    let found = unknown(&SqliteStore::open(&path, sealer(), Mode::ReadOnly));
+    assert_eq!(found, (11, 11));
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = block_on(store.lease(&chain, "ann@host (1)", 2_000_000_000, Duration::from_secs(60))).unwrap();
+    assert_eq!(unknown(&store), found);
+    block_on(store.commit(&held, held.revision, vec![began("op-2"), outcome(1, "r1", None)])).unwrap();
+    assert_eq!(unknown(&store), (10, 10));
+    assert!(block_on(store.verify()).unwrap().damaged.is_empty());
+}

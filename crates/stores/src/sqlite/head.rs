@@ -267,7 +267,7 @@ impl Reading<'_> {
         let (count, key, mac) =
             self.connection.prepare_cached(sql).and_then(|mut it| it.query_row([], row)).map_err(at)?;
         match self.tagger_of(&key)? {
-            Some(tagger) if count_tag(&tagger, count) != mac => {
+            Some(tagger) if count_tag(self.connection, &tagger, count).map_err(at)? != mac => {
                 Err(damaged_row(self.path, "the row of the file is not what was written"))
             }
             _ => Ok((count, key)),
@@ -288,14 +288,27 @@ impl Reading<'_> {
     }
 }
 
-fn count_tag(tagger: &Tagger, count: i64) -> Tag {
-    tagger.row("store").number(count).text(tagger.key()).finish()
+/// Of the row of the file, and of all tables, indexes and triggers: a column by another name, or a trigger that somebody has
+/// added, is noticed before anything is done.
+fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag, rusqlite::Error> {
+    let sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN \
+               ('instances', 'operations', 'entries', 'records', 'leases', 'store') ORDER BY type, name";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut row_of = tagger.row("store").number(count).text(tagger.key());
+    while let Some(row) = rows.next()? {
+        for column in 0..3 {
+            row_of = row_of.text(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?);
+        }
+    }
+    Ok(row_of.finish())
 }
 
 /// Writes how many instances there are.
 pub(super) fn write_count(connection: &Connection, tagger: &Tagger, count: i64) -> Result<(), rusqlite::Error> {
     let sql = "INSERT OR REPLACE INTO store (id, instances, auth, mac) VALUES (1, ?1, ?2, ?3)";
-    connection.prepare_cached(sql)?.execute(params![count, tagger.key(), count_tag(tagger, count)])?;
+    let tag = count_tag(connection, tagger, count)?;
+    connection.prepare_cached(sql)?.execute(params![count, tagger.key(), tag])?;
     Ok(())
 }
 

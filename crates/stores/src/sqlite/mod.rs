@@ -190,14 +190,9 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
             Ok((format, _)) if format > schema::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
-                job(Ok(Some(Reading {
-                    connection: &transaction,
-                    format,
-                    has_digests,
-                    only_looks: false,
-                    path,
-                    sealer,
-                })));
+                let reading =
+                    Reading { connection: &transaction, format, has_digests, only_looks: false, path, sealer };
+                job(reading.whole().map(|()| Some(reading)));
             }
             Err(error) => job(Err(failed(path, error))),
         }

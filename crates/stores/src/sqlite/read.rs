@@ -55,6 +55,11 @@ fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
 }
 
 impl Reading<'_> {
+    /// Whether the file has the tables that were made.
+    pub(super) fn whole(&self) -> Result<(), StoreError> {
+        if self.format < 3 { Ok(()) } else { Reading { only_looks: true, ..*self }.count().map(|_| ()) }
+    }
+
     /// The same for who only looks.
     pub(super) fn looking(self) -> Self {
         Reading { only_looks: true, ..self }

@@ -187,6 +187,8 @@ pub(super) fn open_to_write(path: &Path, sealer: &Sealer) -> Result<(Connection,
         }
         transaction.commit().map_err(at)?;
     }
+    let format = FORMAT;
+    Reading { connection: &connection, format, has_digests: false, only_looks: true, path, sealer }.count()?;
     // Earlier versions kept the blocks of a log under this name.
     let _ = fs::remove_file(beside(path, "-spare"));
     Ok((connection, copy))
