@@ -30,7 +30,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures::channel::oneshot;
-use rusqlite::Connection;
 use state::seal::Sealer;
 use state::{
     BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
@@ -40,6 +39,7 @@ use state::{
 use failure::failed;
 pub use failure::{Failure, Said};
 use read::Reading;
+use schema::Readable;
 use write::{Answer, Asides, Reply, Request, Writer};
 
 /// What a store may do with its file.
@@ -170,7 +170,7 @@ impl SqliteStore {
 }
 
 fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
-    let mut connection: Option<(Connection, bool)> = None;
+    let mut connection: Option<Readable> = None;
     while let Ok(job) = jobs.recv() {
         if connection.is_none() {
             match schema::open_to_read(path) {
@@ -181,7 +181,7 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
                 }
             }
         }
-        let Some((open, has_digests)) = connection.as_mut() else {
+        let Some(Readable { connection: open, has_digests, alone }) = connection.as_mut() else {
             job(Ok(None));
             continue;
         };
@@ -195,6 +195,10 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
                 job(reading.whole().map(|()| Some(reading)));
             }
             Err(error) => job(Err(failed(path, error))),
+        }
+        // A writer of this process would wait for it in vain.
+        if *alone {
+            connection = None;
         }
     }
 }

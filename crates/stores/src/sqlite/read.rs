@@ -363,6 +363,15 @@ impl Reading<'_> {
         }
     }
 
+    /// The row of a lease stays when it was given back: an instance has one.
+    fn has_lease(&self, name: &InstanceName) -> Result<(), StoreError> {
+        let found = lease::read(self.connection, self.format, self.sealer, name).map_err(|error| self.at(error))?;
+        match found {
+            None if self.format >= 3 => Err(damaged_row(self.path, &format!("the lease of `{name}` is missing"))),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn instances(&self) -> Result<Vec<InstanceInfo>, StoreError> {
         let mut found = Vec::new();
         for name in self.names()? {
@@ -381,6 +390,7 @@ impl Reading<'_> {
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_row([head.entry(0), head.entry(head.entries)], |row| row.get(0)))
             .map_err(at)?;
+        self.has_lease(name)?;
         let last = match self.operations(&head, 1)?.pop() {
             None => None,
             Some(row) => {

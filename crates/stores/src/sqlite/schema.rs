@@ -312,8 +312,17 @@ pub(super) fn is_nothing(path: &Path) -> bool {
     fs::metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-/// Opens the file for reading, and says whether it has digests; `None` if there is none, or nothing in it yet.
-pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, bool)>, StoreError> {
+/// A connection that reads.
+pub(super) struct Readable {
+    pub(super) connection: Connection,
+    /// Whether instances have the digests of format 2.
+    pub(super) has_digests: bool,
+    /// Nobody else gets at the file while this is open, a writer of the same process neither.
+    pub(super) alone: bool,
+}
+
+/// Opens the file for reading; `None` if there is none, or nothing in it yet.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> {
     if is_nothing(path) {
         return Ok(None);
     }
@@ -324,14 +333,19 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, bool)>, St
         Ok(_) => {}
         Err(source) => return Err(Failure::File { path: path.to_owned(), source }.into_store_error()),
     }
+    let mut alone = false;
     let connection = match readable(path, Beside::Shared) {
         // In a folder that cannot be written to the files beside it cannot be made; without them nobody writes.
         Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, Beside::Nothing),
-        Err(error) if is_full(&error) => readable(path, Beside::Alone),
+        Err(error) if is_full(&error) => {
+            alone = true;
+            readable(path, Beside::Alone)
+        }
         opened => opened,
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
-    Ok(recognise(&mut connection, path)?.map(|found| (connection, found.has_digests)))
+    let found = recognise(&mut connection, path)?;
+    Ok(found.map(|found| Readable { connection, has_digests: found.has_digests, alone }))
 }
 
 /// The format that the file says it has.
