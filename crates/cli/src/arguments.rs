@@ -205,7 +205,7 @@ impl Command {
             | Command::Rollback(_)
             | Command::Import(_) => true,
             Command::Drift(drift) => drift.accept,
-            Command::State(state) => !matches!(state.command, StateCommand::Export { .. }),
+            Command::State(state) => !matches!(state.command, StateCommand::Export { .. } | StateCommand::Verify),
             _ => false,
         }
     }
@@ -642,6 +642,11 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         consent: Consent,
     },
+    /// Check every row of this state against its authentication code
+    ///
+    /// Rows that were written with a key are checked with that key: without it nobody can have changed them. Rows that
+    /// were written without a key are checked for damage. An older copy of the whole file is not detected.
+    Verify,
     /// Encrypt all secrets of the state with another key
     ///
     /// Needs the present key, and that no operation runs. Changes all secrets or none.

@@ -34,6 +34,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What helps where the state is damaged.
+pub(crate) const DAMAGED_HELP: [&str; 3] = [
+    "see what is damaged with `cyan state verify`",
+    "put a copy of the file back, or read an export back with `cyan state import FILE`",
+    "other instances in the same file can still be used; `cyan state export -i NAME` saves each that reads",
+];
+
 /// Why a command could not do its work, apart from what diagnostics say.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
@@ -211,6 +218,7 @@ impl CommandError {
             CommandError::State(StoreError::Foreign { .. }) => {
                 one("name another place with `--state sqlite:PATH`, or use the version of cyan that wrote it")
             }
+            CommandError::State(StoreError::Damaged { .. }) => DAMAGED_HELP.map(str::to_owned).to_vec(),
             CommandError::State(StoreError::Full { .. }) => {
                 one("make room on that disk, then run the same command again; nothing that was recorded is lost")
             }

@@ -17,6 +17,8 @@ mod record;
 pub mod seal;
 mod stop;
 mod store;
+pub mod tag;
+mod verify;
 
 pub use declared::{ChildRecord, DataRecord, Declared};
 pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
@@ -30,3 +32,4 @@ pub use record::{
 };
 pub use stop::{Stop, Stops};
 pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Store, StoreError};
+pub use verify::{Assurance, Damage, Verification, VerifiedInstance};

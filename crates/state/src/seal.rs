@@ -303,6 +303,11 @@ impl Sealer {
         bytes.starts_with(BYTES_HEADER)
     }
 
+    /// The bytes of the key of that id, if it is at hand.
+    pub(crate) fn bytes_of(&self, id: &str) -> Option<&[u8; 32]> {
+        self.key_of(id).ok().map(|key| &key.bytes)
+    }
+
     fn key_of(&self, id: &str) -> Result<&Key, SealError> {
         let mut keys = self.key.iter().chain(&self.older);
         keys.find(|key| key.id.0 == id).map(Arc::as_ref).ok_or(SealError::WrongKey)

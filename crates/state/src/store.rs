@@ -8,7 +8,7 @@ use std::time::Duration;
 use blueprint::{Breakpoint, Name};
 
 use crate::seal::Sealer;
-use crate::{Entry, Generation, InstanceName, Operation, OperationOutcome, Revision, Snapshot};
+use crate::{Entry, Generation, InstanceName, Operation, OperationOutcome, Revision, Snapshot, Verification};
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
@@ -65,9 +65,15 @@ pub enum StoreError {
     /// A secret must be stored and there is no key to seal it with. Nothing was written.
     #[error("secrets cannot be stored without a key")]
     NoKey,
-    /// A secret is there and the key at hand does not open it.
-    #[error("a stored secret cannot be opened with this key")]
+    /// What is there was sealed or authenticated with another key than the one at hand, or there is none at hand.
+    #[error("the state was written with another key: it cannot be opened with this key")]
     WrongKey,
+    /// What is there is not what was written. Nothing was written.
+    #[error("{what}")]
+    Damaged {
+        /// What is wrong with it, as a phrase.
+        what: String,
+    },
     /// What is there was written by a newer version, or is something else. Nothing was written.
     #[error("{what}")]
     Foreign {
@@ -121,6 +127,8 @@ pub struct InstanceInfo {
     pub waiting: Vec<(Name, Breakpoint)>,
     /// Who holds the lease, or let it run out without giving it back (compare `until`).
     pub holder: Option<LeaseHolder>,
+    /// Whether it is known to be what was written; false where the key that it was written with is not at hand.
+    pub verified: bool,
 }
 
 /// One operation of the past.
@@ -232,6 +240,11 @@ pub trait Store: Send + Sync {
         operations: Vec<Vec<Entry>>,
         now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Checks everything that is stored of all instances. A store that cannot be damaged finds nothing.
+    fn verify<'a>(&'a self) -> BoxFuture<'a, Result<Verification, StoreError>> {
+        Box::pin(std::future::ready(Ok(Verification::default())))
+    }
 
     /// Whether it could seal a secret now: asked before an operation begins, so that it is refused rather than cut off.
     fn can_seal(&self) -> bool;

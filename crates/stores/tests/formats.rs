@@ -10,7 +10,8 @@ use blueprint::Value;
 use futures::executor::block_on;
 use rusqlite::Connection;
 use state::conformance::{address, began, outcome, record, sealer};
-use state::{InstanceName, Lease, Revision, Store, StoreError};
+use state::seal::Sealer;
+use state::{Assurance, InstanceName, Lease, Revision, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};
 
 fn shop() -> InstanceName {
@@ -84,7 +85,7 @@ fn a_file_that_is_rewritten_is_kept_as_it_was() {
     drop(store);
     assert_eq!(names(folder.path()), ["state.db", "state.db.format-1", "state.db.format-1-2"]);
     assert_eq!(fs::read(folder.path().join("state.db.format-1")).unwrap(), b"of another time");
-    assert_eq!((number(&path, "PRAGMA user_version"), number(&copy, "PRAGMA user_version")), (2, 1));
+    assert_eq!((number(&path, "PRAGMA user_version"), number(&copy, "PRAGMA user_version")), (3, 1));
     assert_eq!(held(&copy), before);
     assert_eq!(held(&path), before);
     // Who comes next rewrites nothing.
@@ -107,66 +108,114 @@ fn nothing_is_rewritten_that_cannot_be_kept() {
     assert_eq!((number(&long, "PRAGMA user_version"), held(&long)), (1, before));
 }
 
-/// A version that knows no digests writes on in a file that has some.
-#[test]
-fn what_a_version_without_digests_writes_is_taken() {
+/// What changes a file of this format, and what then refuses.
+fn refused_after(sql: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = sample(folder.path(), "format-2.sql");
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();
-    block_on(store.commit(&held, Revision(1), vec![began("op-2"), outcome(1, "a", record(Value::Int(1)))])).unwrap();
+    let two = ["a", "b"].map(|name| outcome(1, name, record(Value::Int(1))));
+    block_on(store.commit(&held, Revision(1), [vec![began("op-2")], two.to_vec()].concat())).unwrap();
+    let end = vec![state::conformance::finished(2, state::OperationOutcome::Ready)];
+    block_on(store.commit(&held, Revision(2), end)).unwrap();
     block_on(store.release(&held)).unwrap();
     drop(store);
-    let with_digest = "SELECT count(*) FROM instances WHERE digest IS NOT NULL AND digest_of = revision";
-    assert_eq!(number(&path, with_digest), 1);
-    assert_eq!(names(folder.path()), ["state.db"], "nothing was rewritten, so nothing is kept");
     let file = Connection::open(&path).unwrap();
-    file.execute_batch(
-        "DELETE FROM records WHERE address = 'a'; UPDATE instances SET revision = revision + 1 WHERE name = 'shop'",
-    )
-    .unwrap();
+    file.pragma_update(None, "foreign_keys", false).unwrap();
+    assert!(file.execute(sql, []).unwrap() > 0, "{sql}");
     drop(file);
+    let refused = |what: &str, answer: Result<(), StoreError>| match answer {
+        Err(StoreError::Damaged { what }) => assert!(what.contains("is damaged"), "{sql}: {what}"),
+        other => panic!("{sql}: {what}: {other:?}"),
+    };
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    assert!(!block_on(store.load(&shop())).unwrap().records.contains_key(&address("a")));
-    let held = block_on(store.lease(&shop(), "bob", 1_900_000_100, Duration::from_secs(60))).unwrap();
-    block_on(store.commit(&held, Revision(3), vec![began("op-3"), outcome(1, "b", record(Value::Int(1)))])).unwrap();
-    assert_eq!(number(&path, with_digest), 1);
+    let all = async {
+        store.load(&shop()).await?;
+        store.history(&shop(), 9).await?;
+        store.log(&shop(), None, usize::MAX).await?;
+        store.instances().await?;
+        let held = store.lease(&shop(), "ann@host (1)", 1_900_000_000, Duration::from_secs(60)).await?;
+        store.commit(&held, Revision(3), vec![began("op-3"), outcome(1, "a", record(Value::Int(2)))]).await.map(|_| ())
+    };
+    refused("a look at all of it", block_on(all));
+    let verified = block_on(store.verify()).unwrap();
+    assert!(!verified.damaged.is_empty(), "{sql}: {verified:?}");
 }
 
-/// Rows of different revisions in one file, as only a damaged disk leaves them.
+/// One row that is not what was written, or not where it was written.
 #[test]
-fn what_is_of_different_revisions_is_refused() {
-    let torn = [
+fn a_row_that_was_changed_moved_added_or_removed_is_refused() {
+    const LAST: &str = "(SELECT max(id) FROM entries)";
+    for sql in [
         "UPDATE records SET entry = (SELECT min(entry) FROM records) WHERE address = 'b'",
+        "UPDATE records SET address = 'c' WHERE address = 'b'",
+        "UPDATE records SET address = iif(address = 'a', 'b', 'a') WHERE address IN ('a', 'b')",
         "DELETE FROM records WHERE address = 'b'",
-        "UPDATE instances SET digest = digest + 1",
+        "INSERT INTO records SELECT (id >> 40 << 40) + 1, 'd', entry FROM records WHERE address = 'b'",
+        "UPDATE instances SET live = zeroblob(16)",
+        "UPDATE instances SET revision = revision - 1",
+        "UPDATE instances SET document = 'other.blueprint.yaml'",
+        "UPDATE instances SET auth = ''",
+        "UPDATE instances SET name = 'other'",
+        "DELETE FROM instances",
+        "UPDATE store SET instances = 2",
+        "DELETE FROM store",
         "DELETE FROM entries WHERE id = (SELECT entry FROM records WHERE address = 'b')",
+        "UPDATE entries SET body = replace(body, 'test/data', 'test/date') WHERE id = (SELECT entry FROM records WHERE address = 'b')",
+        &format!("UPDATE entries SET kind = 'intent' WHERE id = {LAST}"),
+        &format!("UPDATE entries SET step = 7 WHERE id = {LAST} - 1"),
+        &format!("UPDATE entries SET mac = zeroblob(16) WHERE id = {LAST}"),
+        &format!("UPDATE entries SET mac = NULL WHERE id = {LAST}"),
+        &format!("DELETE FROM entries WHERE id = {LAST}"),
         "UPDATE operations SET outcome = NULL",
-    ];
-    for sql in torn {
-        let folder = tempfile::tempdir().unwrap();
-        let path = sample(folder.path(), "format-2.sql");
-        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-        let held = lease(&store).unwrap();
-        let two = ["a", "b"].map(|name| outcome(1, name, record(Value::Int(1))));
-        block_on(store.commit(&held, Revision(1), [vec![began("op-2")], two.to_vec()].concat())).unwrap();
-        let end = vec![state::conformance::finished(2, state::OperationOutcome::Ready)];
-        block_on(store.commit(&held, Revision(2), end)).unwrap();
-        block_on(store.release(&held)).unwrap();
-        drop(store);
-        assert_eq!(Connection::open(&path).unwrap().execute(sql, []).unwrap().min(1), 1, "{sql}");
-        let refused = |error: StoreError| {
-            let StoreError::Foreign { what } = error else { panic!("{sql}: {error}") };
-            assert!(what.ends_with("is damaged"), "{sql}: {what}");
-        };
-        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-        refused(block_on(store.load(&shop())).unwrap_err());
-        if !sql.contains("FROM entries") {
-            let held = lease(&store).unwrap();
-            let entries = vec![began("op-3"), outcome(1, "c", record(Value::Int(1)))];
-            refused(block_on(store.commit(&held, Revision(3), entries)).unwrap_err());
-        }
+        "UPDATE operations SET who = 'eve'",
+        "UPDATE operations SET epoch = epoch + 1",
+        "DELETE FROM operations WHERE number = 1",
+        "DELETE FROM operations WHERE number = 2",
+        "UPDATE leases SET epoch = 0",
+        "DELETE FROM leases",
+    ] {
+        refused_after(sql);
     }
+}
+
+/// Nobody without the key makes a row that is taken for one, and what was written without a key gets its tags with the first
+/// commit under one.
+#[test]
+fn rows_are_authenticated_from_the_first_commit_with_a_key_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let keyed = |sql: &str| number(&path, &format!("SELECT count(*) FROM {sql}"));
+    let none = SqliteStore::open(&path, Sealer::none(), Mode::ReadWrite);
+    let held = lease(&none).unwrap();
+    block_on(none.commit(&held, Revision(0), vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))])).unwrap();
+    block_on(none.release(&held)).unwrap();
+    assert_eq!(keyed("instances WHERE auth != ''"), 0);
+    let verified = block_on(none.verify()).unwrap();
+    assert_eq!((verified.damaged.len(), verified.instances[0].assurance), (0, Assurance::Hash));
+    drop(none);
+
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
+    let held = lease(&store).unwrap();
+    block_on(store.commit(&held, Revision(1), vec![began("op-2"), outcome(1, "b", record(Value::Int(1)))])).unwrap();
+    block_on(store.release(&held)).unwrap();
+    assert_eq!(keyed("instances WHERE auth != ''"), 1);
+    let verified = block_on(store.verify()).unwrap();
+    assert_eq!((verified.damaged, verified.instances[0].assurance), (Vec::new(), Assurance::Key));
+    assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 2);
+    drop(store);
+
+    // Without the key it can be looked at, and nothing more.
+    let none = SqliteStore::open(&path, Sealer::none(), Mode::ReadWrite);
+    assert!(!block_on(none.info(&shop())).unwrap().unwrap().verified);
+    assert!(!block_on(none.instances()).unwrap()[0].verified);
+    assert!(matches!(block_on(none.load(&shop())), Err(StoreError::WrongKey)));
+    assert!(matches!(lease(&none), Err(StoreError::WrongKey)));
+    let other = InstanceName::from_free_text("other");
+    let new = block_on(none.lease(&other, "ann@host (1)", 1_900_000_000, Duration::from_secs(60)));
+    assert!(matches!(new, Err(StoreError::WrongKey)));
+    assert!(matches!(block_on(none.verify()), Err(StoreError::WrongKey)));
 }
 
 /// Another process has made a newer format of it, in the middle of everything.
@@ -177,12 +226,34 @@ fn a_newer_format_is_refused_by_who_has_it_open_too() {
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();
     block_on(store.load(&shop())).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
     let newer = |error: StoreError| {
         let StoreError::Foreign { what } = error else { panic!("{error}") };
-        assert!(what.ends_with("was written by a newer version (format 3, this one reads up to 2)"), "{what}");
+        assert!(what.ends_with("was written by a newer version (format 4, this one reads up to 3)"), "{what}");
     };
     newer(block_on(store.load(&shop())).unwrap_err());
     newer(block_on(store.commit(&held, Revision(1), vec![began("op-2")])).unwrap_err());
     newer(block_on(store.instances()).unwrap_err());
+}
+
+/// Format 2 had intents of creates of which not everything was known yet; they are read, and settled, for ever.
+#[test]
+fn calls_that_were_stated_before_all_was_known_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foretold/format-2.sql");
+    let path = folder.path().join("state.db");
+    Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(text).unwrap()).unwrap();
+    let chain = InstanceName::from_free_text("chain");
+    let unknown = |store: &SqliteStore| {
+        let open = block_on(store.load(&chain)).unwrap().open;
+        (open.len(), open.values().filter(|open| open.intent.inputs.has_unknown()).count())
+    };
+    let found = unknown(&SqliteStore::open(&path, sealer(), Mode::ReadOnly));
+    assert_eq!(found, (11, 11));
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
+    let held = block_on(store.lease(&chain, "ann@host (1)", 2_000_000_000, Duration::from_secs(60))).unwrap();
+    assert_eq!(unknown(&store), found);
+    block_on(store.commit(&held, held.revision, vec![began("op-2"), outcome(1, "r1", None)])).unwrap();
+    assert_eq!(unknown(&store), (10, 10));
+    assert!(block_on(store.verify()).unwrap().damaged.is_empty());
 }

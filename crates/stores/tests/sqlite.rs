@@ -112,8 +112,8 @@ fn what_is_no_state_file_is_left_alone() {
 
     let newer = folder.path().join("newer.db");
     write(&newer, vec![began("op-1")]);
-    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 3).unwrap();
-    let said = "foreign: `PATH` was written by a newer version (format 3, this one reads up to 2)";
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 4).unwrap();
+    let said = "foreign: `PATH` was written by a newer version (format 4, this one reads up to 3)";
     assert_eq!(refusals(&newer), [said, said]);
 
     let [read, write] = refusals(folder.path());
@@ -147,7 +147,9 @@ fn a_damaged_file_is_an_error_wherever_the_damage_is() {
             let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
             match block_on(store.load(&shop())) {
                 Ok(found) => assert!(found.records.len() <= 40),
-                Err(StoreError::Foreign { .. } | StoreError::Unreachable { .. }) => noticed += 1,
+                Err(StoreError::Foreign { .. } | StoreError::Damaged { .. } | StoreError::Unreachable { .. }) => {
+                    noticed += 1
+                }
                 Err(other) => panic!("{other}"),
             }
             let _ = block_on(store.instances());
@@ -412,7 +414,7 @@ fn the_first_format_is_read() {
     assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
     let again = Connection::open(&path).unwrap();
     let number = |sql: &str| again.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(number("PRAGMA user_version"), 2);
+    assert_eq!(number("PRAGMA user_version"), 3);
     assert_eq!(number("SELECT count(*) FROM resources WHERE address = 'core/everything'"), 1);
 }
 

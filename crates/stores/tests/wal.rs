@@ -117,7 +117,7 @@ impl Life {
 /// What was found after the damage: of which revision, or an error in words.
 fn look(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     let refused = |error: StoreError| match error {
-        StoreError::Foreign { what } => what,
+        StoreError::Foreign { what } | StoreError::Damaged { what } => what,
         other => panic!("{what}: {other}: {:?}", std::error::Error::source(&other)),
     };
     let (revision, found) = whole(&SqliteStore::open(path, sealer(), Mode::ReadOnly)).map_err(refused)?;

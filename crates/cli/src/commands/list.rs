@@ -47,6 +47,14 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
         .collect();
     let head = ["INSTANCE", "STATUS", "GENERATION", "RESOURCES", "AGE", "DOCUMENT"];
     report.terminal.data(&table(&head, &rows, report.terminal.out));
+    let unverified: Vec<String> =
+        all.iter().filter(|info| !info.verified).map(|info| format!("`{}`", info.name)).collect();
+    if !unverified.is_empty() {
+        report.terminal.say(format!(
+            "Not verified, because the key that it was written with is not at hand: {}.",
+            unverified.join(", ")
+        ));
+    }
     Ok(Exit::Done)
 }
 
@@ -100,6 +108,9 @@ pub(crate) fn to_json(info: &InstanceInfo, now: i64) -> Json {
         "document": info.document,
         "holder": holder,
     });
+    if !info.verified {
+        json["verified"] = false.into();
+    }
     if !info.waiting.is_empty() {
         let waiting = info.waiting.iter().map(|(address, at)| json!({"address": address, "at": at}));
         json["waiting"] = waiting.collect();

@@ -10,7 +10,10 @@ use engine::{Given, Options, Staged, Surgery};
 use provider::Catalogs;
 use serde_json::json;
 use state::seal::{SealError, Sealer};
-use state::{Exported, ExportedError, InstanceName, LogEntry, Revision, Snapshot, Store, StoreError};
+use state::{
+    Assurance, Damage, Exported, ExportedError, InstanceName, LogEntry, Revision, Snapshot, Store, StoreError,
+    VerifiedInstance,
+};
 
 use crate::arguments::{Consent, Global, Running, State, StateCommand, Which};
 use crate::commands::stage::{described, recorded_namespaces};
@@ -21,6 +24,9 @@ use crate::key;
 use crate::operation::{self, Wanted};
 use crate::setup::{Setup, Source, read_text, text_of_standard_input};
 use crate::view::report::Report;
+
+/// So many damaged rows are shown to people.
+const MOST_SHOWN: usize = 20;
 
 pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let alone = |surgery| Options { refresh: false, surgery: Some(surgery), ..Options::default() };
@@ -62,8 +68,53 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
             let place = Place { which, may_be_new: Some(name), namespaces };
             import(place, exported, consent, global, report).await
         }
+        StateCommand::Verify => verify(global, report).await,
         StateCommand::Rekey { file } => rekey(&file, global, report).await,
     }
+}
+
+/// Checks every row of a state, and says which are damaged.
+async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    let setup = Setup::nearest(global, report)?;
+    let found = setup.reading().verify().await?;
+    if report.is_json() {
+        let instances = found.instances.iter().map(|instance| {
+            let by = match instance.assurance {
+                Assurance::Key => "key",
+                Assurance::Hash => "hash",
+                Assurance::Nothing => "nothing",
+            };
+            json!({"name": instance.name, "rows": instance.rows, "checked_by": by})
+        });
+        let damaged = found.damaged.iter().map(|damage| json!({"instance": damage.instance, "what": damage.what}));
+        let (instances, damaged): (Vec<_>, Vec<_>) = (instances.collect(), damaged.collect());
+        report.set_result(json!({"instances": instances, "damaged": damaged}));
+    } else {
+        let mut text = String::new();
+        for VerifiedInstance { name, assurance, rows } in &found.instances {
+            let how = match assurance {
+                Assurance::Key => "authenticated with the key at hand",
+                Assurance::Hash => "written without a key: checked for damage, not authenticated",
+                Assurance::Nothing => "written by an earlier version: not checked row by row",
+            };
+            text.push_str(&format!("{name}: {rows} rows, {how}\n"));
+        }
+        for Damage { instance, what } in found.damaged.iter().take(MOST_SHOWN) {
+            let of = instance.as_ref().map(|instance| format!("{instance}: ")).unwrap_or_default();
+            text.push_str(&format!("{of}damaged: {what}\n"));
+        }
+        if found.damaged.len() > MOST_SHOWN {
+            let more = found.damaged.len() - MOST_SHOWN;
+            text.push_str(&format!("and {more} more, all of them with `--json`\n"));
+        }
+        report.terminal.data(&text);
+    }
+    if found.damaged.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let count = found.damaged.len();
+    let rows = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
+    Err(StoreError::Damaged { what: format!("{} is damaged in {rows}", setup.place.shown()) }.into())
 }
 
 /// Seals everything in a state with the key of a file.

@@ -150,6 +150,56 @@ fn a_disk_that_fills_up_loses_nothing_and_can_be_gone_on_from() {
     assert!(cut_off > 2, "only {cut_off} runs were cut off in the middle");
 }
 
+/// Waits in the middle of its first call until a file `go` is there.
+const WAITS: &str = "version: 2023-04-20
+resources:
+  first: {type: local/command, spec: {create: 'touch began; until test -e go; do sleep 0.02; done', read: 'test -e go'}}
+";
+
+/// A full disk is called one by every command that writes, also where the state can be read by one connection alone.
+#[test]
+fn a_full_disk_is_named_when_things_are_deleted() {
+    let Some(disk) = Disk::of(40_000) else { return };
+    disk.place.write("waits.blueprint.yaml", WAITS);
+    let mut full = 0;
+    for extra in [0, 8, 24, 36, 44, 64, 100] {
+        let fill = || {
+            disk.shell(&format!("mount -o remount,size=$(($(df -k --output=used small | tail -1) + {extra}))k small"))
+        };
+        disk.resize(40_000);
+        disk.run(&["unlock", "--yes", "-i", "shop"]);
+        disk.ends(0, &["deploy", "shop.blueprint.yaml", "--yes", INPUTS[0], INPUTS[1]]);
+        // Another instance is held by a process that was killed.
+        let mut deploy = disk.within(env!("CARGO_BIN_EXE_cyan"), &["deploy", "waits.blueprint.yaml", "--yes"]);
+        let mut killed = deploy.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !disk.place.has("began") {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        disk.place.write("go", "");
+        // After a restart of the machine, or in a copy, the memory that processes share is not there.
+        disk.shell("rm -f small/state.db-shm");
+        fill();
+        let unlocked = disk.run(&["unlock", "--yes", "-i", "waits"]);
+        let destroyed = disk.run(&["destroy", "--yes", "-i", "shop", "--parallelism", "3"]);
+        for ended in [destroyed, unlocked] {
+            assert!(!ended.err.contains("another process"), "{extra} KB: {}", ended.err);
+            if ended.code != 0 {
+                assert!(ended.err.contains("there is no room left for `"), "{extra} KB: {}{}", ended.out, ended.err);
+                full += 1;
+            }
+        }
+        disk.resize(40_000);
+        disk.run(&["unlock", "--yes", "-i", "waits"]);
+        disk.ends(0, &["destroy", "--yes", "-i", "waits"]);
+        for file in ["began", "go"] {
+            std::fs::remove_file(disk.place.path().join(file)).unwrap();
+        }
+    }
+    assert!(full > 5, "the disk was full for {full} commands");
+}
+
 /// Files that cannot be written to any more until this goes.
 struct Immutable(Vec<PathBuf>);
 

@@ -6,6 +6,7 @@
 #![cfg(unix)]
 
 mod disk;
+mod flips;
 mod formats;
 mod journal;
 mod kills;

@@ -1,24 +1,29 @@
 //! One writer at a time: who is refused, who is not made to wait, and what becomes of one whose hold was ended.
 
-use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use state::seal::Sealer;
+use state::{InstanceName, Store};
+use stores::sqlite::{Mode, SqliteStore};
 
 use crate::place::{Place, Ran, ran};
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
-/// Changes the leases of a state file as another process would; false where that cannot be done here.
-fn change_leases(place: &Place, sql: &str) -> bool {
-    match Command::new("sqlite3").arg(place.path().join(".cyan/state.db")).arg(sql).output() {
-        Ok(done) => {
-            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-            true
-        }
-        Err(_) => {
-            println!("skipped: there is no program `sqlite3` to take a lease with");
-            false
-        }
-    }
+/// What another process does with the leases of a state.
+fn as_another<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T) -> T {
+    let store = SqliteStore::open(place.path().join(".cyan/state.db"), Sealer::none(), Mode::ReadWrite);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(does(&store, &InstanceName::from_free_text("shop")))
+}
+
+/// Another process takes the instance over, which is held until so many seconds from now.
+fn take_over(place: &Place, who: &str, seconds: i64) {
+    let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();
+    as_another(place, async |store, shop| {
+        store.unlock(shop).await.unwrap();
+        store.lease(shop, who, now + seconds - 60, Duration::from_secs(60)).await.unwrap();
+    });
 }
 
 /// A run that was killed before its first step holds an instance that is in no list yet.
@@ -27,10 +32,7 @@ fn a_hold_on_what_was_never_begun_can_be_ended() {
     let place = Place::with("shop.blueprint.yaml", ONE);
     place.ends(1, &["unlock", "--yes"]);
     place.ends(0, &["deploy", "--yes", "-i", "another"]);
-    let held = "INSERT INTO leases VALUES ('shop', 1, 'ann@host (process 7)', unixepoch(), unixepoch() + 60)";
-    if !change_leases(&place, held) {
-        return;
-    }
+    take_over(&place, "ann@host (process 7)", 60);
     let refused = place.ends(5, &["deploy", "--yes"]);
     assert!(refused.err.contains("held by ann@host (process 7)"), "{}", refused.err);
     assert!(refused.err.contains("cyan unlock -i shop"), "{}", refused.err);
@@ -129,20 +131,14 @@ fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
     // A minute later somebody else takes it over.
-    let taken = "UPDATE leases SET epoch = epoch + 1, who = 'bob@host (process 7)', since = unixepoch(), \
-                 until = unixepoch() + 60";
-    if !change_leases(&place, taken) {
-        place.write("go", "");
-        drop(writer.wait_with_output().unwrap());
-        return;
-    }
+    take_over(&place, "bob@host (process 7)", 60);
     let ended = is_fenced_off(&place, writer);
     assert!(ended.err.contains("held by bob@host (process 7)"), "{}", ended.err);
     // It has not taken the other's hold along when it ended.
     let held = place.ends(5, &["deploy", "--yes"]);
     assert!(held.err.contains("bob@host"), "{}", held.err);
     // A hold that has run out stops nobody.
-    assert!(change_leases(&place, "UPDATE leases SET until = unixepoch() - 1"));
+    take_over(&place, "bob@host (process 7)", -1);
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
 }

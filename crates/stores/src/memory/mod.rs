@@ -301,6 +301,7 @@ impl World {
             }),
             waiting: if has_ended { Stop::waiting(&instance.stops) } else { Vec::new() },
             holder: self.leases.get(name).and_then(|held| held.holder.clone()),
+            verified: true,
         })
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn read<T: DeserializeOwned>(
 ) -> Result<T, StoreError> {
     sealer.read(place, text, sealed).map_err(|error| match error {
         // Not what the parser says: it may repeat what it met.
-        SealError::Form(_) => StoreError::Foreign { what: "an entry of the journal is damaged".into() },
+        SealError::Form(_) => StoreError::Damaged { what: "an entry of the journal is damaged".into() },
         other => other.into(),
     })
 }

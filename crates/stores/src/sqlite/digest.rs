@@ -1,21 +1,54 @@
 //! Of which entries the records of an instance are, as one number.
 //!
-//! Not here: what an entry says. Entries never change once they are written, so who knows which they are knows the rest.
+//! The head of the instance holds it under the head's tag: a record that was removed, added or exchanged shows.
+//!
+//! Not here: what an entry says. Entries have tags of their own.
+
+use state::tag::Tagger;
 
 /// A sum over records that does not depend on their order and can be kept up to date: it costs as little as a commit
-/// changes.
+/// changes. Its terms are tags, so that without the key no other records with the same sum can be found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Digest(pub(super) i64);
+pub(super) struct Digest(u128);
+
+/// A row of the records: its id, the entry that it is of, and its address.
+pub(super) type RecordRow<'a> = (i64, i64, &'a str);
 
 impl Digest {
     /// A record comes, with the entry that it is of.
-    pub(super) fn add(&mut self, record: i64, entry: i64) {
-        self.0 = self.0.wrapping_add(weight(record, entry));
+    pub(super) fn add(&mut self, tagger: &Tagger, uid: &str, record: RecordRow<'_>) {
+        self.0 = self.0.wrapping_add(weight(tagger, uid, record));
     }
 
     /// A record goes, or is of another entry from now on.
-    pub(super) fn remove(&mut self, record: i64, entry: i64) {
-        self.0 = self.0.wrapping_sub(weight(record, entry));
+    pub(super) fn remove(&mut self, tagger: &Tagger, uid: &str, record: RecordRow<'_>) {
+        self.0 = self.0.wrapping_sub(weight(tagger, uid, record));
+    }
+
+    /// As it is stored.
+    pub(super) fn bytes(self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+
+    /// As it was stored.
+    pub(super) fn of_bytes(bytes: [u8; 16]) -> Digest {
+        Digest(u128::from_le_bytes(bytes))
+    }
+}
+
+fn weight(tagger: &Tagger, uid: &str, (id, entry, address): RecordRow<'_>) -> u128 {
+    u128::from_le_bytes(tagger.row("record").text(uid).number(id).number(entry).text(address).finish())
+}
+
+/// The sum of format 2: of ids and entries alone, without a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OldDigest(pub(super) i64);
+
+impl OldDigest {
+    /// A record comes, with the entry that it is of.
+    pub(super) fn add(&mut self, record: i64, entry: i64) {
+        let weight = mix(mix(record.cast_unsigned()).wrapping_add(entry.cast_unsigned())).cast_signed();
+        self.0 = self.0.wrapping_add(weight);
     }
 }
 
@@ -26,30 +59,30 @@ fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-fn weight(record: i64, entry: i64) -> i64 {
-    mix(mix(record.cast_unsigned()).wrapping_add(entry.cast_unsigned())).cast_signed()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::Digest;
+    use super::{Digest, RecordRow, Tagger};
 
-    fn of(records: &[(i64, i64)]) -> Digest {
+    fn of(records: &[RecordRow<'_>]) -> Digest {
         let mut digest = Digest::default();
-        records.iter().for_each(|(record, entry)| digest.add(*record, *entry));
+        records.iter().for_each(|record| digest.add(&Tagger::plain(), "u", *record));
         digest
     }
 
     #[test]
     fn it_tells_which_entries_and_not_in_which_order() {
-        assert_eq!(of(&[(1, 10), (2, 20)]), of(&[(2, 20), (1, 10)]));
-        let others =
-            [of(&[(1, 20), (2, 10)]), of(&[(1, 11), (2, 19)]), of(&[(1, 10)]), of(&[]), of(&[(1, 10), (2, 21)])];
-        assert!(others.iter().all(|other| *other != of(&[(1, 10), (2, 20)])), "{others:?}");
-        let mut changed = of(&[(1, 10), (2, 20), (3, 30)]);
-        changed.remove(3, 30);
-        changed.remove(2, 20);
-        changed.add(2, 21);
-        assert_eq!(changed, of(&[(1, 10), (2, 21)]));
+        let whole = of(&[(1, 10, "a"), (2, 20, "b")]);
+        assert_eq!(whole, of(&[(2, 20, "b"), (1, 10, "a")]));
+        let others = [
+            of(&[(1, 20, "a"), (2, 10, "b")]),
+            of(&[(1, 10, "b"), (2, 20, "a")]),
+            of(&[(1, 10, "a")]),
+            of(&[]),
+            of(&[(1, 10, "a"), (2, 21, "b")]),
+        ];
+        assert!(others.iter().all(|other| *other != whole), "{others:?}");
+        let mut changed = of(&[(1, 10, "a"), (2, 20, "b"), (3, 30, "c")]);
+        changed.remove(&Tagger::plain(), "u", (3, 30, "c"));
+        assert_eq!((changed, Digest::of_bytes(changed.bytes())), (whole, whole));
     }
 }

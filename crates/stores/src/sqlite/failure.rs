@@ -127,7 +127,7 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
     let foreign = |what: &str| StoreError::Foreign { what: format!("`{}` {what}", path.display()) };
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => foreign("is not a state file"),
-        Some(ErrorCode::DatabaseCorrupt) => foreign("is damaged"),
+        Some(ErrorCode::DatabaseCorrupt) => damaged(&path),
         _ if is_full(&source) => Failure::Full { path, source: source.into() }.into_store_error(),
         Some(ErrorCode::SystemIoFailure) => Failure::Disk { path, source: source.into() }.into_store_error(),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
@@ -141,7 +141,11 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
             rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::QueryReturnedNoRows => foreign("is damaged"),
+            | rusqlite::Error::InvalidColumnName(..)
+            | rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::QueryReturnedNoRows => damaged(&path),
+            // A table or column of ours that is not there.
+            _ if source.sqlite_error_code() == Some(ErrorCode::Unknown) => damaged(&path),
             source => Failure::Other { path, source: source.into() }.into_store_error(),
         },
     }
@@ -149,5 +153,10 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
 
 /// The error for a row that should be there or should read as something.
 pub(super) fn damaged(path: &Path) -> StoreError {
-    StoreError::Foreign { what: format!("`{}` is damaged", path.display()) }
+    StoreError::Damaged { what: format!("`{}` is damaged", path.display()) }
+}
+
+/// The same where it can be said which row it is, as a phrase.
+pub(super) fn damaged_row(path: &Path, what: &str) -> StoreError {
+    StoreError::Damaged { what: format!("`{}` is damaged: {what}", path.display()) }
 }

@@ -14,9 +14,14 @@
 mod body;
 mod digest;
 mod failure;
+mod head;
+mod lease;
+mod operations;
 mod read;
 mod rekey;
 mod schema;
+mod upgrade;
+mod verify;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -25,16 +30,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures::channel::oneshot;
-use rusqlite::Connection;
 use state::seal::Sealer;
 use state::{
     BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
-    Store, StoreError,
+    Store, StoreError, Verification,
 };
 
 use failure::failed;
 pub use failure::{Failure, Said};
 use read::Reading;
+use schema::Readable;
 use write::{Answer, Asides, Reply, Request, Writer};
 
 /// What a store may do with its file.
@@ -165,7 +170,7 @@ impl SqliteStore {
 }
 
 fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
-    let mut connection: Option<(Connection, bool)> = None;
+    let mut connection: Option<Readable> = None;
     while let Ok(job) = jobs.recv() {
         if connection.is_none() {
             match schema::open_to_read(path) {
@@ -176,7 +181,7 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
                 }
             }
         }
-        let Some((open, has_digests)) = connection.as_mut() else {
+        let Some(Readable { connection: open, has_digests, alone }) = connection.as_mut() else {
             job(Ok(None));
             continue;
         };
@@ -185,21 +190,27 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
             Ok((format, _)) if format > schema::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
-                job(Ok(Some(Reading { connection: &transaction, format, has_digests, path, sealer })));
+                let reading =
+                    Reading { connection: &transaction, format, has_digests, only_looks: false, path, sealer };
+                job(reading.whole().map(|()| Some(reading)));
             }
             Err(error) => job(Err(failed(path, error))),
+        }
+        // A writer of this process would wait for it in vain.
+        if *alone {
+            connection = None;
         }
     }
 }
 
 impl Store for SqliteStore {
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
-        Box::pin(self.read(Ok(Vec::new()), |reading| reading.instances()))
+        Box::pin(self.read(Ok(Vec::new()), |reading| reading.looking().instances()))
     }
 
     fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(None), move |reading| reading.info(&instance)))
+        Box::pin(self.read(Ok(None), move |reading| reading.looking().info(&instance)))
     }
 
     fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
@@ -255,7 +266,7 @@ impl Store for SqliteStore {
 
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(None), move |reading| reading.holder(&instance)))
+        Box::pin(self.read(Ok(None), move |reading| reading.looking().holder(&instance)))
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
@@ -309,6 +320,10 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let request = Request::Restore { instance: instance.clone(), revision, operations, now };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
+    fn verify<'a>(&'a self) -> BoxFuture<'a, Result<Verification, StoreError>> {
+        Box::pin(self.read(Ok(Verification::default()), |reading| verify::all(&reading)))
     }
 
     fn can_seal(&self) -> bool {

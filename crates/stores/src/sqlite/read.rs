@@ -1,4 +1,4 @@
-//! Reading: each call sees one whole revision, and waits for no writer.
+//! Reading: each call sees one whole revision, waits for no writer, and checks each row that it reads.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,18 +8,21 @@ use std::sync::mpsc::{self, TrySendError};
 
 use blueprint::{Address, Breakpoint, IndexMap, Name, Names, Value};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 use serde::Deserialize;
-use state::seal::{Place, Sealer};
+use serde::de::DeserializeOwned;
+use state::seal::Sealer;
+use state::tag::Tag;
 use state::{
     Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent, Journal, LeaseHolder, LogEntry,
-    Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, Stop, Stops, StoreError,
+    Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, StatusOp, Stop, Stops, StoreError,
 };
 
-use super::body;
-use super::digest::Digest;
-use super::failure::{damaged, failed};
-use super::schema::SHIFT;
+use super::digest::{Digest, OldDigest};
+use super::failure::{damaged, damaged_row};
+use super::head::{EntryRow, Head, sequence_of};
+use super::lease::Genuine;
+use super::{body, lease};
 
 /// Reads from one connection; whoever calls has begun a transaction on it.
 pub(super) struct Reading<'a> {
@@ -28,59 +31,10 @@ pub(super) struct Reading<'a> {
     pub(super) format: i64,
     /// Whether it has digests.
     pub(super) has_digests: bool,
+    /// Nothing is decided by what is read: what cannot be checked, because the key is not at hand, is told all the same.
+    pub(super) only_looks: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
-}
-
-/// The row of an instance.
-#[derive(Clone, Debug)]
-pub(super) struct Head {
-    pub(super) id: i64,
-    pub(super) uid: Name,
-    pub(super) document: Name,
-    pub(super) created: i64,
-    pub(super) revision: i64,
-    pub(super) generation: i64,
-    pub(super) entries: i64,
-    pub(super) unsettled: i64,
-    pub(super) finished: Option<i64>,
-    pub(super) exports: Option<i64>,
-    pub(super) exports_old: bool,
-    /// Of the records, if it is of this revision.
-    pub(super) digest: Option<Digest>,
-}
-
-impl Head {
-    /// Of an instance that has no row yet.
-    pub(super) fn before_the_first() -> Head {
-        Head {
-            id: 0,
-            uid: Name::default(),
-            document: Name::default(),
-            created: 0,
-            revision: 0,
-            generation: 0,
-            entries: 0,
-            unsettled: 1,
-            finished: None,
-            exports: None,
-            exports_old: false,
-            digest: Some(Digest::default()),
-        }
-    }
-
-    /// The id of an entry of this instance.
-    pub(super) fn entry(&self, sequence: i64) -> i64 {
-        self.id << SHIFT | sequence
-    }
-
-    fn place(&self, entry: i64) -> Place<'_> {
-        Place { uid: &self.uid, record: sequence_of(entry) }
-    }
-}
-
-pub(super) fn sequence_of(entry: i64) -> u64 {
-    (entry & ((1 << SHIFT) - 1)).unsigned_abs()
 }
 
 /// What of an intent or outcome says where it belongs.
@@ -89,18 +43,28 @@ struct Addressed {
     address: Address,
 }
 
-fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusqlite::Error> {
+pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusqlite::Error> {
     match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
         other => Err(rusqlite::Error::InvalidColumnType(column, "body".into(), other.data_type())),
     }
 }
 
-pub(super) fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
+fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
     serde_json::from_value(serde_json::Value::String(word.to_owned())).ok()
 }
 
 impl Reading<'_> {
+    /// Whether the file has the tables that were made.
+    pub(super) fn whole(&self) -> Result<(), StoreError> {
+        if self.format < 3 { Ok(()) } else { Reading { only_looks: true, ..*self }.count().map(|_| ()) }
+    }
+
+    /// The same for who only looks.
+    pub(super) fn looking(self) -> Self {
+        Reading { only_looks: true, ..self }
+    }
+
     /// The records as they lie since format 2.
     fn records_table(&self) -> &'static str {
         match self.format {
@@ -109,110 +73,105 @@ impl Reading<'_> {
         }
     }
 
-    fn at(&self, error: rusqlite::Error) -> StoreError {
-        failed(self.path, error)
-    }
-
-    pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
-        let digest = if self.has_digests { "iif(digest_of = revision, digest, NULL)" } else { "NULL" };
-        let sql = format!(
-            "SELECT id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, \
-             {digest} FROM instances WHERE name = ?1"
-        );
-        let found = self.connection.prepare_cached(&sql).and_then(|mut statement| {
-            let head = |row: &Row<'_>| {
-                Ok(Head {
-                    id: row.get(0)?,
-                    uid: row.get(1)?,
-                    document: row.get(2)?,
-                    created: row.get(3)?,
-                    revision: row.get(4)?,
-                    generation: row.get(5)?,
-                    entries: row.get(6)?,
-                    unsettled: row.get(7)?,
-                    finished: row.get(8)?,
-                    exports: row.get(9)?,
-                    exports_old: row.get(10)?,
-                    digest: row.get::<_, Option<i64>>(11)?.map(Digest),
-                })
-            };
-            statement.query_row([name.as_str()], head).optional()
-        });
-        found.map_err(|error| self.at(error))
-    }
-
-    /// How often an instance was committed to; zero where there is none.
-    pub(super) fn revision(&self, name: &InstanceName) -> Result<Revision, StoreError> {
-        Ok(Revision(self.head(name)?.map_or(0, |head| head.revision.unsigned_abs())))
-    }
-
-    fn known(&self, name: &InstanceName) -> Result<Head, StoreError> {
-        self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
-    }
-
     /// Where the journal stands: the calls left open, and the operation that runs.
     pub(super) fn journal(&self, head: &Head) -> Result<Journal, StoreError> {
         let generation = Generation(head.generation.unsigned_abs());
         let mut journal = Journal::found(generation, self.open(head)?);
-        let sql = "SELECT name, epoch, outcome IS NULL, first FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT 1";
-        let last = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| {
-                let row = |row: &Row<'_>| {
-                    Ok((row.get::<_, Name>(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?, row.get::<_, i64>(3)?))
-                };
-                statement.query_row([head.id], row).optional()
-            })
-            .map_err(|error| self.at(error))?;
-        let Some((name, epoch, runs, first)) = last else { return Err(damaged(self.path)) };
+        let Some(last) = self.operations(head, 1)?.pop() else { return Err(damaged(self.path)) };
+        let runs = last.outcome.is_none();
         // The instance's row says the same as that of its last operation, or they are of different revisions.
-        let has_finished = head.finished.is_some_and(|finished| finished >= first);
-        if first > head.entries || runs == has_finished {
+        let has_finished = head.finished.is_some_and(|finished| finished >= last.first);
+        if last.first > head.entries || runs == has_finished {
             return Err(damaged(self.path));
         }
         if runs {
-            journal.resume(name, epoch.unsigned_abs());
+            journal.resume(last.name, last.epoch.unsigned_abs());
         }
         Ok(journal)
     }
 
-    /// The calls without an outcome, in the order in which they were made, with operation and step.
-    fn open(&self, head: &Head) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
-        if head.unsettled > head.entries {
-            return Ok(Vec::new());
+    /// Reads entries one after the other, of which none is missing or changed.
+    fn entries(
+        &self,
+        head: &Head,
+        (first, last): (i64, i64),
+        mut take: impl FnMut(&EntryRow<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        if first > last {
+            return Ok(());
         }
         let at = |error| self.at(error);
-        self.are_there(head, head.unsettled, head.entries)?;
-        let mut open: HashMap<Address, (i64, u32, bool, Vec<u8>)> = HashMap::new();
-        let sql = "SELECT id, kind = 'intent', step, sealed, body FROM entries \
-                   WHERE id BETWEEN ?1 AND ?2 AND kind IN ('intent', 'outcome')";
-        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
-        let mut rows = statement.query([head.entry(head.unsettled), head.entry(head.entries)]).map_err(at)?;
-        while let Some(row) = rows.next().map_err(at)? {
-            let body = text(row, 4).map_err(at)?;
-            // An address is never secret, so it reads from a body with sealed parts too.
-            let Addressed { address } = body::read(self.sealer, head.place(0), false, body)?;
-            if row.get(1).map_err(at)? {
-                let call = (row.get(0).map_err(at)?, row.get(2).map_err(at)?, row.get(3).map_err(at)?, body.to_owned());
-                open.insert(address, call);
-            } else {
-                open.remove(&address);
-            }
+        let sql = format!("SELECT {} FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id", self.entry_columns());
+        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+        let mut rows = statement.query([head.entry(first), head.entry(last)]).map_err(at)?;
+        for sequence in first..=last {
+            let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
+            take(&self.genuine(head, sequence, row)?)?;
         }
+        match rows.next().map_err(at)? {
+            None => Ok(()),
+            Some(_) => Err(damaged(self.path)),
+        }
+    }
+
+    fn entry_columns(&self) -> &'static str {
+        if self.format < 3 { "id, step, kind, sealed, body, NULL" } else { "id, step, kind, sealed, body, mac" }
+    }
+
+    /// A row of [`entry_columns`](Self::entry_columns), if it is what was written at that place.
+    fn genuine<'r>(&self, head: &Head, sequence: i64, row: &'r Row<'_>) -> Result<EntryRow<'r>, StoreError> {
+        let entry = read_entry_row(row).map_err(|error| self.at(error))?;
+        if entry.id != head.entry(sequence) || !head.is_genuine(&entry) {
+            return Err(damaged_row(self.path, &format!("entry {sequence} is not what was written")));
+        }
+        Ok(entry)
+    }
+
+    /// Reads the body of one entry of that kind.
+    fn body_of<T: DeserializeOwned>(&self, head: &Head, sequence: i64, kind: &str) -> Result<T, StoreError> {
+        let mut found = None;
+        self.entries(head, (sequence, sequence), |entry| {
+            if entry.kind != kind {
+                return Err(damaged(self.path));
+            }
+            found = Some(body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?);
+            Ok(())
+        })?;
+        found.ok_or_else(|| damaged(self.path))
+    }
+
+    /// The calls without an outcome, in the order in which they were made, with operation and step.
+    fn open(&self, head: &Head) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
+        let mut open: HashMap<Address, (i64, i64, bool, Vec<u8>)> = HashMap::new();
+        self.entries(head, (head.unsettled, head.entries), |entry| {
+            let is_intent = entry.kind == "intent";
+            if is_intent || entry.kind == "outcome" {
+                // An address is never secret, so it reads from a body with sealed parts too.
+                let Addressed { address } = body::read(self.sealer, head.place(0), false, entry.body)?;
+                match is_intent {
+                    true => drop(open.insert(address, (entry.id, entry.step, entry.sealed, entry.body.to_owned()))),
+                    false => drop(open.remove(&address)),
+                }
+            }
+            Ok(())
+        })?;
         let mut calls: Vec<_> = open.into_values().collect();
         calls.sort_unstable_by_key(|call| call.0);
-        let operations = self.operations(head)?;
+        if calls.is_empty() {
+            return Ok(Vec::new());
+        }
+        let operations = self.operation_names(head)?;
         let mut found = Vec::with_capacity(calls.len());
         for (id, step, sealed, text) in calls {
             let intent = body::read(self.sealer, head.place(id), sealed, &text)?;
+            let step = u32::try_from(step).map_err(|_| damaged(self.path))?;
             found.push((operation_at(&operations, sequence_of(id)), step, Arc::new(intent)));
         }
         Ok(found)
     }
 
     /// Entries are numbered without a gap: `damaged` if any of these is not there.
-    fn are_there(&self, head: &Head, first: i64, last: i64) -> Result<(), StoreError> {
+    pub(super) fn are_there(&self, head: &Head, first: i64, last: i64) -> Result<(), StoreError> {
         let sql = "SELECT count(*) FROM entries WHERE id BETWEEN ?1 AND ?2";
         let count = self.connection.prepare_cached(sql).and_then(|mut statement| {
             statement.query_row([head.entry(first), head.entry(last)], |row| row.get::<_, i64>(0))
@@ -225,24 +184,13 @@ impl Reading<'_> {
     }
 
     /// First sequence and name of all operations, oldest first.
-    fn operations(&self, head: &Head) -> Result<Vec<(u64, Name)>, StoreError> {
-        let sql = "SELECT first, name FROM operations WHERE instance = ?1 ORDER BY first";
-        let found = self.connection.prepare_cached(sql).and_then(|mut statement| {
-            let rows = statement.query_map([head.id], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?)))?;
-            rows.collect()
-        });
-        found.map_err(|error| self.at(error))
+    fn operation_names(&self, head: &Head) -> Result<Vec<(u64, Name)>, StoreError> {
+        let operations = self.operations(head, i64::MAX)?;
+        Ok(operations.into_iter().rev().map(|row| (row.first.unsigned_abs(), row.name)).collect())
     }
 
     fn finished(&self, head: &Head, sequence: Option<i64>) -> Result<Option<Finished>, StoreError> {
-        let Some(sequence) = sequence else { return Ok(None) };
-        let id = head.entry(sequence);
-        let at = |error| self.at(error);
-        let mut statement =
-            self.connection.prepare_cached("SELECT sealed, body FROM entries WHERE id = ?1").map_err(at)?;
-        let mut rows = statement.query([id]).map_err(at)?;
-        let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
-        body::read(self.sealer, head.place(id), row.get(0).map_err(at)?, text(row, 1).map_err(at)?).map(Some)
+        sequence.map(|sequence| self.body_of(head, sequence, "finished")).transpose()
     }
 
     pub(super) fn load(&self, name: &InstanceName) -> Result<Snapshot, StoreError> {
@@ -286,44 +234,31 @@ impl Reading<'_> {
 
     /// The things whose deletes were begun since the last operation that finished.
     fn deleted(&self, head: &Head) -> Result<IndexMap<Address, Name>, StoreError> {
-        let first = head.finished.unwrap_or(0) + 1;
-        if first > head.entries {
-            return Ok(IndexMap::default());
+        #[derive(Deserialize)]
+        struct Does {
+            op: StatusOp,
         }
-        let at = |error| self.at(error);
-        self.are_there(head, first, head.entries)?;
-        let sql =
-            "SELECT body FROM entries WHERE id BETWEEN ?1 AND ?2 AND kind = 'intent' AND body ->> '$.op' = 'delete'";
-        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
-        let mut rows = statement.query([head.entry(first), head.entry(head.entries)]).map_err(at)?;
         let mut deleted = IndexMap::default();
-        while let Some(row) = rows.next().map_err(at)? {
-            // Of a delete nothing is secret.
-            let intent: Intent = body::read(self.sealer, head.place(0), false, text(row, 0).map_err(at)?)?;
-            deleted.extend(intent.deletes().map(|(address, id)| (address.clone(), id.clone())));
-        }
+        self.entries(head, (head.finished.unwrap_or(0) + 1, head.entries), |entry| {
+            if entry.kind == "intent" {
+                // Of a delete nothing is secret.
+                let Does { op } = body::read(self.sealer, head.place(0), false, entry.body)?;
+                if op == StatusOp::Delete {
+                    let intent: Intent = body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?;
+                    deleted.extend(intent.deletes().map(|(address, id)| (address.clone(), id.clone())));
+                }
+            }
+            Ok(())
+        })?;
         Ok(deleted)
     }
 
     /// The last operation, if it has not finished.
     fn cut_off(&self, head: &Head) -> Result<Option<Operation>, StoreError> {
-        let at = |error| self.at(error);
-        let sql = "SELECT first FROM operations WHERE instance = ?1 AND outcome IS NULL \
-                   AND first = (SELECT max(first) FROM operations WHERE instance = ?1)";
-        let first: Option<i64> = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(at)?
-            .query_row([head.id], |row| row.get(0))
-            .optional()
-            .map_err(at)?;
-        let Some(first) = first else { return Ok(None) };
-        let id = head.entry(first);
-        let mut statement =
-            self.connection.prepare_cached("SELECT sealed, body FROM entries WHERE id = ?1").map_err(at)?;
-        let mut rows = statement.query([id]).map_err(at)?;
-        let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
-        body::read(self.sealer, head.place(id), row.get(0).map_err(at)?, text(row, 1).map_err(at)?).map(Some)
+        match self.operations(head, 1)?.pop() {
+            Some(last) if last.outcome.is_none() => self.body_of(head, last.first, "began").map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
@@ -368,20 +303,26 @@ impl Reading<'_> {
     }
 
     /// Where each record comes, from 0, and the entry that it lies in: in this order.
-    fn where_they_lie(&self, head: &Head) -> Result<Vec<(usize, i64)>, StoreError> {
+    pub(super) fn where_they_lie(&self, head: &Head) -> Result<Vec<(usize, i64)>, StoreError> {
         let at = |error| self.at(error);
-        let sql = format!("SELECT id, entry FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY id", self.records_table());
+        let sql =
+            format!("SELECT id, entry, address FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY id", self.records_table());
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
         let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
         let mut found = Vec::new();
-        let mut digest = Digest::default();
+        let (mut live, mut old_live) = (Digest::default(), OldDigest::default());
         while let Some(row) = rows.next().map_err(at)? {
             let (position, entry) = (row.get(0).map_err(at)?, row.get(1).map_err(at)?);
-            digest.add(position, entry);
+            if let Some(tagger) = &head.tagger {
+                let address = std::str::from_utf8(text(row, 2).map_err(at)?).map_err(|_| damaged(self.path))?;
+                live.add(tagger, &head.uid, (position, entry, address));
+            }
+            old_live.add(position, entry);
             found.push((found.len(), entry));
         }
-        if head.digest.is_some_and(|of_the_head| of_the_head != digest) {
-            return Err(damaged(self.path));
+        let is_old = head.old_live.is_some_and(|of_the_head| of_the_head != old_live);
+        if is_old || head.tagger.is_some() && head.live != live {
+            return Err(damaged_row(self.path, "the records of an instance are not what was written"));
         }
         Ok(found)
     }
@@ -395,38 +336,45 @@ impl Reading<'_> {
         for wanted in wanted.chunks(AT_ONCE) {
             let list = vec!["(?)"; wanted.len()].join(",");
             let sql = format!(
-                "SELECT e.id, e.sealed, e.body FROM (VALUES {list}) AS wanted CROSS JOIN entries e ON e.id = wanted.column1"
+                "SELECT {} FROM (VALUES {list}) AS wanted CROSS JOIN entries e ON e.id = wanted.column1",
+                self.entry_columns()
             );
             let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
             let mut rows = statement.query(params_from_iter(wanted.iter().map(|(_, entry)| entry))).map_err(at)?;
             for (rank, entry) in wanted {
                 let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
-                if row.get::<_, i64>(0).map_err(at)? != *entry {
+                let row = read_entry_row(row).map_err(at)?;
+                if row.id != *entry || row.kind != "outcome" {
                     return Err(damaged(self.path));
                 }
-                handful.add(*rank, *entry, row.get(1).map_err(at)?, text(row, 2).map_err(at)?);
+                handful.add(*rank, &row);
             }
         }
         Ok(handful)
     }
 
     pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
-        let sql = "SELECT who, since, until FROM leases WHERE name = ?1 AND who IS NOT NULL";
-        let found = self.connection.prepare_cached(sql).and_then(|mut statement| {
-            let holder = |row: &Row<'_>| Ok(LeaseHolder { who: row.get(0)?, since: row.get(1)?, until: row.get(2)? });
-            statement.query_row([name.as_str()], holder).optional()
-        });
-        found.map_err(|error| self.at(error))
+        let held = lease::read(self.connection, self.format, self.sealer, name).map_err(|error| self.at(error))?;
+        match held {
+            Some(held) if held.genuine == Genuine::No => {
+                Err(damaged_row(self.path, &format!("the lease of `{name}` is not what was written")))
+            }
+            held => Ok(held.and_then(|held| held.holder)),
+        }
+    }
+
+    /// The row of a lease stays when it was given back: an instance has one.
+    fn has_lease(&self, name: &InstanceName) -> Result<(), StoreError> {
+        let found = lease::read(self.connection, self.format, self.sealer, name).map_err(|error| self.at(error))?;
+        match found {
+            None if self.format >= 3 => Err(damaged_row(self.path, &format!("the lease of `{name}` is missing"))),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn instances(&self) -> Result<Vec<InstanceInfo>, StoreError> {
-        let names =
-            self.connection.prepare_cached("SELECT name FROM instances ORDER BY name").and_then(|mut statement| {
-                let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-                rows.collect::<Result<Vec<_>, _>>()
-            });
         let mut found = Vec::new();
-        for name in names.map_err(|error| self.at(error))? {
+        for name in self.names()? {
             let name = name.parse().map_err(|_| damaged(self.path))?;
             found.extend(self.info(&name)?);
         }
@@ -442,27 +390,24 @@ impl Reading<'_> {
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_row([head.entry(0), head.entry(head.entries)], |row| row.get(0)))
             .map_err(at)?;
-        let sql = "SELECT name, kind, who, began, document, outcome FROM operations \
-                   WHERE instance = ?1 ORDER BY first DESC LIMIT 1";
-        let last = self.connection.prepare_cached(sql).and_then(|mut statement| {
-            let row = |row: &Row<'_>| {
-                let kind: Option<OperationKind> = word(&row.get::<_, String>(1)?);
-                let outcome: Option<String> = row.get(5)?;
+        self.has_lease(name)?;
+        let last = match self.operations(&head, 1)?.pop() {
+            None => None,
+            Some(row) => {
+                let kind: Option<OperationKind> = word(&row.kind);
                 let operation = Operation {
-                    id: row.get(0)?,
-                    kind: kind.ok_or(rusqlite::Error::QueryReturnedNoRows)?,
-                    who: row.get(2)?,
-                    began: row.get(3)?,
-                    document: row.get(4)?,
+                    id: row.name,
+                    kind: kind.ok_or_else(|| damaged(self.path))?,
+                    who: row.who,
+                    began: row.began,
+                    document: row.document,
                     remembered: IndexMap::default(),
                     stops: None,
                     desired: Value::Null,
                 };
-                Ok((operation, outcome.and_then(|outcome| word::<OperationOutcome>(&outcome))))
-            };
-            statement.query_row([head.id], row).optional()
-        });
-        let last = last.map_err(at)?;
+                Some((operation, row.outcome.and_then(|outcome| word::<OperationOutcome>(&outcome))))
+            }
+        };
         let waits = matches!(last, Some((_, Some(outcome))) if outcome != OperationOutcome::Gone);
         let waiting = if waits { self.waiting(&head)? } else { Vec::new() };
         Ok(Some(InstanceInfo {
@@ -475,45 +420,41 @@ impl Reading<'_> {
             last,
             waiting,
             holder: self.holder(name)?,
+            verified: head.tagger.is_some() || self.format < 3,
         }))
     }
 
     /// Where the last operation that finished waits. Nothing of that is ever secret.
     fn waiting(&self, head: &Head) -> Result<Vec<(Name, Breakpoint)>, StoreError> {
+        #[derive(Deserialize)]
+        struct Stopped {
+            #[serde(default)]
+            stops: Stops,
+        }
         let Some(finished) = head.finished else { return Ok(Vec::new()) };
-        let sql = "SELECT body -> '$.stops' FROM entries WHERE id = ?1";
-        let text: Option<String> = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row([head.entry(finished)], |row| row.get(0)).optional())
-            .map_err(|error| self.at(error))?
-            .flatten();
-        let Some(text) = text else { return Ok(Vec::new()) };
-        let stops: Stops = body::read(self.sealer, head.place(0), false, text.as_bytes())?;
-        Ok(Stop::waiting(&stops))
+        let mut waiting = Vec::new();
+        self.entries(head, (finished, finished), |entry| {
+            let Stopped { stops } = body::read(self.sealer, head.place(0), false, entry.body)?;
+            waiting = Stop::waiting(&stops);
+            Ok(())
+        })?;
+        Ok(waiting)
     }
 
     pub(super) fn history(&self, name: &InstanceName, limit: usize) -> Result<Vec<GenerationInfo>, StoreError> {
         let head = self.known(name)?;
-        let at = |error| self.at(error);
-        let sql = "SELECT e.id, e.sealed, e.body, o.outcome, o.ended, o.generation, o.created, o.updated, o.deleted, \
-                   o.replaced FROM operations o JOIN entries e ON e.id = ?2 | o.first \
-                   WHERE o.instance = ?1 ORDER BY o.first DESC LIMIT ?3";
-        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
-        let mut rows = statement.query(params![head.id, head.entry(0), at_most(limit)]).map_err(at)?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next().map_err(at)? {
-            let id = row.get(0).map_err(at)?;
-            let sealed = row.get(1).map_err(at)?;
-            let operation = body::read(self.sealer, head.place(id), sealed, text(row, 2).map_err(at)?)?;
-            let outcome: Option<String> = row.get(3).map_err(at)?;
-            let finished = match outcome {
+        for row in self.operations(&head, at_most(limit))? {
+            let operation = self.body_of(&head, row.first, "began")?;
+            let finished = match &row.outcome {
                 None => None,
                 Some(outcome) => {
-                    let outcome = word(&outcome).ok_or_else(|| damaged(self.path))?;
-                    let number = |column| row.get::<_, i64>(column).map(i64::unsigned_abs).map_err(at);
-                    let counts = [number(6)?, number(7)?, number(8)?, number(9)?];
-                    Some((outcome, row.get(4).map_err(at)?, Generation(number(5)?), counts))
+                    let outcome = word(outcome).ok_or_else(|| damaged(self.path))?;
+                    let number = |number: Option<i64>| number.map(i64::unsigned_abs).ok_or_else(|| damaged(self.path));
+                    let [created, updated, deleted, replaced] = row.counts;
+                    let counts = [number(created)?, number(updated)?, number(deleted)?, number(replaced)?];
+                    let ended = row.ended.ok_or_else(|| damaged(self.path))?;
+                    Some((outcome, ended, Generation(number(row.generation)?), counts))
                 }
             };
             found.push(GenerationInfo { operation, finished });
@@ -528,8 +469,7 @@ impl Reading<'_> {
         limit: usize,
     ) -> Result<Vec<LogEntry>, StoreError> {
         let head = self.known(name)?;
-        let at = |error| self.at(error);
-        let operations = self.operations(&head)?;
+        let operations = self.operation_names(&head)?;
         let (mut first, mut last) = (1, head.entries);
         if let Some(wanted) = operation {
             let Some(index) = operations.iter().position(|(_, name)| **name == *wanted) else { return Ok(Vec::new()) };
@@ -537,29 +477,25 @@ impl Reading<'_> {
             first = sequence(index).unwrap_or(first);
             last = sequence(index + 1).map_or(last, |next| next - 1);
         }
-        let sql =
-            "SELECT id, step, kind, sealed, body FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3";
-        let mut statement = self.connection.prepare_cached(sql).map_err(at)?;
-        let mut rows = statement.query(params![head.entry(first), head.entry(last), at_most(limit)]).map_err(at)?;
+        let first = first.max(last.saturating_sub(at_most(limit)) + 1);
         let mut found = Vec::new();
-        while let Some(row) = rows.next().map_err(at)? {
-            let id: i64 = row.get(0).map_err(at)?;
-            let kind: String = row.get(2).map_err(at)?;
-            let sealed = row.get(3).map_err(at)?;
-            let kind = body::read_entry(self.sealer, head.place(id), &kind, sealed, text(row, 4).map_err(at)?)?;
+        self.entries(&head, (first, last), |entry| {
+            let kind = body::read_entry(self.sealer, head.place(entry.id), entry.kind, entry.sealed, entry.body)?;
             found.push(LogEntry {
-                sequence: sequence_of(id),
-                operation: operation_at(&operations, sequence_of(id)),
-                entry: state::Entry { step: row.get(1).map_err(at)?, kind },
+                sequence: sequence_of(entry.id),
+                operation: operation_at(&operations, sequence_of(entry.id)),
+                entry: state::Entry { step: u32::try_from(entry.step).map_err(|_| damaged(self.path))?, kind },
             });
-        }
-        found.reverse();
-        let wanted = usize::try_from(last - first + 1).unwrap_or(0).min(limit);
-        if found.len() != wanted {
-            return Err(damaged(self.path));
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
+}
+
+fn read_entry_row<'r>(row: &'r Row<'_>) -> Result<EntryRow<'r>, rusqlite::Error> {
+    let kind = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+    let (id, step, sealed) = (row.get(0)?, row.get(1)?, row.get(3)?);
+    Ok(EntryRow { id, step, kind, sealed, body: text(row, 4)?, mac: row.get(5)? })
 }
 
 /// How many records are handed to the other thread at once.
@@ -577,15 +513,18 @@ struct Handful {
 struct RecordRow {
     rank: usize,
     entry: i64,
+    step: i64,
     sealed: bool,
+    mac: Option<Tag>,
     body: Range<usize>,
 }
 
 impl Handful {
-    fn add(&mut self, rank: usize, entry: i64, sealed: bool, body: &[u8]) {
+    fn add(&mut self, rank: usize, row: &EntryRow<'_>) {
         let start = self.bodies.len();
-        self.bodies.extend_from_slice(body);
-        self.rows.push(RecordRow { rank, entry, sealed, body: start..self.bodies.len() });
+        self.bodies.extend_from_slice(row.body);
+        let EntryRow { id: entry, step, sealed, mac, .. } = *row;
+        self.rows.push(RecordRow { rank, entry, step, sealed, mac, body: start..self.bodies.len() });
     }
 }
 
@@ -609,8 +548,14 @@ impl<'a> Parsing<'a> {
 
     fn take(&mut self, handful: &Handful) -> Result<(), StoreError> {
         self.found.reserve(handful.rows.len());
-        for RecordRow { rank, entry, sealed, body } in &handful.rows {
+        for RecordRow { rank, entry, step, sealed, mac, body } in &handful.rows {
             let text = &handful.bodies[body.clone()];
+            // This takes about as long as reading, so it is done by both threads.
+            let row = EntryRow { id: *entry, step: *step, kind: "outcome", sealed: *sealed, body: text, mac: *mac };
+            if !self.head.is_genuine(&row) {
+                let what = format!("entry {} is not what was written", sequence_of(*entry));
+                return Err(damaged_row(self.path, &what));
+            }
             let outcome: Outcome = body::read(self.sealer, self.head.place(*entry), *sealed, text)?;
             let mut record = outcome.record.ok_or_else(|| damaged(self.path))?;
             if let Some(record) = Arc::get_mut(&mut record) {

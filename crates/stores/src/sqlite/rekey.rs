@@ -1,14 +1,16 @@
 //! Sealing everything with another key.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
 use state::{InstanceName, LeaseHolder, StoreError};
 
-use super::body;
-use super::failure::failed;
-use super::read::sequence_of;
-use super::schema::SHIFT;
+use super::failure::{damaged, failed};
+use super::head::{self, EntryRow, Head, sequence_of};
+use super::schema::{self, SHIFT};
 use super::write::Writer;
+use super::{body, upgrade};
 
 impl Writer {
     /// Seals every entry that holds a secret with `to`, in one transaction, and leaves nothing of the former sealing in the
@@ -17,12 +19,13 @@ impl Writer {
         if !to.can_seal() {
             return Err(StoreError::NoKey);
         }
-        let path = self.path.clone();
+        let (path, tagger) = (self.path.clone(), to.tagger());
         let at = |error| failed(&path, error);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         if let Some(busy) = held(&transaction, now).map_err(at)? {
             return Err(busy);
         }
+        let instances = self.tag_anew(&transaction, to)?;
         let sealed: Vec<(i64, String)> = {
             let sql =
                 "SELECT e.id, i.uid FROM entries e JOIN instances i ON i.id = e.id >> ?1 WHERE e.sealed ORDER BY e.id";
@@ -31,23 +34,42 @@ impl Writer {
             rows.collect::<Result<_, _>>().map_err(at)?
         };
         {
-            let mut read = transaction.prepare("SELECT kind, body FROM entries WHERE id = ?1").map_err(at)?;
-            let mut write = transaction.prepare("UPDATE entries SET body = ?2 WHERE id = ?1").map_err(at)?;
+            let mut read = transaction.prepare("SELECT kind, body, step FROM entries WHERE id = ?1").map_err(at)?;
+            let mut write = transaction.prepare("UPDATE entries SET body = ?2, mac = ?3 WHERE id = ?1").map_err(at)?;
             for (id, uid) in &sealed {
-                let (kind, text): (String, String) =
-                    read.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).map_err(at)?;
+                let (kind, text, step): (String, String, i64) =
+                    read.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(at)?;
                 let place = Place { uid, record: sequence_of(*id) };
                 let entry = body::read_entry(&self.sealer, place, &kind, true, text.as_bytes())?;
                 let anew = body::write(to, place, &entry)?;
-                write.execute(params![id, anew.text]).map_err(at)?;
+                let row = EntryRow { id: *id, step, kind: &kind, sealed: true, body: anew.text.as_bytes(), mac: None };
+                let head = instances.get(&(id >> SHIFT)).ok_or_else(|| damaged(&path))?;
+                write.execute(params![id, anew.text, head.entry_tag(&tagger, &row)]).map_err(at)?;
             }
         }
         // Who let its lease run out may still be there, with the former key.
         transaction.execute("UPDATE leases SET who = NULL, since = NULL, until = NULL", []).map_err(at)?;
+        upgrade::tag_leases(&transaction, &path, schema::FORMAT, &self.sealer, to)?;
         transaction.commit().map_err(at)?;
         // Freed pages and the write-ahead log still hold what the former key sealed.
         connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(at)?;
         Ok(sealed.len() as u64)
+    }
+
+    /// Checks all rows, and gives them tags under the other key; the instances by their numbers.
+    fn tag_anew(&self, connection: &Connection, to: &Sealer) -> Result<HashMap<i64, Head>, StoreError> {
+        let reading = self.reading(connection);
+        let names = reading.names()?;
+        head::write_count(connection, &to.tagger(), names.len() as i64).map_err(|error| reading.at(error))?;
+        let mut heads = HashMap::new();
+        for name in names {
+            let name: InstanceName = name.parse().map_err(|_| damaged(&self.path))?;
+            let mut head = reading.known(&name)?;
+            upgrade::tag_anew(&reading, &mut head, to.tagger())?;
+            head.write(connection, &name).map_err(|error| reading.at(error))?;
+            heads.insert(head.id, head);
+        }
+        Ok(heads)
     }
 }
 

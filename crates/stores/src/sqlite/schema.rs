@@ -1,6 +1,6 @@
 //! The file: how it is recognised, made and opened.
 //!
-//! Format 2. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
+//! Format 3. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
 //! that an instance's entries lie together and in order. Everything else points into it: a record's body is that of the
 //! outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes each
 //! body once, and changing ten of 10,000 writes ten.
@@ -8,13 +8,13 @@
 //! a commit writes few pages. There is no index on addresses, whose pages every commit would write; the one writer knows
 //! where each record lies.
 //!
-//! An instance's row says of which entries its records are (see [`Digest`](super::digest::Digest)) as of which revision:
-//! pages of different revisions, as a journal leaves them that was cut short after the file had taken it in, do not pass
-//! for one. Versions without it go on writing such a file; what they have written is not told apart.
+//! Every row has a tag (see [`state::tag`]) that is checked when the row is read: entries, operations, leases and instances one
+//! of their own; records are in the digest of their instance's row (see [`Digest`](super::digest::Digest)), and `store` says how
+//! many instances there are. So a changed, exchanged or missing row shows, at a cost that does not grow with history.
 //!
 //! An older format is read as it is, and rewritten by the first who writes, after a copy was put beside the file. (Format 1
-//! had its records in the order of their addresses.) The version is that of the bodies too: fields may be added to
-//! them, and what an older version left out has a value by default.
+//! had its records in the order of their addresses, format 2 had no tags.) The version is that of the bodies too: fields may be
+//! added to them, and what an older version left out has a value by default.
 //!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
@@ -25,11 +25,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use state::StoreError;
+use state::seal::Sealer;
 
-use super::failure::{Failure, failed, is_full};
+use super::failure::{Failure, damaged, failed, is_full};
+use super::read::Reading;
+use super::{head, upgrade};
 
 /// The version of the format written here. Older ones are readable, newer ones refused.
-pub(super) const FORMAT: i64 = 2;
+pub(super) const FORMAT: i64 = 3;
 
 /// What the file says it is: `cyan` in ASCII.
 const APPLICATION: i64 = 0x6379_616e;
@@ -54,8 +57,16 @@ CREATE TABLE instances (
   finished INTEGER,             -- sequence of the last finished entry
   exports INTEGER,              -- sequence of the finished entry whose exports hold
   exports_old INTEGER NOT NULL,
-  digest INTEGER,               -- of which entries its records are
-  digest_of INTEGER             -- as of this revision
+  operations INTEGER NOT NULL,  -- how many there were
+  live BLOB NOT NULL,           -- of which entries its records are
+  auth TEXT NOT NULL,           -- the id of the key that its rows are authenticated with; empty without one
+  mac BLOB NOT NULL
+);
+CREATE TABLE store (
+  id INTEGER PRIMARY KEY,       -- 1
+  instances INTEGER NOT NULL,   -- how many there are
+  auth TEXT NOT NULL,
+  mac BLOB NOT NULL
 );
 CREATE TABLE operations (
   id INTEGER PRIMARY KEY,
@@ -70,7 +81,9 @@ CREATE TABLE operations (
   outcome TEXT,
   ended INTEGER,
   generation INTEGER,
-  created INTEGER, updated INTEGER, deleted INTEGER, replaced INTEGER
+  created INTEGER, updated INTEGER, deleted INTEGER, replaced INTEGER,
+  number INTEGER,               -- from 1
+  mac BLOB
 );
 CREATE UNIQUE INDEX operations_of ON operations (instance, first);
 CREATE TABLE entries (
@@ -78,7 +91,8 @@ CREATE TABLE entries (
   step INTEGER NOT NULL,
   kind TEXT NOT NULL,
   sealed INTEGER NOT NULL,      -- whether something in the body is sealed
-  body TEXT NOT NULL
+  body TEXT NOT NULL,
+  mac BLOB
 );
 CREATE TABLE records (
   id INTEGER PRIMARY KEY,       -- instance << 40 | sequence of the outcome that first made it
@@ -88,8 +102,12 @@ CREATE TABLE records (
 CREATE TABLE leases (
   name TEXT PRIMARY KEY,
   epoch INTEGER NOT NULL,
-  who TEXT, since INTEGER, until INTEGER
+  who TEXT, since INTEGER, until INTEGER,
+  auth TEXT, mac BLOB
 ) WITHOUT ROWID;
+";
+
+const VIEWS: &str = "
 CREATE VIEW journal AS
   SELECT i.name AS instance, e.id & ((1 << 40) - 1) AS sequence,
     (SELECT o.name FROM operations o WHERE o.instance = i.id AND o.first <= e.id & ((1 << 40) - 1)
@@ -97,9 +115,6 @@ CREATE VIEW journal AS
     e.step, e.kind, e.body ->> '$.address' AS address, e.body
   FROM entries e JOIN instances i ON i.id = e.id >> 40
   ORDER BY i.name, e.id;
-";
-
-const RESOURCES: &str = "
 CREATE VIEW resources AS
   SELECT i.name AS instance, r.address,
     e.body ->> '$.record.type' AS type,
@@ -118,15 +133,36 @@ INSERT INTO records SELECT instance << 40 | position, address, entry FROM old_re
 DROP TABLE old_records;
 ";
 
-/// Digests, where the version that made the file had none.
-const ADD_DIGESTS: &str = "
-ALTER TABLE instances ADD COLUMN digest INTEGER;
-ALTER TABLE instances ADD COLUMN digest_of INTEGER;
+/// What format 3 has beside format 2. The rows get their tags afterwards.
+const FROM_FORMAT_2: &str = "
+DROP VIEW IF EXISTS journal;
+DROP TABLE IF EXISTS first_operation;
+ALTER TABLE instances ADD COLUMN operations INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE instances ADD COLUMN live BLOB NOT NULL DEFAULT x'';
+ALTER TABLE instances ADD COLUMN auth TEXT NOT NULL DEFAULT '';
+ALTER TABLE instances ADD COLUMN mac BLOB NOT NULL DEFAULT x'';
+CREATE TABLE store (
+  id INTEGER PRIMARY KEY,
+  instances INTEGER NOT NULL,
+  auth TEXT NOT NULL,
+  mac BLOB NOT NULL
+);
+ALTER TABLE operations ADD COLUMN number INTEGER;
+ALTER TABLE operations ADD COLUMN mac BLOB;
+ALTER TABLE entries ADD COLUMN mac BLOB;
+ALTER TABLE leases ADD COLUMN auth TEXT;
+ALTER TABLE leases ADD COLUMN mac BLOB;
+";
+
+/// Removes the digests of format 2.
+const DROP_OLD_DIGESTS: &str = "
+ALTER TABLE instances DROP COLUMN digest;
+ALTER TABLE instances DROP COLUMN digest_of;
 ";
 
 /// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is rewritten after a
 /// copy was made: where that lies is the second thing returned.
-pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>), StoreError> {
+pub(super) fn open_to_write(path: &Path, sealer: &Sealer) -> Result<(Connection, Option<PathBuf>), StoreError> {
     make_folder(path)?;
     make_private_file(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -142,16 +178,17 @@ pub(super) fn open_to_write(path: &Path) -> Result<(Connection, Option<PathBuf>)
         Some(older) if older.format != FORMAT => Some(keep_copy(&connection, path, older.format)?),
         _ => None,
     };
-    if found != Some(Found::CURRENT) {
+    if found.is_none_or(|found| found.format != FORMAT) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have been quicker.
         match recognise_in(&transaction, path)? {
-            None => make(&transaction),
-            Some(older) => renew(&transaction, older),
+            None => make(&transaction, sealer).map_err(at)?,
+            Some(older) => renew(&transaction, path, sealer, older)?,
         }
-        .and_then(|()| transaction.commit())
-        .map_err(at)?;
+        transaction.commit().map_err(at)?;
     }
+    let format = FORMAT;
+    Reading { connection: &connection, format, has_digests: false, only_looks: true, path, sealer }.count()?;
     // Earlier versions kept the blocks of a log under this name.
     let _ = fs::remove_file(beside(path, "-spare"));
     Ok((connection, copy))
@@ -206,24 +243,36 @@ fn keep_private(path: &Path) {
 fn keep_private(_path: &Path) {}
 
 /// Makes an empty file one of ours.
-fn make(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
+fn make(transaction: &Transaction<'_>, sealer: &Sealer) -> Result<(), rusqlite::Error> {
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.execute_batch(TABLES)?;
-    transaction.execute_batch(RESOURCES)?;
+    transaction.execute_batch(VIEWS)?;
+    head::write_count(transaction, &sealer.tagger(), 0)?;
     transaction.pragma_update(None, "user_version", FORMAT)
 }
 
-/// Gives a file of ours what it has not yet.
-fn renew(transaction: &Transaction<'_>, older: Found) -> Result<(), rusqlite::Error> {
-    if older.format != FORMAT {
-        transaction.execute_batch(FROM_FORMAT_1)?;
+/// Makes a file of an older format one of this format, every row with its tag.
+fn renew(transaction: &Transaction<'_>, path: &Path, sealer: &Sealer, older: Found) -> Result<(), StoreError> {
+    let at = |error| failed(path, error);
+    if older.format == FORMAT {
+        // Another process was quicker.
+        return Ok(());
     }
-    if !older.has_digests {
-        transaction.execute_batch(ADD_DIGESTS)?;
+    let format = older.format;
+    let reading =
+        Reading { connection: transaction, format, has_digests: older.has_digests, only_looks: false, path, sealer };
+    let heads = upgrade::checked(&reading)?;
+    if format == 1 {
+        transaction.execute_batch(FROM_FORMAT_1).map_err(at)?;
     }
-    transaction.execute_batch("DROP VIEW IF EXISTS resources")?;
-    transaction.execute_batch(RESOURCES)?;
-    transaction.pragma_update(None, "user_version", FORMAT)
+    transaction.execute_batch(FROM_FORMAT_2).map_err(at)?;
+    transaction.execute_batch("DROP VIEW IF EXISTS resources").map_err(at)?;
+    if older.has_digests {
+        transaction.execute_batch(DROP_OLD_DIGESTS).map_err(at)?;
+    }
+    transaction.execute_batch(VIEWS).map_err(at)?;
+    upgrade::tag_all(transaction, path, sealer, heads)?;
+    transaction.pragma_update(None, "user_version", FORMAT).map_err(at)
 }
 
 /// Puts a copy of a file of an older format beside it, under a name that nothing has yet, and says where.
@@ -263,8 +312,17 @@ pub(super) fn is_nothing(path: &Path) -> bool {
     fs::metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-/// Opens the file for reading, and says whether it has digests; `None` if there is none, or nothing in it yet.
-pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, bool)>, StoreError> {
+/// A connection that reads.
+pub(super) struct Readable {
+    pub(super) connection: Connection,
+    /// Whether instances have the digests of format 2.
+    pub(super) has_digests: bool,
+    /// Nobody else gets at the file while this is open, a writer of the same process neither.
+    pub(super) alone: bool,
+}
+
+/// Opens the file for reading; `None` if there is none, or nothing in it yet.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> {
     if is_nothing(path) {
         return Ok(None);
     }
@@ -275,14 +333,19 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, bool)>, St
         Ok(_) => {}
         Err(source) => return Err(Failure::File { path: path.to_owned(), source }.into_store_error()),
     }
+    let mut alone = false;
     let connection = match readable(path, Beside::Shared) {
         // In a folder that cannot be written to the files beside it cannot be made; without them nobody writes.
         Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, Beside::Nothing),
-        Err(error) if is_full(&error) => readable(path, Beside::Alone),
+        Err(error) if is_full(&error) => {
+            alone = true;
+            readable(path, Beside::Alone)
+        }
         opened => opened,
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
-    Ok(recognise(&mut connection, path)?.map(|found| (connection, found.has_digests)))
+    let found = recognise(&mut connection, path)?;
+    Ok(found.map(|found| Readable { connection, has_digests: found.has_digests, alone }))
 }
 
 /// The format that the file says it has.
@@ -348,13 +411,8 @@ fn uri(path: &Path) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Found {
     format: i64,
-    /// Whether instances have digests.
+    /// Whether instances have the digests of format 2.
     has_digests: bool,
-}
-
-impl Found {
-    /// A file as it is made.
-    const CURRENT: Found = Found { format: FORMAT, has_digests: true };
 }
 
 /// What the database is; none if it is empty. `Foreign` if it is neither that nor one of ours that can be read.
@@ -367,13 +425,16 @@ fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<Found>, 
 fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Found>, StoreError> {
     let at = |error| failed(path, error);
     let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at);
-    let sql = "SELECT count(*), count(iif(name = 'instances' AND instr(sql, 'digest_of'), 1, NULL)) FROM sqlite_schema";
-    let tables = transaction.query_row(sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? > 0)));
-    let (tables, has_digests) = tables.map_err(at)?;
+    let has = |text: &str| format!("count(iif(name = 'instances' AND instr(sql, '{text}'), 1, NULL)) > 0");
+    let sql = format!("SELECT count(*), {}, {} FROM sqlite_schema", has("digest_of"), has("mac BLOB"));
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, bool>(2)?));
+    let (tables, has_digests, has_tags) = transaction.query_row(&sql, [], row).map_err(at)?;
     match number("PRAGMA application_id")? {
         0 if tables == 0 => Ok(None),
         APPLICATION => match number("PRAGMA user_version")? {
             format if format > FORMAT => Err(newer(path, format)),
+            // Rows that have tags are not read without them because a number is another.
+            format if has_tags != (format == FORMAT) => Err(damaged(path)),
             format if format >= 1 => Ok(Some(Found { format, has_digests })),
             _ => Err(foreign(path)),
         },

@@ -1,7 +1,7 @@
 //! Writing: one thread owns the connection, and puts whatever is ready into one transaction.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,13 +9,20 @@ use blueprint::{Address, IndexMap};
 use futures::channel::oneshot;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
-use state::{Entry, EntryKind, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError};
+use state::tag::Tagger;
+use state::{
+    Entry, EntryKind, Finished, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Outcome, Revision,
+    StoreError,
+};
 
 use super::body::{self, Body};
 use super::digest::Digest;
-use super::failure::{damaged, failed};
-use super::read::{Head, Reading};
-use super::schema;
+use super::failure::{damaged, damaged_row, failed};
+use super::head::{self, EntryRow, Head};
+use super::lease::{self, Genuine, Held};
+use super::operations::OperationRow;
+use super::read::Reading;
+use super::{schema, upgrade};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -90,8 +97,8 @@ impl Records {
         Records(Some(IndexMap::default()))
     }
 
-    /// All of them. What the head says of them is looked at, or learnt, when they are first read.
-    fn at(&mut self, connection: &Connection, head: &mut Head) -> Result<&mut IndexMap<Box<str>, (i64, i64)>, Trouble> {
+    /// All of them. They are checked when they are first read.
+    fn at(&mut self, connection: &Connection, head: &Head) -> Result<&mut IndexMap<Box<str>, (i64, i64)>, Trouble> {
         if self.0.is_none() {
             let sql = "SELECT address, id, entry FROM records WHERE id BETWEEN ?1 AND ?2";
             let mut statement = connection.prepare_cached(sql)?;
@@ -99,9 +106,10 @@ impl Records {
                 Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
             })?;
             let found: IndexMap<Box<str>, (i64, i64)> = rows.collect::<Result<_, _>>()?;
-            let mut digest = Digest::default();
-            found.values().for_each(|(record, entry)| digest.add(*record, *entry));
-            if *head.digest.get_or_insert(digest) != digest {
+            let Some(tagger) = &head.tagger else { return Err(Trouble::Failed(StoreError::WrongKey)) };
+            let mut live = Digest::default();
+            found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.uid, (*id, *entry, address)));
+            if head.live != live {
                 return Err(Trouble::Torn);
             }
             self.0 = Some(found);
@@ -139,7 +147,7 @@ impl Writer {
                     let _ = reply.send(Ok(answer));
                     continue;
                 }
-                None => match schema::open_to_write(&self.path) {
+                None => match schema::open_to_write(&self.path, &self.sealer) {
                     Ok((opened, copy)) => {
                         self.asides.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
                             format!(
@@ -235,35 +243,38 @@ impl Writer {
             Request::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
             Request::Lease { instance, who, now, until } => {
                 let held = self.held(connection, instance)?;
-                if let Some((_, Some(holder))) = &held
+                if let Some(holder) = held.as_ref().and_then(|held| held.holder.as_ref())
                     && *now < holder.until
                 {
                     return Err(busy(instance, Some(holder.clone())));
                 }
-                let epoch = held.map_or(0, |(epoch, _)| epoch) + 1;
-                let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until) VALUES (?1, ?2, ?3, ?4, ?5)";
-                connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
-                self.look_again(instance);
                 let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
+                if held.is_none() && revision > Revision(0) {
+                    return Err(self.torn(&format!("the lease of `{instance}` is missing")));
+                }
+                let epoch = held.map_or(0, |held| held.epoch) + 1;
+                let holder = LeaseHolder { who: who.as_str().into(), since: *now, until: *until };
+                lease::write(connection, &self.sealer, instance.as_str(), epoch, Some(&holder))?;
+                self.look_again(instance);
                 Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
             Request::Renew { lease, until } => {
-                self.check_held(connection, lease)?;
-                let sql = "UPDATE leases SET until = ?2 WHERE name = ?1";
-                connection.prepare_cached(sql)?.execute(params![lease.instance.as_str(), until])?;
+                let (epoch, holder) = self.check_held(connection, lease)?;
+                let holder = LeaseHolder { until: *until, ..holder };
+                lease::write(connection, &self.sealer, lease.instance.as_str(), epoch, Some(&holder))?;
                 Ok(Answer::Done)
             }
             Request::Release { lease } => match self.check_held(connection, lease) {
-                Ok(()) => self.end(connection, &lease.instance).map(|()| Answer::Done),
+                Ok((epoch, _)) => self.end(connection, &lease.instance, epoch).map(|()| Answer::Done),
                 Err(Trouble::Refused(_)) => Ok(Answer::Done),
                 Err(other) => Err(other),
             },
             Request::Unlock { instance } => {
-                let holder = self.held(connection, instance)?.and_then(|(_, holder)| holder);
-                if holder.is_some() {
-                    self.end(connection, instance)?;
-                }
-                Ok(Answer::Unlocked(holder))
+                let Some(Held { epoch, holder: Some(holder), .. }) = self.held(connection, instance)? else {
+                    return Ok(Answer::Unlocked(None));
+                };
+                self.end(connection, instance, epoch)?;
+                Ok(Answer::Unlocked(Some(holder)))
             }
             Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
             Request::Restore { .. } => Ok(Answer::Done),
@@ -296,10 +307,12 @@ impl Writer {
             let request = Request::Lease { instance: instance.clone(), who: "import".into(), now, until: now + 1 };
             let Answer::Leased(lease) = self.one(&transaction, &request).map_err(words)? else { continue };
             self.commit(&transaction, &lease, Revision(done), entries).map_err(words)?;
-            self.end(&transaction, instance).map_err(words)?;
+            self.end(&transaction, instance, lease.epoch.cast_signed()).map_err(words)?;
         }
-        let sql = "UPDATE instances SET revision = ?2, digest_of = iif(digest IS NULL, NULL, ?2) WHERE name = ?1";
-        transaction.execute(sql, params![instance.as_str(), revision.0.cast_signed()]).map_err(at)?;
+        if let Some(mut head) = self.reading(&transaction).head(instance)? {
+            head.revision = revision.0.cast_signed();
+            head.write(&transaction, instance).map_err(at)?;
+        }
         transaction.commit().map_err(at)
     }
 
@@ -311,34 +324,31 @@ impl Writer {
     }
 
     /// The row stays, so that epochs go on growing.
-    fn end(&mut self, connection: &Connection, instance: &InstanceName) -> Result<(), Trouble> {
-        let sql = "UPDATE leases SET who = NULL, since = NULL, until = NULL WHERE name = ?1";
-        connection.prepare_cached(sql)?.execute([instance.as_str()])?;
+    fn end(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), Trouble> {
+        lease::write(connection, &self.sealer, instance.as_str(), epoch, None)?;
         self.look_again(instance);
         Ok(())
     }
 
-    fn held(
-        &self,
-        connection: &Connection,
-        instance: &InstanceName,
-    ) -> Result<Option<(i64, Option<LeaseHolder>)>, Trouble> {
-        let sql = "SELECT epoch, who, since, until FROM leases WHERE name = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        let held = statement.query_row([instance.as_str()], |row| {
-            let holder = match row.get(1)? {
-                None => None,
-                Some(who) => Some(LeaseHolder { who, since: row.get(2)?, until: row.get(3)? }),
-            };
-            Ok((row.get(0)?, holder))
-        });
-        Ok(held.optional()?)
+    fn held(&self, connection: &Connection, instance: &InstanceName) -> Result<Option<Held>, Trouble> {
+        match lease::read(connection, schema::FORMAT, &self.sealer, instance)? {
+            Some(held) if held.genuine == Genuine::No => {
+                Err(self.torn(&format!("the lease of `{instance}` is not what was written")))
+            }
+            held => Ok(held),
+        }
     }
 
-    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<(), Trouble> {
+    fn torn(&self, what: &str) -> Trouble {
+        Trouble::Failed(damaged_row(&self.path, what))
+    }
+
+    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<(i64, LeaseHolder), Trouble> {
         match self.held(connection, &lease.instance)? {
-            Some((epoch, Some(_))) if epoch.unsigned_abs() == lease.epoch => Ok(()),
-            held => Err(busy(&lease.instance, held.and_then(|(_, holder)| holder))),
+            Some(Held { epoch, holder: Some(holder), .. }) if epoch.unsigned_abs() == lease.epoch => {
+                Ok((epoch, holder))
+            }
+            held => Err(busy(&lease.instance, held.and_then(|held| held.holder))),
         }
     }
 
@@ -362,7 +372,9 @@ impl Writer {
             Some(known) => known,
             None => {
                 let (journal, records) = (Journal::default(), Records::none());
-                Known { head: Head::before_the_first(), journal, records, seen: None }
+                let (_, key) = self.reading(connection).count().map_err(Trouble::Failed)?;
+                let tagger = head::tagger_after(&self.sealer, &key).map_err(Trouble::Failed)?;
+                Known { head: Head::before_the_first(tagger), journal, records, seen: None }
             }
         };
         let found = Revision(head.revision.unsigned_abs());
@@ -382,7 +394,7 @@ impl Writer {
         {
             return Err(refused(format!("there was an operation `{}` before", operation.id)));
         }
-        if let Some(left) = left_at_the_end(connection, &mut head, &mut records, entries)? {
+        if let Some(left) = left_at_the_end(connection, &head, &mut records, entries)? {
             return Err(refused(format!("everything is said to be gone, {left} things are not")));
         }
         if let Some(operation) = began {
@@ -401,41 +413,43 @@ impl Writer {
             bodies.push(body.map_err(|error| Trouble::Refused(error.into()))?);
         }
         if head.revision == 0 {
-            let sql = "INSERT INTO instances (name, uid, document, created, revision, generation, entries, unsettled, \
-                       exports_old) VALUES (?1, ?2, ?3, ?4, 0, 0, 0, 1, 0)";
-            let mut statement = connection.prepare_cached(sql)?;
-            head.id = statement.insert(params![name.as_str(), &*head.uid, &*head.document, head.created])?;
+            head.id = self.add_instance(connection, head.tagger.as_ref())?;
+            // Operations refer to it.
+            head.write(connection, name)?;
+        } else if head.tagger.as_ref().is_some_and(|tagger| !tagger.has_key()) && self.sealer.can_seal() {
+            // There is a key now: from here on the rows show who has written them.
+            let to = self.sealer.tagger();
+            let (count, _) = self.reading(connection).count().map_err(Trouble::Failed)?;
+            upgrade::tag_anew(&self.reading(connection), &mut head, to.clone()).map_err(Trouble::Failed)?;
+            head::write_count(connection, &to, count)?;
         }
-        write_entries(connection, lease, &mut head, &mut records, entries, &bodies)?;
+        let mut writing =
+            Entries { connection, path: &self.path, sealer: &self.sealer, head: &mut head, records: &mut records };
+        writing.write(lease, entries, &bodies)?;
         journal.follow(lease.epoch, entries);
         head.revision += 1;
         if journal.is_settled() {
             head.unsettled = head.entries + 1;
         }
-        let sql = "UPDATE instances SET document = ?2, revision = ?3, generation = ?4, entries = ?5, unsettled = ?6, \
-                   finished = ?7, exports = ?8, exports_old = ?9, digest = ?10, digest_of = ?11 WHERE id = ?1";
-        connection.prepare_cached(sql)?.execute(params![
-            head.id,
-            &*head.document,
-            head.revision,
-            head.generation,
-            head.entries,
-            head.unsettled,
-            head.finished,
-            head.exports,
-            head.exports_old,
-            head.digest.map(|digest| digest.0),
-            head.digest.map(|_| head.revision),
-        ])?;
+        head.write(connection, name)?;
         let revision = Revision(head.revision.unsigned_abs());
         self.known.insert(name.clone(), Known { head, journal, records, seen });
         Ok(Answer::Committed(revision))
     }
 
+    /// Takes a number for a new instance, and counts it.
+    fn add_instance(&self, connection: &Connection, tagger: Option<&Tagger>) -> Result<i64, Trouble> {
+        let Some(tagger) = tagger else { return Err(Trouble::Failed(StoreError::WrongKey)) };
+        let (count, _) = self.reading(connection).count().map_err(Trouble::Failed)?;
+        head::write_count(connection, tagger, count + 1)?;
+        let mut statement = connection.prepare_cached("SELECT coalesce(max(id), 0) + 1 FROM instances")?;
+        Ok(statement.query_row([], |row| row.get(0))?)
+    }
+
     /// The file as this connection sees it.
-    fn reading<'a>(&'a self, connection: &'a Connection) -> Reading<'a> {
+    pub(super) fn reading<'a>(&'a self, connection: &'a Connection) -> Reading<'a> {
         let (path, sealer) = (self.path.as_path(), &self.sealer);
-        Reading { connection, format: schema::FORMAT, has_digests: true, path, sealer }
+        Reading { connection, format: schema::FORMAT, has_digests: false, only_looks: false, path, sealer }
     }
 
     /// What is known of an instance, or what the file says if it has moved on.
@@ -524,7 +538,7 @@ impl Request {
 /// How many records would be left by entries that say that everything is gone; none if they do not, or there are none.
 fn left_at_the_end(
     connection: &Connection,
-    head: &mut Head,
+    head: &Head,
     records: &mut Records,
     entries: &[Entry],
 ) -> Result<Option<usize>, Trouble> {
@@ -551,88 +565,102 @@ fn left_at_the_end(
 }
 
 /// Writes the rows of entries whose bodies are ready, and moves the head along.
-fn write_entries(
-    connection: &Connection,
-    lease: &Lease,
-    head: &mut Head,
-    records: &mut Records,
-    entries: &[Entry],
-    bodies: &[Body],
-) -> Result<(), Trouble> {
-    let mut add =
-        connection.prepare_cached("INSERT INTO entries (id, step, kind, sealed, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    for (entry, body) in entries.iter().zip(bodies) {
-        head.entries += 1;
-        let (sequence, id) = (head.entries, head.entry(head.entries));
-        add.execute(params![id, entry.step, body.kind, body.sealed, body.text])?;
-        match &entry.kind {
-            EntryKind::Intent(_) => {}
-            EntryKind::Outcome(outcome) => {
-                let address = outcome.address.to_string();
-                let known = records.at(connection, head)?;
-                let mut digest = head.digest.unwrap_or_default();
-                match (outcome.record.is_some(), known.get_mut(&*address)) {
-                    (true, None) => {
-                        let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";
-                        connection.prepare_cached(sql)?.execute(params![id, address])?;
-                        known.insert(address.into(), (id, id));
-                        digest.add(id, id);
-                    }
-                    (true, Some((lies_at, of))) => {
-                        let sql = "UPDATE records SET entry = ?2 WHERE id = ?1";
-                        connection.prepare_cached(sql)?.execute(params![*lies_at, id])?;
-                        digest.remove(*lies_at, *of);
-                        digest.add(*lies_at, id);
-                        *of = id;
-                    }
-                    (false, Some((lies_at, of))) => {
-                        let sql = "DELETE FROM records WHERE id = ?1";
-                        connection.prepare_cached(sql)?.execute(params![*lies_at])?;
-                        digest.remove(*lies_at, *of);
-                        known.swap_remove(&*address);
-                    }
-                    (false, None) => {}
+struct Entries<'a> {
+    connection: &'a Connection,
+    path: &'a Path,
+    sealer: &'a Sealer,
+    head: &'a mut Head,
+    records: &'a mut Records,
+}
+
+impl Entries<'_> {
+    fn write(&mut self, lease: &Lease, entries: &[Entry], bodies: &[Body]) -> Result<(), Trouble> {
+        let Some(tagger) = self.head.tagger.clone() else { return Err(Trouble::Failed(StoreError::WrongKey)) };
+        let sql = "INSERT INTO entries (id, step, kind, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let mut add = self.connection.prepare_cached(sql)?;
+        for (entry, body) in entries.iter().zip(bodies) {
+            self.head.entries += 1;
+            let (sequence, id) = (self.head.entries, self.head.entry(self.head.entries));
+            let (step, text) = (i64::from(entry.step), body.text.as_bytes());
+            let row = EntryRow { id, step, kind: body.kind, sealed: body.sealed, body: text, mac: None };
+            add.execute(params![id, step, body.kind, body.sealed, body.text, self.head.entry_tag(&tagger, &row)])?;
+            match &entry.kind {
+                EntryKind::Intent(_) => {}
+                EntryKind::Outcome(outcome) => self.outcome(&tagger, id, outcome)?,
+                EntryKind::Began(operation) => {
+                    self.head.operations += 1;
+                    let row = OperationRow {
+                        name: operation.id.clone(),
+                        number: self.head.operations,
+                        first: sequence,
+                        epoch: lease.epoch.cast_signed(),
+                        kind: operation.kind.word().to_owned(),
+                        who: operation.who.clone(),
+                        began: operation.began,
+                        document: operation.document.clone(),
+                        outcome: None,
+                        ended: None,
+                        generation: None,
+                        counts: [None; 4],
+                    };
+                    row.write(self.connection, self.head)?;
                 }
-                head.digest = Some(digest);
-            }
-            EntryKind::Began(operation) => {
-                let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document) \
-                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-                connection.prepare_cached(sql)?.execute(params![
-                    &*operation.id,
-                    head.id,
-                    sequence,
-                    lease.epoch.cast_signed(),
-                    operation.kind.word(),
-                    &*operation.who,
-                    operation.began,
-                    &*operation.document,
-                ])?;
-            }
-            EntryKind::Finished(finished) => {
-                head.generation = finished.generation.0.cast_signed();
-                head.finished = Some(sequence);
-                match &finished.exports {
-                    _ if finished.outcome == OperationOutcome::Gone => (head.exports, head.exports_old) = (None, false),
-                    Some(_) => (head.exports, head.exports_old) = (Some(sequence), false),
-                    None => head.exports_old |= finished.outcome != OperationOutcome::Ready,
-                }
-                let sql = "UPDATE operations SET outcome = ?2, ended = ?3, generation = ?4, created = ?5, updated = ?6, \
-                           deleted = ?7, replaced = ?8 \
-                           WHERE id = (SELECT id FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT 1)";
-                let [created, updated, deleted, replaced] = finished.counts.map(u64::cast_signed);
-                connection.prepare_cached(sql)?.execute(params![
-                    head.id,
-                    finished.outcome.word(),
-                    finished.at,
-                    head.generation,
-                    created,
-                    updated,
-                    deleted,
-                    replaced,
-                ])?;
+                EntryKind::Finished(finished) => self.finished(sequence, finished)?,
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// What an outcome says comes, changes or goes.
+    fn outcome(&mut self, tagger: &Tagger, id: i64, outcome: &Outcome) -> Result<(), Trouble> {
+        let address = outcome.address.to_string();
+        let Entries { connection, head, records, .. } = self;
+        let known = records.at(connection, head)?;
+        let (live, uid) = (&mut head.live, &head.uid);
+        match (outcome.record.is_some(), known.get_mut(&*address)) {
+            (true, None) => {
+                let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";
+                connection.prepare_cached(sql)?.execute(params![id, address])?;
+                live.add(tagger, uid, (id, id, &address));
+                known.insert(address.into(), (id, id));
+            }
+            (true, Some((lies_at, of))) => {
+                let sql = "UPDATE records SET entry = ?2 WHERE id = ?1";
+                connection.prepare_cached(sql)?.execute(params![*lies_at, id])?;
+                live.remove(tagger, uid, (*lies_at, *of, &address));
+                live.add(tagger, uid, (*lies_at, id, &address));
+                *of = id;
+            }
+            (false, Some((lies_at, of))) => {
+                connection.prepare_cached("DELETE FROM records WHERE id = ?1")?.execute(params![*lies_at])?;
+                live.remove(tagger, uid, (*lies_at, *of, &address));
+                known.swap_remove(&*address);
+            }
+            (false, None) => {}
+        }
+        Ok(())
+    }
+
+    /// The end of the operation that runs.
+    fn finished(&mut self, sequence: i64, finished: &Finished) -> Result<(), Trouble> {
+        let Entries { connection, path, sealer, head, .. } = self;
+        head.generation = finished.generation.0.cast_signed();
+        head.finished = Some(sequence);
+        match &finished.exports {
+            _ if finished.outcome == OperationOutcome::Gone => (head.exports, head.exports_old) = (None, false),
+            Some(_) => (head.exports, head.exports_old) = (Some(sequence), false),
+            None => head.exports_old |= finished.outcome != OperationOutcome::Ready,
+        }
+        let format = schema::FORMAT;
+        let reading = Reading { connection, format, has_digests: false, only_looks: false, path, sealer };
+        let Some(last) = reading.operations(head, 1).map_err(Trouble::Failed)?.pop() else { return Err(Trouble::Torn) };
+        let ended = OperationRow {
+            outcome: Some(finished.outcome.word().to_owned()),
+            ended: Some(finished.at),
+            generation: Some(head.generation),
+            counts: finished.counts.map(|count| Some(count.cast_signed())),
+            ..last
+        };
+        Ok(ended.write(connection, head)?)
+    }
 }

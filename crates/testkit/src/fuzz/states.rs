@@ -328,6 +328,7 @@ fn typed(error: &StoreError) -> &'static str {
             _ => "unreachable",
         },
         StoreError::Foreign { .. } => "foreign",
+        StoreError::Damaged { .. } => "damaged",
         StoreError::WrongKey => "wrong key",
         StoreError::NoKey => "no key",
         StoreError::Unknown { .. } => "unknown",

@@ -1,0 +1,318 @@
+//! The row of an instance, its tag, and the row of the file that tells how many instances there are.
+
+use blueprint::Name;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use state::seal::{Place, Sealer};
+use state::tag::{Tag, Tagger};
+use state::{InstanceName, Revision, StoreError};
+
+use super::digest::{Digest, OldDigest};
+use super::failure::{damaged_row, failed};
+use super::read::Reading;
+use super::schema::SHIFT;
+
+/// The row of an instance.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    pub(super) id: i64,
+    pub(super) uid: Name,
+    pub(super) document: Name,
+    pub(super) created: i64,
+    pub(super) revision: i64,
+    pub(super) generation: i64,
+    pub(super) entries: i64,
+    pub(super) unsettled: i64,
+    pub(super) finished: Option<i64>,
+    pub(super) exports: Option<i64>,
+    pub(super) exports_old: bool,
+    /// How many operations there were.
+    pub(super) operations: i64,
+    /// Of the records.
+    pub(super) live: Digest,
+    /// What the rows of the instance are checked with; none for an older format, and where the key is not at hand.
+    pub(super) tagger: Option<Tagger>,
+    /// Of the records, in format 2, if it is of this revision.
+    pub(super) old_live: Option<OldDigest>,
+}
+
+impl Head {
+    /// Of an instance that has no row yet.
+    pub(super) fn before_the_first(tagger: Tagger) -> Head {
+        Head {
+            id: 0,
+            uid: Name::default(),
+            document: Name::default(),
+            created: 0,
+            revision: 0,
+            generation: 0,
+            entries: 0,
+            unsettled: 1,
+            finished: None,
+            exports: None,
+            exports_old: false,
+            operations: 0,
+            live: Digest::default(),
+            tagger: Some(tagger),
+            old_live: None,
+        }
+    }
+
+    /// The id of an entry of this instance.
+    pub(super) fn entry(&self, sequence: i64) -> i64 {
+        self.id << SHIFT | sequence
+    }
+
+    pub(super) fn place(&self, entry: i64) -> Place<'_> {
+        Place { uid: &self.uid, record: sequence_of(entry) }
+    }
+
+    /// The tag of an entry. The instance is told by its uid, so that no entry can be put into another one.
+    pub(super) fn entry_tag(&self, tagger: &Tagger, row: &EntryRow<'_>) -> Tag {
+        let row_of = tagger.row("entry").text(&self.uid).number(sequence_of(row.id).cast_signed()).number(row.step);
+        row_of.text(row.kind).number(i64::from(row.sealed)).bytes(row.body).finish()
+    }
+
+    /// Whether an entry is what was written at its place.
+    pub(super) fn is_genuine(&self, row: &EntryRow<'_>) -> bool {
+        match (&self.tagger, row.mac) {
+            (Some(tagger), Some(mac)) => self.entry_tag(tagger, row) == mac,
+            (tagger, _) => tagger.is_none(),
+        }
+    }
+
+    fn tag(&self, tagger: &Tagger, name: &str) -> Tag {
+        let row = tagger.row("instance").text(name).number(self.id).text(&self.uid).text(&self.document);
+        let row = row.number(self.created).number(self.revision).number(self.generation).number(self.entries);
+        let row = row.number(self.unsettled).optional(self.finished).optional(self.exports);
+        let row = row.number(i64::from(self.exports_old)).number(self.operations).bytes(&self.live.bytes());
+        row.text(tagger.key()).finish()
+    }
+
+    /// Writes the row, which has an id.
+    pub(super) fn write(&self, connection: &Connection, name: &InstanceName) -> Result<(), rusqlite::Error> {
+        let tagger = self.tagger.clone().unwrap_or_else(Tagger::plain);
+        let sql = "INSERT INTO instances (id, name, uid, document, created, revision, generation, entries, unsettled, \
+                   finished, exports, exports_old, operations, live, auth, mac) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
+                   ON CONFLICT (id) DO UPDATE SET document = ?4, revision = ?6, generation = ?7, entries = ?8, unsettled = ?9, \
+                   finished = ?10, exports = ?11, exports_old = ?12, operations = ?13, live = ?14, auth = ?15, mac = ?16";
+        connection.prepare_cached(sql)?.execute(params![
+            self.id,
+            name.as_str(),
+            &*self.uid,
+            &*self.document,
+            self.created,
+            self.revision,
+            self.generation,
+            self.entries,
+            self.unsettled,
+            self.finished,
+            self.exports,
+            self.exports_old,
+            self.operations,
+            self.live.bytes(),
+            tagger.key(),
+            self.tag(&tagger, name.as_str()),
+        ])?;
+        Ok(())
+    }
+}
+
+/// An entry as it lies.
+pub(super) struct EntryRow<'a> {
+    pub(super) id: i64,
+    pub(super) step: i64,
+    pub(super) kind: &'a str,
+    pub(super) sealed: bool,
+    pub(super) body: &'a [u8],
+    pub(super) mac: Option<Tag>,
+}
+
+pub(super) fn sequence_of(entry: i64) -> u64 {
+    (entry & ((1 << SHIFT) - 1)).unsigned_abs()
+}
+
+/// Columns of heads, in the order in which [`read_head`] takes them.
+const COLUMNS: &str = "id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, \
+                       name, operations, live, auth, mac";
+
+/// A head with what its row says of itself.
+struct Told {
+    head: Head,
+    name: String,
+    key: String,
+    mac: Tag,
+}
+
+fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
+    Ok(Head {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        document: row.get(2)?,
+        created: row.get(3)?,
+        revision: row.get(4)?,
+        generation: row.get(5)?,
+        entries: row.get(6)?,
+        unsettled: row.get(7)?,
+        finished: row.get(8)?,
+        exports: row.get(9)?,
+        exports_old: row.get(10)?,
+        operations: 0,
+        live: Digest::default(),
+        tagger: None,
+        old_live: None,
+    })
+}
+
+fn read_told(row: &Row<'_>) -> Result<Told, rusqlite::Error> {
+    let head = Head { operations: row.get(12)?, live: Digest::of_bytes(row.get(13)?), ..read_old(row)? };
+    Ok(Told { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
+}
+
+impl Reading<'_> {
+    /// The row of an instance; none if there is no such instance, which is checked as well.
+    pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
+        let found = if self.format < 3 { self.old_head(name) } else { self.told(name.as_str()) };
+        match found.map_err(|error| self.at(error))? {
+            Some(told) => self.checked(told).map(Some),
+            None if self.format < 3 => Ok(None),
+            None => {
+                // A damaged index, too, finds nothing: the rows themselves tell.
+                let there = self.names()?;
+                if there.iter().any(|other| other == name.as_str()) {
+                    return Err(damaged_row(self.path, &format!("the instance `{name}` is not found by its name")));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn old_head(&self, name: &InstanceName) -> Result<Option<Told>, rusqlite::Error> {
+        let digest = if self.has_digests { "iif(digest_of = revision, digest, NULL)" } else { "NULL" };
+        let sql = format!(
+            "SELECT id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, \
+             {digest} FROM instances WHERE name = ?1"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let found = statement.query_row([name.as_str()], |row| {
+            let old_live = row.get::<_, Option<i64>>(11)?.map(OldDigest);
+            let head = Head { old_live, ..read_old(row)? };
+            Ok(Told { head, name: name.to_string(), key: String::new(), mac: Tag::default() })
+        });
+        found.optional()
+    }
+
+    fn told(&self, name: &str) -> Result<Option<Told>, rusqlite::Error> {
+        let sql = format!("SELECT {COLUMNS} FROM instances WHERE name = ?1");
+        self.connection.prepare_cached(&sql)?.query_row([name], read_told).optional()
+    }
+
+    fn checked(&self, told: Told) -> Result<Head, StoreError> {
+        let Told { mut head, name, key, mac } = told;
+        if self.format < 3 {
+            return Ok(head);
+        }
+        if let Some(tagger) = self.tagger_of(&key)? {
+            if head.tag(&tagger, &name) != mac {
+                return Err(damaged_row(
+                    self.path,
+                    &format!("the row of the instance `{name}` is not what was written"),
+                ));
+            }
+            head.tagger = Some(tagger);
+        }
+        Ok(head)
+    }
+
+    /// What checks rows that were written with that key. Where it is not at hand: refused, or none for who only looks.
+    pub(super) fn tagger_of(&self, key: &str) -> Result<Option<Tagger>, StoreError> {
+        match self.sealer.tagger_of(key) {
+            None if !self.only_looks => Err(StoreError::WrongKey),
+            tagger => Ok(tagger),
+        }
+    }
+
+    /// The names of all instances, in their order; none of them is missing.
+    pub(super) fn names(&self) -> Result<Vec<String>, StoreError> {
+        let at = |error| self.at(error);
+        let columns = if self.format < 3 { "name" } else { COLUMNS };
+        let sql = format!("SELECT {columns} FROM instances NOT INDEXED");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+        let mut names = Vec::new();
+        if self.format < 3 {
+            let rows = statement.query_map([], |row| row.get(0)).map_err(at)?;
+            names = rows.collect::<Result<_, _>>().map_err(at)?;
+        } else {
+            let rows = statement.query_map([], read_told).map_err(at)?;
+            for told in rows {
+                let told = told.map_err(at)?;
+                names.push(told.name.clone());
+                self.checked(told)?;
+            }
+            let (count, _) = self.count()?;
+            if count != names.len() as i64 {
+                let what = format!("{count} instances were written and {} are there", names.len());
+                return Err(damaged_row(self.path, &what));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// How many instances there are, and the key under which that was written.
+    pub(super) fn count(&self) -> Result<(i64, String), StoreError> {
+        let at = |error| self.at(error);
+        let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Tag>(2)?));
+        let sql = "SELECT instances, auth, mac FROM store WHERE id = 1";
+        let (count, key, mac) =
+            self.connection.prepare_cached(sql).and_then(|mut it| it.query_row([], row)).map_err(at)?;
+        match self.tagger_of(&key)? {
+            Some(tagger) if count_tag(self.connection, &tagger, count).map_err(at)? != mac => {
+                Err(damaged_row(self.path, "the row of the file is not what was written"))
+            }
+            _ => Ok((count, key)),
+        }
+    }
+
+    /// How often an instance was committed to; zero where there is none.
+    pub(super) fn revision(&self, name: &InstanceName) -> Result<Revision, StoreError> {
+        Ok(Revision(self.head(name)?.map_or(0, |head| head.revision.unsigned_abs())))
+    }
+
+    pub(super) fn known(&self, name: &InstanceName) -> Result<Head, StoreError> {
+        self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
+    }
+
+    pub(super) fn at(&self, error: rusqlite::Error) -> StoreError {
+        failed(self.path, error)
+    }
+}
+
+/// Of the row of the file, and of all tables, indexes and triggers: a column by another name, or a trigger that somebody has
+/// added, is noticed before anything is done.
+fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag, rusqlite::Error> {
+    let sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN \
+               ('instances', 'operations', 'entries', 'records', 'leases', 'store') ORDER BY type, name";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut row_of = tagger.row("store").number(count).text(tagger.key());
+    while let Some(row) = rows.next()? {
+        for column in 0..3 {
+            row_of = row_of.text(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?);
+        }
+    }
+    Ok(row_of.finish())
+}
+
+/// Writes how many instances there are.
+pub(super) fn write_count(connection: &Connection, tagger: &Tagger, count: i64) -> Result<(), rusqlite::Error> {
+    let sql = "INSERT OR REPLACE INTO store (id, instances, auth, mac) VALUES (1, ?1, ?2, ?3)";
+    let tag = count_tag(connection, tagger, count)?;
+    connection.prepare_cached(sql)?.execute(params![count, tagger.key(), tag])?;
+    Ok(())
+}
+
+/// What new rows are checked with where others were written with that key: it goes on, or comes now.
+pub(super) fn tagger_after(sealer: &Sealer, key: &str) -> Result<Tagger, StoreError> {
+    if key.is_empty() { Ok(sealer.tagger()) } else { sealer.tagger_of(key).ok_or(StoreError::WrongKey) }
+}

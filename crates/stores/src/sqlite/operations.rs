@@ -1,0 +1,120 @@
+//! The rows of operations: read, checked and written.
+
+use blueprint::Name;
+use rusqlite::{Connection, Row, params};
+use state::StoreError;
+use state::tag::{Tag, Tagger};
+
+use super::failure::damaged_row;
+use super::head::Head;
+use super::read::Reading;
+
+/// A row.
+#[derive(Clone, Debug)]
+pub(super) struct OperationRow {
+    pub(super) name: Name,
+    /// From 1, without a gap.
+    pub(super) number: i64,
+    /// The sequence of its first entry.
+    pub(super) first: i64,
+    pub(super) epoch: i64,
+    pub(super) kind: String,
+    pub(super) who: Name,
+    pub(super) began: i64,
+    pub(super) document: Name,
+    /// How it ended, when, as which generation; what it counted: created, updated, deleted, replaced.
+    pub(super) outcome: Option<String>,
+    pub(super) ended: Option<i64>,
+    pub(super) generation: Option<i64>,
+    pub(super) counts: [Option<i64>; 4],
+}
+
+const COLUMNS: &str =
+    "name, first, epoch, kind, who, began, document, outcome, ended, generation, created, updated, deleted, replaced";
+
+fn read(row: &Row<'_>) -> Result<OperationRow, rusqlite::Error> {
+    Ok(OperationRow {
+        name: row.get(0)?,
+        number: 0,
+        first: row.get(1)?,
+        epoch: row.get(2)?,
+        kind: row.get(3)?,
+        who: row.get(4)?,
+        began: row.get(5)?,
+        document: row.get(6)?,
+        outcome: row.get(7)?,
+        ended: row.get(8)?,
+        generation: row.get(9)?,
+        counts: [row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?],
+    })
+}
+
+impl OperationRow {
+    fn tag(&self, tagger: &Tagger, uid: &str) -> Tag {
+        let row = tagger.row("operation").text(uid).number(self.number).text(&self.name).number(self.first);
+        let row = row.number(self.epoch).text(&self.kind).text(&self.who).number(self.began).text(&self.document);
+        let row = row.number(i64::from(self.outcome.is_some())).text(self.outcome.as_deref().unwrap_or_default());
+        let row = row.optional(self.ended).optional(self.generation);
+        self.counts.iter().fold(row, |row, count| row.optional(*count)).finish()
+    }
+
+    /// Writes the row, in place of the one with the same name.
+    pub(super) fn write(&self, connection: &Connection, head: &Head) -> Result<(), rusqlite::Error> {
+        let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.uid));
+        let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document, outcome, ended, \
+                   generation, created, updated, deleted, replaced, number, mac) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
+                   ON CONFLICT (name) DO UPDATE SET outcome = ?9, ended = ?10, generation = ?11, created = ?12, \
+                   updated = ?13, deleted = ?14, replaced = ?15, number = ?16, mac = ?17";
+        let [created, updated, deleted, replaced] = self.counts;
+        connection.prepare_cached(sql)?.execute(params![
+            &*self.name,
+            head.id,
+            self.first,
+            self.epoch,
+            self.kind,
+            &*self.who,
+            self.began,
+            &*self.document,
+            self.outcome,
+            self.ended,
+            self.generation,
+            created,
+            updated,
+            deleted,
+            replaced,
+            self.number,
+            mac,
+        ])?;
+        Ok(())
+    }
+}
+
+impl Reading<'_> {
+    /// The newest operations, newest first, at most `limit`; none of these is missing.
+    pub(super) fn operations(&self, head: &Head, limit: i64) -> Result<Vec<OperationRow>, StoreError> {
+        let at = |error| self.at(error);
+        let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
+        let sql = format!("SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT ?2");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+        let mut rows = statement.query([head.id, limit]).map_err(at)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(at)? {
+            let mut operation = read(row).map_err(at)?;
+            if self.format >= 3 {
+                operation.number = row.get(14).map_err(at)?;
+                let mac: Tag = row.get(15).map_err(at)?;
+                let is_genuine = head.tagger.as_ref().is_none_or(|tagger| operation.tag(tagger, &head.uid) == mac);
+                if !is_genuine || operation.number != head.operations - found.len() as i64 {
+                    let what = format!("the operation `{}` is not what was written", operation.name);
+                    return Err(damaged_row(self.path, &what));
+                }
+            }
+            found.push(operation);
+        }
+        if self.format >= 3 && found.len() as i64 != head.operations.min(limit) {
+            return Err(damaged_row(self.path, "an operation is missing"));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,137 @@
+//! Tags for all rows anew: for a file of an older format, when a key comes, and when the key changes.
+
+use rusqlite::{Connection, params};
+use state::seal::Sealer;
+use state::tag::{Tag, Tagger};
+use state::{InstanceName, StoreError};
+use std::path::Path;
+
+use super::digest::Digest;
+use super::failure::{damaged, damaged_row, failed};
+use super::head::{self, EntryRow, Head};
+use super::lease;
+use super::read::{Reading, text};
+use super::schema::FORMAT;
+
+/// The instances of a file of an older format, as far as that can be checked.
+pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>, StoreError> {
+    let mut heads = Vec::new();
+    for name in reading.names()? {
+        let name: InstanceName = name.parse().map_err(|_| damaged(reading.path))?;
+        let head = reading.known(&name)?;
+        reading.where_they_lie(&head)?;
+        reading.are_there(&head, 1, head.entries)?;
+        heads.push((name, head));
+    }
+    Ok(heads)
+}
+
+/// Gives all rows their tags for the first time.
+pub(super) fn tag_all(
+    connection: &Connection,
+    path: &Path,
+    sealer: &Sealer,
+    heads: Vec<(InstanceName, Head)>,
+) -> Result<(), StoreError> {
+    let at = |error| failed(path, error);
+    let tagger = sealer.tagger();
+    head::write_count(connection, &tagger, heads.len() as i64).map_err(at)?;
+    for (name, mut head) in heads {
+        let sql = "SELECT count(*) FROM operations WHERE instance = ?1";
+        head.operations = connection.query_row(sql, [head.id], |row| row.get(0)).map_err(at)?;
+        let sql = "UPDATE operations SET number = (SELECT count(*) FROM operations o WHERE o.instance = operations.instance \
+                   AND o.first <= operations.first) WHERE instance = ?1";
+        connection.execute(sql, [head.id]).map_err(at)?;
+        // Until now there is nothing that the rows could be held against.
+        let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer };
+        let operations = reading.operations(&head, i64::MAX)?;
+        head.tagger = Some(tagger.clone());
+        for (mut operation, number) in operations.into_iter().zip((1..=head.operations).rev()) {
+            operation.number = number;
+            operation.write(connection, &head).map_err(at)?;
+        }
+        tag_entries(connection, path, &head, None)?;
+        head.live = live(connection, path, &head, &tagger)?;
+        head.write(connection, &name).map_err(at)?;
+    }
+    tag_leases(connection, path, 2, sealer, sealer)
+}
+
+/// Gives the rows of an instance tags under another key; they are checked first.
+pub(super) fn tag_anew(reading: &Reading<'_>, head: &mut Head, to: Tagger) -> Result<(), StoreError> {
+    let (connection, path) = (reading.connection, reading.path);
+    let at = |error| reading.at(error);
+    let from = head.tagger.clone().ok_or(StoreError::WrongKey)?;
+    let operations = reading.operations(head, i64::MAX)?;
+    reading.are_there(head, 1, head.entries)?;
+    if live(connection, path, head, &from)? != head.live {
+        return Err(damaged_row(path, "the records of an instance are not what was written"));
+    }
+    head.live = live(connection, path, head, &to)?;
+    head.tagger = Some(to);
+    tag_entries(connection, path, head, Some(&from))?;
+    for operation in operations {
+        operation.write(connection, head).map_err(at)?;
+    }
+    Ok(())
+}
+
+/// The digest of the records as they lie.
+pub(super) fn live(connection: &Connection, path: &Path, head: &Head, tagger: &Tagger) -> Result<Digest, StoreError> {
+    let at = |error| failed(path, error);
+    let sql = "SELECT id, entry, address FROM records WHERE id BETWEEN ?1 AND ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(at)?;
+    let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
+    let mut digest = Digest::default();
+    while let Some(row) = rows.next().map_err(at)? {
+        let address: String = row.get(2).map_err(at)?;
+        digest.add(tagger, &head.uid, (row.get(0).map_err(at)?, row.get(1).map_err(at)?, &address));
+    }
+    Ok(digest)
+}
+
+/// Tags the entries with the tagger of the head, and holds them against the former one if there is one.
+fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&Tagger>) -> Result<(), StoreError> {
+    let at = |error| failed(path, error);
+    let Some(to) = &head.tagger else { return Err(StoreError::WrongKey) };
+    let mut read =
+        connection.prepare_cached("SELECT id, step, kind, sealed, body, mac FROM entries WHERE id = ?1").map_err(at)?;
+    let mut write = connection.prepare_cached("UPDATE entries SET mac = ?2 WHERE id = ?1").map_err(at)?;
+    for sequence in 1..=head.entries {
+        let id = head.entry(sequence);
+        let mut rows = read.query([id]).map_err(at)?;
+        let row = rows.next().map_err(at)?.ok_or_else(|| damaged(path))?;
+        let (kind, mac): (String, Option<Tag>) = (row.get(2).map_err(at)?, row.get(5).map_err(at)?);
+        let (step, sealed) = (row.get(1).map_err(at)?, row.get(3).map_err(at)?);
+        let entry = EntryRow { id, step, kind: &kind, sealed, body: text(row, 4).map_err(at)?, mac };
+        if from.is_some_and(|from| Some(head.entry_tag(from, &entry)) != mac) {
+            return Err(damaged_row(path, &format!("entry {sequence} is not what was written")));
+        }
+        let tag = head.entry_tag(to, &entry);
+        drop(rows);
+        write.execute(params![id, tag]).map_err(at)?;
+    }
+    Ok(())
+}
+
+/// Tags the rows of all leases anew.
+pub(super) fn tag_leases(
+    connection: &Connection,
+    path: &Path,
+    format: i64,
+    from: &Sealer,
+    to: &Sealer,
+) -> Result<(), StoreError> {
+    let at = |error| failed(path, error);
+    let names: Vec<String> = {
+        let mut statement = connection.prepare("SELECT name FROM leases").map_err(at)?;
+        let rows = statement.query_map([], |row| row.get(0)).map_err(at)?;
+        rows.collect::<Result<_, _>>().map_err(at)?
+    };
+    for name in names {
+        let instance: InstanceName = name.parse().map_err(|_| damaged(path))?;
+        let Some(held) = lease::read(connection, format.min(FORMAT), from, &instance).map_err(at)? else { continue };
+        lease::write(connection, to, &name, held.epoch, held.holder.as_ref()).map_err(at)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Checking everything: every row of every instance, and the file that they are in.
+
+use rusqlite::Row;
+use state::tag::Tagger;
+use state::{Assurance, Damage, InstanceName, StoreError, Verification, VerifiedInstance};
+
+use super::failure::damaged;
+use super::head::{EntryRow, Head};
+use super::lease::{self, Genuine};
+use super::read::{Reading, text};
+use super::upgrade;
+
+/// Looks at everything, in one transaction. What is wrong is told, and the rest is looked at all the same; `WrongKey` where the
+/// key that something was written with is not at hand.
+pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
+    let mut found = Verification::default();
+    let mut tell = |instance: Option<&InstanceName>, what: String| {
+        found.damaged.push(Damage { instance: instance.cloned(), what });
+    };
+    match integrity(reading) {
+        Ok(said) => said.into_iter().for_each(|line| tell(None, format!("the file: {line}"))),
+        Err(error) => tell(None, format!("the file: {error}")),
+    }
+    let names = match reading.names() {
+        Ok(names) => names,
+        Err(StoreError::WrongKey) => return Err(StoreError::WrongKey),
+        Err(error) => {
+            tell(None, error.to_string());
+            those_there_are(reading)
+        }
+    };
+    for name in names {
+        let Ok(instance) = name.parse::<InstanceName>() else {
+            tell(None, format!("`{name}` is no name of an instance"));
+            continue;
+        };
+        let head = match reading.known(&instance) {
+            Ok(head) => head,
+            Err(error) => {
+                tell(Some(&instance), error.to_string());
+                continue;
+            }
+        };
+        let mut rows = 1;
+        let mut broken = Vec::new();
+        match &head.tagger {
+            Some(tagger) => {
+                rows += entries(reading, &head, &mut broken);
+                match upgrade::live(reading.connection, reading.path, &head, tagger) {
+                    Ok(live) if live == head.live => {}
+                    Ok(_) => broken.push("a record is missing, changed, or one too many".to_owned()),
+                    Err(error) => broken.push(format!("records: {error}")),
+                }
+                match lease::read(reading.connection, reading.format, reading.sealer, &instance) {
+                    Ok(Some(held)) if held.genuine != Genuine::No => rows += 1,
+                    Ok(_) => broken.push("the lease is missing or not what was written".to_owned()),
+                    Err(error) => broken.push(format!("the lease: {}", reading.at(error))),
+                }
+            }
+            None => broken.extend(reading.are_there(&head, 1, head.entries).err().map(|error| error.to_string())),
+        }
+        match reading.operations(&head, i64::MAX) {
+            Ok(operations) => rows += operations.len() as u64,
+            Err(error) => broken.push(error.to_string()),
+        }
+        // What the rows say together: the journal, and the record that each row of the records leads to.
+        if broken.is_empty() {
+            match reading.load(&instance) {
+                Ok(snapshot) => rows += snapshot.records.len() as u64,
+                Err(StoreError::WrongKey) => return Err(StoreError::WrongKey),
+                Err(error) => broken.push(error.to_string()),
+            }
+        }
+        broken.into_iter().for_each(|what| tell(Some(&instance), what));
+        found.instances.push(VerifiedInstance { name: instance, assurance: assurance(head.tagger.as_ref()), rows });
+    }
+    Ok(found)
+}
+
+fn assurance(tagger: Option<&Tagger>) -> Assurance {
+    match tagger {
+        Some(tagger) if tagger.has_key() => Assurance::Key,
+        Some(_) => Assurance::Hash,
+        None => Assurance::Nothing,
+    }
+}
+
+/// What SQLite finds wrong with its own structures.
+fn integrity(reading: &Reading<'_>) -> Result<Vec<String>, rusqlite::Error> {
+    let mut statement = reading.connection.prepare("PRAGMA integrity_check")?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+    lines.filter(|line| !matches!(line, Ok(line) if line == "ok")).collect()
+}
+
+/// The names that can still be read.
+fn those_there_are(reading: &Reading<'_>) -> Vec<String> {
+    let Ok(mut statement) = reading.connection.prepare("SELECT name FROM instances NOT INDEXED") else {
+        return Vec::new();
+    };
+    let Ok(rows) = statement.query_map([], |row| row.get(0)) else { return Vec::new() };
+    rows.map_while(Result::ok).collect()
+}
+
+/// Looks at every entry of an instance; how many there are.
+fn entries(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 {
+    let mut count = 0;
+    for sequence in 1..=head.entries {
+        match entry(reading, head, sequence) {
+            Ok(true) => count += 1,
+            Ok(false) => broken.push(format!("entry {sequence} is not what was written")),
+            Err(error) => broken.push(format!("entry {sequence}: {error}")),
+        }
+    }
+    count
+}
+
+fn entry(reading: &Reading<'_>, head: &Head, sequence: i64) -> Result<bool, StoreError> {
+    let at = |error| reading.at(error);
+    let is_genuine = |row: &Row<'_>| {
+        let kind: String = row.get(2)?;
+        let (id, step, sealed, mac) = (row.get(0)?, row.get(1)?, row.get(3)?, row.get(5)?);
+        Ok(head.is_genuine(&EntryRow { id, step, kind: &kind, sealed, body: text(row, 4)?, mac }))
+    };
+    let sql = "SELECT id, step, kind, sealed, body, mac FROM entries WHERE id = ?1";
+    let mut statement = reading.connection.prepare_cached(sql).map_err(at)?;
+    let mut rows = statement.query([head.entry(sequence)]).map_err(at)?;
+    let row = rows.next().map_err(at)?.ok_or_else(|| damaged(reading.path))?;
+    is_genuine(row).map_err(at)
+}
