@@ -16,11 +16,12 @@ use crate::place::{Place, Ran, ran};
 const ACT: &str = r#"
 echo "begin $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
 case $CYAN_ACTION in
-  create) sleep 0.004; echo "$ROUND" > "there/$CYAN_ADDRESS"; echo "$CYAN_TOKEN" ;;
+  create) sleep 0.004; echo "$ROUND" > "there/$CYAN_ADDRESS" ;;
   update) sleep 0.002; echo "$ROUND" > "there/$CYAN_ADDRESS" ;;
   delete) sleep 0.002; rm -f "there/$CYAN_ADDRESS" ;;
 esac
 echo "end $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
+echo "$CYAN_TOKEN"
 "#;
 
 /// Things that nothing can look at: what became of a call that was cut off only a person can find out.
