@@ -113,7 +113,9 @@ impl StatePlace {
 /// Refuses a path that begins with `~`, which the shell has left as it is.
 pub(crate) fn not_from_home(path: &Path) -> Result<(), CommandError> {
     match path.to_str().and_then(blueprint::home_mistake) {
-        Some(message) => Err(CommandError::Usage { message, help: Some("`$HOME/..` is filled in by the shell".to_owned()) }),
+        Some(message) => {
+            Err(CommandError::Usage { message, help: Some("`$HOME/..` is filled in by the shell".to_owned()) })
+        }
         None => Ok(()),
     }
 }

@@ -116,7 +116,12 @@ fn of_each_type() -> [(&'static str, Value); 4] {
         ("local/directory", spec([path(), ("mode", "0755".into())])),
         (
             "local/archive",
-            spec([path(), ("format", "tar".into()), ("entries", spec([("a", "b".into())])), ("overwrite", false.into())]),
+            spec([
+                path(),
+                ("format", "tar".into()),
+                ("entries", spec([("a", "b".into())])),
+                ("overwrite", false.into()),
+            ]),
         ),
     ]
 }
@@ -178,8 +183,7 @@ async fn what_replaces_a_thing_at_its_path_adopts_nothing() {
     let inputs = spec([("path", "f".into()), ("content", "x".into())]);
     world.create("local/file", &inputs, &Value::Null).await.unwrap();
     let other = provider();
-    let request =
-        PlanRequest { type_name: "local/file", prior_inputs: &inputs, prior: &Value::Null, desired: &inputs };
+    let request = PlanRequest { type_name: "local/file", prior_inputs: &inputs, prior: &Value::Null, desired: &inputs };
     assert!(!other.plan(&world.call(), request).await.unwrap().adopts);
 }
 
@@ -206,9 +210,7 @@ async fn a_folder_that_was_made_for_a_file_belongs_to_who_declares_it() {
 async fn a_folder_and_files_below_it_may_be_made_and_deleted_in_any_order() {
     let world = Arc::new(World::new());
     let folder = |at: usize| spec([("path", format!("top/d{at}").into())]);
-    let file = |at: usize, nr: usize| {
-        spec([("path", format!("top/d{at}/f{nr}").into()), ("content", "x".into())])
-    };
+    let file = |at: usize, nr: usize| spec([("path", format!("top/d{at}/f{nr}").into()), ("content", "x".into())]);
     let (mut folders, mut files) = (Vec::new(), Vec::new());
     for at in 0..40 {
         folders.push(("local/directory", folder(at)));
@@ -301,7 +303,12 @@ async fn a_path_does_not_begin_in_the_home_folder() {
         let [(_, why)] = checked.rejected.as_slice() else { panic!("{type_name}: {:?}", checked.rejected) };
         assert!(why.contains("does not mean the home folder here"), "{why}");
     }
-    assert!(world.create("local/file", &spec([("path", "~/f".into()), ("content", "x".into())]), &Value::Null).await.is_err());
+    assert!(
+        world
+            .create("local/file", &spec([("path", "~/f".into()), ("content", "x".into())]), &Value::Null)
+            .await
+            .is_err()
+    );
     assert!(!is_there(&world.path("~")));
     world.create("local/file", &spec([("path", "./~/f".into()), ("content", "x".into())]), &Value::Null).await.unwrap();
     assert!(is_there(&world.path("~/f")));

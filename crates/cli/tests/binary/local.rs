@@ -73,10 +73,16 @@ resources:
     place.write("have/f", "x");
     std::os::unix::fs::symlink("f", place.path().join("have/l")).unwrap();
     let staged = place.ends(0, &["stage"]);
-    let adopted: Vec<&str> = staged.out.lines().filter(|line| line.ends_with("(exists already, will be adopted)")).collect();
+    let adopted: Vec<&str> =
+        staged.out.lines().filter(|line| line.ends_with("(exists already, will be adopted)")).collect();
     assert_eq!(adopted.len(), 3, "{}", staged.out);
     let json = place.ends(0, &["stage", "--json"]);
-    assert_eq!(json.out.matches("\"adopts\":true").count() + json.out.matches("\"adopts\": true").count(), 3, "{}", json.out);
+    assert_eq!(
+        json.out.matches("\"adopts\":true").count() + json.out.matches("\"adopts\": true").count(),
+        3,
+        "{}",
+        json.out
+    );
     place.ends(0, &["deploy", "--yes"]);
     let shown = place.ends(0, &["show", "--json"]);
     assert!(shown.out.contains("existed"), "{}", shown.out);
@@ -164,7 +170,10 @@ resources:
 #[test]
 fn an_update_that_was_cut_off_runs_again_or_a_person_is_asked() {
     let text = |round: u32, read: &str| {
-        one("local/command", &format!("{{create: 'echo {round} >> log; test {round} = 1 || {{ {KILL_ONCE}; }}'{read}}}"))
+        one(
+            "local/command",
+            &format!("{{create: 'echo {round} >> log; test {round} = 1 || {{ {KILL_ONCE}; }}'{read}}}"),
+        )
     };
     for (read, asks) in [(", read: 'true'", false), ("", true)] {
         let place = Place::with("a.blueprint.yaml", &text(1, read));

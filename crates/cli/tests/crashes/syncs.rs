@@ -118,11 +118,13 @@ resources:
   l: {type: local/symlink, dependsOn: f, spec: {path: d/l, target: f}}
 ";
     let place = Place::with("a.blueprint.yaml", text);
-    let calls = "fsync,fdatasync,unlink,unlinkat,rmdir,rename,renameat,renameat2,link,linkat,mkdir,mkdirat,symlink,symlinkat";
+    let calls =
+        "fsync,fdatasync,unlink,unlinkat,rmdir,rename,renameat,renameat2,link,linkat,mkdir,mkdirat,symlink,symlinkat";
     let whole = place.path().canonicalize().unwrap().display().to_string();
     for (words, names) in [("deploy", ["/d\"", "/d/f\"", "/d/l\""]), ("destroy", ["/d/l\"", "/d/f\"", "/d\""])] {
         let Some(traced) = traced_with(&place, &[words, "--yes"], calls) else { return };
-        let lines: Vec<&str> = traced.lines().filter(|line| !line.contains(".cyan-")  || line.contains("rename")).collect();
+        let lines: Vec<&str> =
+            traced.lines().filter(|line| !line.contains(".cyan-") || line.contains("rename")).collect();
         for name in names {
             let changes = |line: &&str| line.contains(&format!("{whole}{name}")) && !line.contains("ENOENT");
             let changed = lines.iter().position(changes).unwrap_or_else(|| panic!("{words} {name}: {traced}"));
@@ -130,7 +132,10 @@ resources:
             let after = &lines[changed..];
             let synced = after.iter().position(|line| line.contains("fsync") && line.contains(&folder));
             let recorded = after.iter().position(|line| line.contains("sync(") && line.contains("state.db"));
-            assert!(synced.is_some_and(|synced| recorded.is_none_or(|recorded| synced < recorded)), "{words} {name}: {traced}");
+            assert!(
+                synced.is_some_and(|synced| recorded.is_none_or(|recorded| synced < recorded)),
+                "{words} {name}: {traced}"
+            );
         }
     }
 }

@@ -100,7 +100,9 @@ impl Reply {
     /// Why a provider could not answer, where it may later.
     pub(crate) fn trouble(&self) -> Option<&ProviderError> {
         match self {
-            Reply::Troubled(error) | Reply::Fetched(Err(error)) | Reply::Planned(Err(error)) => Some(error).filter(|it| it.kind.is_retryable()),
+            Reply::Troubled(error) | Reply::Fetched(Err(error)) | Reply::Planned(Err(error)) => {
+                Some(error).filter(|it| it.kind.is_retryable())
+            }
             _ => None,
         }
     }

@@ -239,14 +239,16 @@ pub(super) fn read_member(
             Ok(Read { value, used: at })
         }
         Some("spec" | "state") => match name(at + 1) {
-            Some(field) => match known(member, field, reference.path[at + 1].span).map(|()| read_field(member, ty, field))? {
-                Some(value) => Ok(Read { value, used: at + 2 }),
-                None => Err(absent(
-                    reference.path[at + 1].span,
-                    format!("`{}` has no value for `{field}`", member.address),
-                    "nobody sets this field".to_owned(),
-                )),
-            },
+            Some(field) => {
+                match known(member, field, reference.path[at + 1].span).map(|()| read_field(member, ty, field))? {
+                    Some(value) => Ok(Read { value, used: at + 2 }),
+                    None => Err(absent(
+                        reference.path[at + 1].span,
+                        format!("`{}` has no value for `{field}`", member.address),
+                        "nobody sets this field".to_owned(),
+                    )),
+                }
+            }
             None => {
                 for field in ty.schema.fields.keys() {
                     known(member, field, reference.head_span)?;

@@ -142,9 +142,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
         return match found {
             Found::Nothing => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
             _ if !before::is_ours(&change.private) => Ok(before::kept(&path)),
-            Found::File { link: false, .. } => {
-                whole_file::remove(&path, made).map(|()| super::deleted(Vec::new()))
-            }
+            Found::File { link: false, .. } => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
             _ => Ok(super::deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
         };
     }

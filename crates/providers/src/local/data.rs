@@ -153,7 +153,9 @@ fn list(
 
 fn environment(name: &str) -> Result<Fields, ProviderError> {
     if process::is_own_variable(name.as_ref()) {
-        let text = format!("`{name}` is for `cyan` alone and is handed to no document; declare a variable and give it a value");
+        let text = format!(
+            "`{name}` is for `cyan` alone and is handed to no document; declare a variable and give it a value"
+        );
         return Err(refused("name", text));
     }
     let value = match std::env::var(name) {

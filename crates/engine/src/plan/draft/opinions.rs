@@ -106,10 +106,7 @@ pub(super) async fn ask_providers(
     for (at, answer) in planned {
         let decision = &drafts[at];
         match answer {
-            Ok(said) => opinions.push((
-                decision.address.clone(),
-                Opinion::from(said),
-            )),
+            Ok(said) => opinions.push((decision.address.clone(), Opinion::from(said))),
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
     }
