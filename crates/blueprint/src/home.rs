@@ -2,9 +2,9 @@
 
 /// What is wrong with a path that begins with `~/` or is `~`, and what to write instead; nothing for other paths.
 pub fn home_mistake(path: &str) -> Option<String> {
-    let below = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
     Some(format!(
-        "`{path}` does not mean the home folder here: write the whole path (`/home/..{below}`), or `./{path}` for a folder that is called `~`"
+        "`{path}` does not mean the home folder here: write the whole path from `/` on, or `./{path}` for a folder that is called `~`"
     ))
 }
 

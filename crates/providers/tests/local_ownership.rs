@@ -85,7 +85,15 @@ impl World {
             desired: &Value::Null,
             private,
         };
-        self.provider.apply(&self.call(), request).await.unwrap().warnings
+        for _ in 0..3 {
+            let request = ApplyRequest { ..request };
+            match self.provider.apply(&self.call(), request).await {
+                Ok(applied) => return applied.warnings,
+                // As the engine does.
+                Err(error) => assert!(error.kind.is_retryable(), "{error}"),
+            }
+        }
+        panic!("put off again and again")
     }
 
     /// Looks for a create that was cut off.

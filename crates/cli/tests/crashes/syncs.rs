@@ -17,9 +17,14 @@ fn syncs(place: &Place, arguments: &[&str]) -> Option<usize> {
 
 /// The calls that wait for the disk during one run, in order, with the files that they are for.
 fn traced(place: &Place, arguments: &[&str]) -> Option<String> {
+    traced_with(place, arguments, "fsync,fdatasync,sync,syncfs,sync_file_range,msync")
+}
+
+/// These calls during one run, in order.
+fn traced_with(place: &Place, arguments: &[&str], calls: &str) -> Option<String> {
     let cyan = place.cyan(&[]);
     let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-y", "-o", "trace", "-e", "trace=fsync,fdatasync,sync,syncfs,sync_file_range,msync"]);
+    command.args(["-f", "-qq", "-y", "-o", "trace", "-e", &format!("trace={calls}")]);
     command.arg(cyan.get_program()).args(arguments).current_dir(place.path()).env_clear();
     command.envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let Ok(ended) = command.output() else {
@@ -70,4 +75,36 @@ fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     let last = syncs(&place, &["destroy", "--yes", "--parallelism", &at_once]).unwrap();
     println!("destroy of {THINGS}: {last} syncs");
     assert!((2..=limit).contains(&last), "{last} syncs; at most {limit}");
+}
+
+/// What has come to a folder, or gone from it, is on the disk before the state says so.
+#[test]
+fn a_deletion_is_on_the_disk_before_its_outcome() {
+    let text = "version: 2023-04-20
+resources:
+  d: {type: local/directory, spec: {path: d}}
+  f: {type: local/file, dependsOn: d, spec: {path: d/f, content: x}}
+  l: {type: local/symlink, dependsOn: f, spec: {path: d/l, target: f}}
+";
+    let place = Place::with("a.blueprint.yaml", text);
+    let calls =
+        "fsync,fdatasync,unlink,unlinkat,rmdir,rename,renameat,renameat2,link,linkat,mkdir,mkdirat,symlink,symlinkat";
+    let whole = place.path().canonicalize().unwrap().display().to_string();
+    for (words, names) in [("deploy", ["/d\"", "/d/f\"", "/d/l\""]), ("destroy", ["/d/l\"", "/d/f\"", "/d\""])] {
+        let Some(traced) = traced_with(&place, &[words, "--yes"], calls) else { return };
+        let lines: Vec<&str> =
+            traced.lines().filter(|line| !line.contains(".cyan-") || line.contains("rename")).collect();
+        for name in names {
+            let changes = |line: &&str| line.contains(&format!("{whole}{name}")) && !line.contains("ENOENT");
+            let changed = lines.iter().position(changes).unwrap_or_else(|| panic!("{words} {name}: {traced}"));
+            let folder = if name == "/d\"" { format!("<{whole}>") } else { format!("<{whole}/d>") };
+            let after = &lines[changed..];
+            let synced = after.iter().position(|line| line.contains("fsync") && line.contains(&folder));
+            let recorded = after.iter().position(|line| line.contains("sync(") && line.contains("state.db"));
+            assert!(
+                synced.is_some_and(|synced| recorded.is_none_or(|recorded| synced < recorded)),
+                "{words} {name}: {traced}"
+            );
+        }
+    }
 }

@@ -111,7 +111,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
 fn make(path: &Path, parents: bool, made: &Made) -> Result<Option<usize>, ProviderError> {
     let levels = if parents { whole_file::make_parents(path, made)? } else { 0 };
     match made.create_folder(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = format!(
                 "cannot make `{}`: the folder above it is not there; make it first, or leave `parents` at true",
@@ -141,12 +141,16 @@ fn delete(path: &Path, made: &Made, ours: bool) -> Result<Applied, ProviderError
     if !ours {
         return kept("it was there before".into());
     }
-    made.forget(path);
     made.sweep(path);
     if let Some(left) = remove(path, made)? {
+        if made.may_become_empty(path) {
+            let text = format!("`{}` is not empty yet: {left}", path.display());
+            return Err(ProviderError::new(ErrorKind::Transient, text));
+        }
         return kept(format!("not made here and still in it: {left}"));
     }
     whole_file::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
+    made.forget(path);
     made.remove_waiting_folder_of(path);
     Ok(super::deleted(Vec::new()))
 }

@@ -20,7 +20,7 @@ mod temporary;
 mod unix;
 mod whole_file;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -60,7 +60,12 @@ struct Memory {
     swept: HashSet<PathBuf>,
     /// Folders that were to be deleted while something was still in them, which may be deleted later in the same run.
     waiting: HashSet<PathBuf>,
+    /// How often a delete was put off because things of ours were still in the folder.
+    put_off: HashMap<PathBuf, usize>,
 }
+
+/// How often a delete of a folder is put off for the things in it, which the same run may delete.
+const MOST_PUT_OFF: usize = 2;
 
 impl Made {
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -107,6 +112,21 @@ impl Made {
         if let Some(folder) = path.parent() {
             self.sweep(folder);
         }
+    }
+
+    /// Whether everything in a folder is ours, so that the same run may delete it. That is not waited for without end: the
+    /// things may be meant to stay.
+    ///
+    /// The folder stays in the state meanwhile, so that a run that is killed leaves nothing behind.
+    fn may_become_empty(&self, folder: &Path) -> bool {
+        let Ok(entries) = std::fs::read_dir(folder) else { return false };
+        let mut memory = self.memory();
+        if !entries.flatten().all(|entry| memory.paths.contains(&entry.path())) {
+            return false;
+        }
+        let often = memory.put_off.entry(folder.to_path_buf()).or_default();
+        *often += 1;
+        *often <= MOST_PUT_OFF
     }
 
     /// A folder of ours goes once it is empty.

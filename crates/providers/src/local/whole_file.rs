@@ -148,13 +148,13 @@ pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
 
 /// Removes a file or a link, durably.
 pub(super) fn remove(path: &Path, made: &Made) -> Result<(), ProviderError> {
-    made.forget(path);
     made.sweep_beside(path);
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path, &error)),
         _ => {}
     }
     sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
+    made.forget(path);
     made.remove_waiting_folder_of(path);
     Ok(())
 }

@@ -270,6 +270,30 @@ fn a_call_that_takes_too_long_is_told_to_end() {
 }
 
 #[test]
+fn time_limits_reach_the_provider() {
+    lately(async {
+        let bench = Bench::new();
+        let busy = times(1, ErrorKind::Transient);
+        bench.accidents("create a", busy.into_iter().chain([Accident::GivesUp]));
+        let ran = bench.apply(Some(LIMITED)).await;
+        assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
+        assert_eq!(ran.took, Duration::from_secs(60));
+        // A later try has what is left of the minute; what has no limit has no deadline.
+        let [Some(first), Some(second)] = bench.cloud.deadlines_of("create a")[..] else {
+            panic!("{:?}", bench.cloud.deadlines_of("create a"))
+        };
+        assert_eq!(first, Duration::from_secs(60));
+        let between = bench.cloud.times_of("create a")[1] - bench.cloud.times_of("create a")[0];
+        assert!(second.abs_diff(first - between) <= Duration::from_millis(1), "{second:?} {between:?}");
+        assert_eq!(bench.cloud.deadlines_of("create c"), [None]);
+        assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
+        // Questions have one too.
+        assert!(bench.cloud.deadlines_of("read c").iter().all(Option::is_some));
+        assert!(!bench.cloud.deadlines_of("read c").is_empty());
+    });
+}
+
+#[test]
 fn a_call_that_does_not_even_end_then_is_left_to_the_next_plan() {
     lately(async {
         let mut bench = Bench::new();

@@ -20,6 +20,8 @@ pub(crate) enum Accident {
     Takes(Duration),
     /// It never ends unless it is told to; then nothing has been done.
     Hangs,
+    /// It gives up at its deadline.
+    GivesUp,
     /// It never ends, whatever it is told.
     Deaf,
     /// It goes well.
@@ -38,6 +40,7 @@ pub(crate) struct Cloud {
     accidents: Mutex<HashMap<String, VecDeque<Accident>>>,
     log: Mutex<Vec<(Duration, String)>>,
     under_way: Mutex<(usize, usize)>,
+    deadlines: Mutex<Vec<(String, Option<Duration>)>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -67,7 +70,14 @@ impl Cloud {
             accidents: Mutex::default(),
             log: Mutex::default(),
             under_way: Mutex::default(),
+            deadlines: Mutex::default(),
         }
+    }
+
+    /// How long a call was allowed to take, each time it was made.
+    pub(crate) fn deadlines_of(&self, call: &str) -> Vec<Option<Duration>> {
+        let made = lock(&self.deadlines);
+        made.iter().filter(|(made, _)| made == call).map(|(_, deadline)| *deadline).collect()
     }
 
     pub(crate) fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = Accident>) {
@@ -99,6 +109,7 @@ impl Cloud {
     async fn meets(&self, verb: &str, call: &Call) -> Result<UnderWay<'_>, ProviderError> {
         let name = format!("{verb} {}", call.address);
         lock(&self.log).push((self.begun.elapsed(), name.clone()));
+        lock(&self.deadlines).push((name.clone(), call.deadline));
         let under_way = UnderWay(&self.under_way);
         {
             let mut now = lock(&self.under_way);
@@ -118,6 +129,10 @@ impl Cloud {
             Accident::Hangs => {
                 call.cancel.cancelled().await;
                 Err(cancelled())
+            }
+            Accident::GivesUp => {
+                tokio::time::sleep(call.deadline.expect("a deadline")).await;
+                Err(ProviderError::new(ErrorKind::Transient, "not done in the time given"))
             }
             Accident::Deaf => std::future::pending().await,
         }
