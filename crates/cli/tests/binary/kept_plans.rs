@@ -311,6 +311,7 @@ fn a_plan_of_format_1_that_reads_files_is_refused() {
 
 /// Answers the question of a deploy on a terminal after more than the time for which a plan counts as fresh; `meanwhile` is
 /// done before. None if there is no program to make a terminal with.
+#[expect(clippy::print_stdout, reason = "whoever runs the tests should know what was left out")]
 fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
     use std::io::{Read, Write};
     let mut terminal = std::process::Command::new("script");

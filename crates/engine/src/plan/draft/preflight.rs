@@ -12,7 +12,8 @@ use blueprint::{Address, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostics, Span};
 use provider::{Operation, Preflight, ProviderError, SourceContent};
 
-use super::{Decision, Draft, HashSet, place_in};
+use super::opinions::place_in;
+use super::{Decision, Draft, HashSet};
 use crate::answers::{Answers, FrozenPreflight, FrozenSource};
 use crate::codes;
 use crate::patience::code_of;
