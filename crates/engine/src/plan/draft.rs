@@ -26,7 +26,7 @@ use self::levels::levels;
 pub(crate) use self::levels::live_locals;
 use self::linked::{heed_links, link_dependencies};
 use self::opinions::{ask_providers, heed};
-pub(super) use self::preflight::{Obstacle, ask_removals, operation_of, reads_anew, refuse_obstacles};
+pub(super) use self::preflight::{Obstacle, ask_rest, operation_of, reads_anew, refuse_obstacles};
 use self::removals::remove_what_is_gone;
 pub(super) use self::removals::{of_record, removal};
 use super::addresses::Named;

@@ -650,8 +650,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
         },
     };
-    if options.refresh {
-        let looked = draft::ask_removals(&draft, &answers, world, &mut mistakes).await;
+    if options.refresh && options.surgery.is_none() {
+        let looked = draft::ask_rest(&mut draft, &answers, world, &mut mistakes).await;
         if let Some(evaluation) = &mut evaluation {
             evaluation.answers.preflights.extend(looked.iter().map(|(address, it)| (address.clone(), it.clone())));
         }
