@@ -297,6 +297,44 @@ fn what_was_not_looked_at_is_shown_so() {
     assert_eq!(place.read("out/a.txt"), "two");
 }
 
+/// What is out of target keeps nothing from being deployed.
+#[test]
+fn what_is_out_of_target_stands_in_no_way() {
+    let place = Place::with(
+        "blueprint.yaml",
+        &format!(
+            "version: 2023-04-20\nresources:\n{SOURCE}  b: {{type: local/file, spec: {{path: b.txt, content: b}}}}\n  c: {{type: local/file, spec: {{path: c.txt, content: c}}}}\n"
+        ),
+    );
+    place.write("c.txt", "somebody else's");
+    assert_eq!(place.ends(0, &["deploy", "--yes", "--target", "b"]).last_line(), "1 created, 0 updated, 0 deleted");
+    let refused = place.ends(1, &["stage"]);
+    assert!(
+        refused.err.contains("source-unreadable") && refused.err.contains("precondition-failed"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(place.ends(0, &["destroy", "--yes"]).last_line(), "0 created, 0 updated, 1 deleted");
+}
+
+/// Setting back what has drifted copies a source as it is by then, and says so.
+#[test]
+fn reconcile_says_that_a_source_has_another_content() {
+    let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
+    place.write("src.txt", "1");
+    place.ends(0, &["deploy", "--yes"]);
+    place.write("src.txt", "2");
+    assert_eq!(place.ends(0, &["reconcile", "--yes"]).last_line(), "0 created, 0 updated, 0 deleted", "no drift");
+    place.write("a.txt", "by hand");
+    let reconciled = place.ends(0, &["reconcile", "--yes"]);
+    assert!(reconciled.out.contains("the content of `src.txt` has changed"), "{}", reconciled.out);
+    assert_eq!(place.read("a.txt"), "2");
+    place.write("a.txt", "by hand");
+    std::fs::remove_file(place.path().join("src.txt")).unwrap();
+    let refused = place.ends(1, &["reconcile", "--yes"]);
+    assert!(refused.err.contains("error[source-unreadable]"), "{}", refused.err);
+}
+
 /// A plan of the format before does not say what its sources held.
 #[test]
 fn a_plan_of_format_1_that_reads_files_is_refused() {
@@ -311,6 +349,7 @@ fn a_plan_of_format_1_that_reads_files_is_refused() {
 
 /// Answers the question of a deploy on a terminal after more than the time for which a plan counts as fresh; `meanwhile` is
 /// done before. None if there is no program to make a terminal with.
+#[expect(clippy::print_stdout, reason = "whoever runs the tests should know what was left out")]
 fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
     use std::io::{Read, Write};
     let mut terminal = std::process::Command::new("script");

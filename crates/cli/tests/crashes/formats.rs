@@ -183,10 +183,12 @@ fn texts_of_every_version_are_read() {
         let newer = with_key(&place, &["state", "import", "newer.json", "--yes", "-i", "other"]);
         assert!(newer.code == 1 && newer.err.contains("this version reads up to 2"), "{}{}", newer.out, newer.err);
     }
-    let place = Place::with("shop.blueprint.yaml", &kept("shop.blueprint.yaml"));
-    place.write("plan-1", kept("plan-1.json"));
-    let deployed = with_key(&place, &["deploy", "plan-1"]);
-    assert_eq!((deployed.code, deployed.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}", deployed.err);
+    for name in ["plan-1.json", "plan-2.json"] {
+        let place = Place::with("shop.blueprint.yaml", &kept("shop.blueprint.yaml"));
+        place.write("plan", kept(name));
+        let deployed = with_key(&place, &["deploy", "plan"]);
+        assert_eq!((deployed.code, deployed.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}", deployed.err);
+    }
 }
 
 /// A run of an earlier version was killed after it had stated calls of which it did not know everything yet.

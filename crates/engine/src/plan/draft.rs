@@ -15,7 +15,7 @@ mod removals;
 
 use std::sync::Arc;
 
-use blueprint::{Address, Expr, ExprKind, IndexMap, Key, Name, ReplaceOrder, Resource, Value};
+use blueprint::{Address, IndexMap, Key, Name, ReplaceOrder, Resource, Value};
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
@@ -27,7 +27,7 @@ pub(crate) use self::levels::live_locals;
 use self::linked::{heed_links, link_dependencies};
 pub(super) use self::opinions::report_check;
 use self::opinions::{ask_providers, changing, heed};
-pub(super) use self::preflight::{Obstacle, ask_removals, operation_of, reads_anew, refuse_obstacles};
+pub(super) use self::preflight::{Obstacle, ask_rest, operation_of, reads_anew, refuse_obstacles};
 use self::removals::remove_what_is_gone;
 pub(super) use self::removals::{of_record, removal};
 use super::addresses::Named;
@@ -864,19 +864,6 @@ fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
         (Some(then), Some(now)) => same_field(drifted.field, then, now),
         (then, now) => then.is_none() && now.is_none(),
     }
-}
-
-/// Where the value at a path of a spec is written.
-pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
-    let mut here = spec;
-    for name in path.split(['.', '[']).filter(|name| !name.is_empty()) {
-        here = match &here.inner().kind {
-            ExprKind::Map(entries) => &entries.iter().find(|(key, _)| key.item.as_ref() == name)?.1,
-            ExprKind::List(items) => items.get(name.trim_end_matches(']').parse::<usize>().ok()?)?,
-            _ => break,
-        };
-    }
-    Some(here.span)
 }
 
 /// `dependsOn` names that stand for something absent are ignored, and that is said (ruling A11).

@@ -662,8 +662,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
         },
     };
-    if options.refresh {
-        let looked = draft::ask_removals(&draft, &answers, world, &mut mistakes).await;
+    if options.refresh && options.surgery.is_none() {
+        let looked = draft::ask_rest(&mut draft, &answers, world, &mut mistakes).await;
         if let Some(evaluation) = &mut evaluation {
             evaluation.answers.preflights.extend(looked.iter().map(|(address, it)| (address.clone(), it.clone())));
         }
@@ -805,7 +805,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         answers.settings = unchanged::settings_of(&ordered.steps, &answers.salt, world);
     }
     for step in &mut ordered.steps {
-        step.not_observed = is_unobserved(step, &snapshot, &catalogs, &answers, options.refresh);
+        step.not_observed = unchanged::is_unobserved(step, &snapshot, &catalogs, &answers, options.refresh);
     }
     let plan = Plan {
         instance,
@@ -835,17 +835,6 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         begun: subjects.begun(),
     };
     Some(Staged { plan, snapshot, evaluation, catalogs })
-}
-
-/// Whether a step changes a thing that was not looked at.
-fn is_unobserved(step: &Step, snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers, refresh: bool) -> bool {
-    if !matches!(step.action, Action::Update | Action::Replace | Action::Delete) {
-        return false;
-    }
-    let Some(record) = snapshot.records.get(&step.address).filter(|record| !record.id.is_empty()) else { return false };
-    let provider::TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) else { return false };
-    let address = step.moved_from.as_ref().unwrap_or(&step.address);
-    !refresh || !unchanged::is_observed(&ty, record, answers, address)
 }
 
 /// Keeps what transforms made of documents by its digest; `input-changed` if a kept plan was made from something else.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use foldhash::fast::FixedState;
-use provider::{ProviderError, ResourceType, Seen, SourceContent, TypeRef};
-use state::Record;
+use provider::{Catalogs, ProviderError, ResourceType, Seen, SourceContent, TypeRef};
+use state::{Record, Snapshot};
 
 use super::diff::{same, same_field};
 use super::draft::{AddressSet, operation_of};
@@ -116,7 +116,7 @@ pub(super) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";
     for step in steps.iter().filter(|step| step.action != Action::None) {
-        let namespace = provider::Catalogs::namespace_of(&step.type_name);
+        let namespace = Catalogs::namespace_of(&step.type_name);
         if namespace == before || digests.contains_key(namespace) {
             continue;
         }
@@ -277,6 +277,23 @@ pub(super) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers,
         && ty.reads_with.as_ref().is_none_or(is_set)
         && !answers.unread.contains_key(address)
         && !matches!(answers.seen.get(address), Some(FrozenSeen::CannotTell))
+}
+
+/// Whether a step changes a thing that was not looked at.
+pub(super) fn is_unobserved(
+    step: &Step,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    answers: &Answers,
+    refresh: bool,
+) -> bool {
+    if !matches!(step.action, Action::Update | Action::Replace | Action::Delete) {
+        return false;
+    }
+    let Some(record) = snapshot.records.get(&step.address).filter(|record| !record.id.is_empty()) else { return false };
+    let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) else { return false };
+    let address = step.moved_from.as_ref().unwrap_or(&step.address);
+    !refresh || !is_observed(&ty, record, answers, address)
 }
 
 /// In what a thing differs from what the plan saw, in the fields that plans use.

@@ -79,6 +79,16 @@ pub async fn operate(
         found.push(diagnostic);
         return Operated::Refused(found);
     }
+    if kept {
+        // A state that has moved on explains every other difference.
+        match store.head(instance).await {
+            Ok(head) if head != staged.plan.revision => {
+                return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
+            }
+            Ok(_) => {}
+            Err(error) => return Operated::Store(error),
+        }
+    }
     if kept && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }

@@ -2,7 +2,7 @@
 //!
 //! Not here: the change itself (`draft`), asking (the world).
 
-use blueprint::{Address, Expr, Name, Value};
+use blueprint::{Address, Expr, ExprKind, Name, Value};
 use diag::{Diagnostics, Span};
 
 use super::{Decision, place_in};
@@ -165,6 +165,19 @@ pub(super) fn heed(decision: &mut Decision, opinion: &Opinion) {
     if !opinion.private.is_null() {
         decision.private = opinion.private.clone();
     }
+}
+
+/// Where the value at a path of a spec is written.
+pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
+    let mut here = spec;
+    for name in path.split(['.', '[']).filter(|name| !name.is_empty()) {
+        here = match &here.inner().kind {
+            ExprKind::Map(entries) => &entries.iter().find(|(key, _)| key.item.as_ref() == name)?.1,
+            ExprKind::List(items) => items.get(name.trim_end_matches(']').parse::<usize>().ok()?)?,
+            _ => break,
+        };
+    }
+    Some(here.span)
 }
 
 fn provider_failed(address: &Address, span: Span, error: &provider::ProviderError) -> diag::Diagnostic {

@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Unknown, Value};
-use diag::{Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Span};
 use provider::{Operation, Preflight, ProviderError, SourceContent};
 
-use super::{Decision, Draft, HashSet, place_in};
+use super::opinions::place_in;
+use super::{Decision, Draft, HashSet};
 use crate::answers::{Answers, FrozenPreflight, FrozenSource};
 use crate::codes;
 use crate::patience::code_of;
@@ -59,12 +60,42 @@ impl Changing {
     }
 }
 
-/// Something that stands in the way of a create.
+/// Something that keeps an operation from being carried out.
 pub(in crate::plan) struct Obstacle {
     pub(in crate::plan) address: Address,
-    span: Span,
+    /// The id of what is to be created, where that is what something stands in the way of.
     id: Option<Name>,
-    why: String,
+    diagnostic: Diagnostic,
+}
+
+/// What an answer says that keeps an operation from being carried out. `span_of` is where a field is written; a source that
+/// cannot be read may be `made_before`.
+fn obstacles_in(
+    decision: &Decision,
+    answer: &Preflight,
+    made_before: bool,
+    span_of: impl Fn(&str) -> Span,
+) -> Vec<Obstacle> {
+    let address = &decision.address;
+    let placed = |diagnostic: Diagnostic, span: Span, why: &str| match span.is_some() {
+        true => diagnostic.label(span, why),
+        false => diagnostic.note(why),
+    };
+    let mut found = Vec::new();
+    for source in answer.sources.iter().filter(|_| !made_before) {
+        if let SourceContent::Unreadable(why) = &source.content {
+            let diagnostic =
+                expr::codes::SOURCE_UNREADABLE.new(format!("`{}` of `{address}` cannot be read", source.field));
+            let diagnostic = placed(diagnostic, span_of(&source.field), why);
+            found.push(Obstacle { address: address.clone(), id: None, diagnostic });
+        }
+    }
+    if let Some(why) = answer.refused.as_ref().filter(|_| !decision.condition_open) {
+        let diagnostic = codes::PRECONDITION_FAILED.new(format!("`{address}` cannot be created"));
+        let diagnostic = placed(diagnostic, span_of("path"), why);
+        found.push(Obstacle { address: address.clone(), id: answer.id.clone(), diagnostic });
+    }
+    found
 }
 
 /// Asks what the operations of a draft would meet, and makes updates of things whose sources have another content.
@@ -95,22 +126,7 @@ pub(super) async fn ask(
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
         let span_of = |field: &str| resource.and_then(|(.., it)| place_in(&it.spec, field)).unwrap_or(decision.span);
         let Some(answer) = told(decision, answer, found) else { continue };
-        for source in &answer.sources {
-            if let SourceContent::Unreadable(why) = &source.content
-                && !changing.is_before(decision)
-            {
-                found.push(
-                    expr::codes::SOURCE_UNREADABLE
-                        .new(format!("`{}` of `{}` cannot be read", source.field, decision.address))
-                        .label(span_of(&source.field), "read when it is made")
-                        .note(why.clone()),
-                );
-            }
-        }
-        if let Some(why) = &answer.refused {
-            let (address, span) = (decision.address.clone(), span_of("path"));
-            obstacles.push(Obstacle { address, span, id: answer.id.clone(), why: why.clone() });
-        }
+        obstacles.extend(obstacles_in(decision, &answer, changing.is_before(decision), span_of));
         evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer, folder));
     }
     for at in wanted {
@@ -232,33 +248,49 @@ pub(in crate::plan) fn reads_anew(decision: &Decision) -> bool {
     decision.changes.iter().any(is_digest)
 }
 
-/// Asks what deletions would meet.
-pub(in crate::plan) async fn ask_removals(
-    draft: &Draft,
+/// Asks what the operations would meet that have not been asked about: deletions, and all of a plan without a document.
+pub(in crate::plan) async fn ask_rest(
+    draft: &mut Draft,
     answers: &Answers,
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> IndexMap<Address, FrozenPreflight> {
     let nothing = Arc::default();
-    let asked = draft.decisions.iter().filter(|decision| {
+    let is_asked = |decision: &Decision| {
         let preflights = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights);
         let there = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
-        let is_asked = preflights && there && decision.action == Action::Delete;
-        is_asked && !answers.preflights.contains_key(&decision.address) && world.manages(&decision.type_name)
-    });
-    let asked = asked.map(async |decision| {
+        let is_asked = match decision.action {
+            Action::Delete => there,
+            Action::Create | Action::Update | Action::Replace => true,
+            _ => false,
+        };
+        is_asked
+            && preflights
+            && !answers.preflights.contains_key(&decision.address)
+            && world.manages(&decision.type_name)
+    };
+    let asked: Vec<usize> = (0..draft.decisions.len()).filter(|at| is_asked(&draft.decisions[*at])).collect();
+    let decisions = &draft.decisions;
+    let puts = asked.into_iter().map(async |at| {
+        let decision = &decisions[at];
         let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
         let answer = world.preflight(question(decision, &nothing, &folder)).await;
-        (decision, folder, answer)
+        (at, folder, answer)
     });
-    let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
-    let kept = answered.into_iter().filter_map(|(decision, folder, answer)| {
-        Some((decision.address.clone(), frozen(told(decision, answer, found)?, folder)))
-    });
-    kept.collect()
+    let answered = futures::future::join_all(puts.collect::<Vec<_>>()).await;
+    let mut kept = IndexMap::default();
+    for (at, folder, answer) in answered {
+        let decision = &mut draft.decisions[at];
+        let Some(answer) = told(decision, answer, found) else { continue };
+        draft.obstacles.extend(obstacles_in(decision, &answer, false, |_| decision.span));
+        let answer = frozen(answer, folder);
+        heed(decision, &answer, &[]);
+        kept.insert(decision.address.clone(), answer);
+    }
+    kept
 }
 
-/// `precondition-failed` for everything that stands in the way and that the plan does not take away itself.
+/// Says what keeps operations of the draft from being carried out, unless the plan takes it away itself.
 pub(in crate::plan) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnostics) {
     let obstacles = std::mem::take(&mut draft.obstacles);
     if obstacles.is_empty() {
@@ -267,9 +299,10 @@ pub(in crate::plan) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnosti
     let goes = |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
     let going = draft.decisions.iter().filter(goes).filter_map(|decision| decision.prior.as_ref());
     let going: HashSet<Name> = going.map(|record| record.id.clone()).collect();
-    let still = obstacles.into_iter().filter(|it| !it.id.as_ref().is_some_and(|id| going.contains(id)));
-    for Obstacle { address, span, why, .. } in still {
-        let diagnostic = codes::PRECONDITION_FAILED.new(format!("`{address}` cannot be created"));
-        found.push(if span.is_some() { diagnostic.label(span, why) } else { diagnostic.note(why) });
-    }
+    // What is out of target is not there any more.
+    let decided: HashSet<Address> = draft.decisions.iter().map(|decision| decision.address.clone()).collect();
+    let still = obstacles
+        .into_iter()
+        .filter(|it| decided.contains(&it.address) && !it.id.as_ref().is_some_and(|id| going.contains(id)));
+    found.extend(still.map(|obstacle| obstacle.diagnostic));
 }
