@@ -196,6 +196,17 @@ pub struct RunScrub {
     known: Parts,
 }
 
+/// What was found in a text.
+#[derive(Default)]
+struct Hits {
+    /// Where its letters stand.
+    places: Vec<(usize, usize)>,
+    /// Which of them belong to blocks.
+    hidden: Vec<bool>,
+    /// After which letter a block ends that may be the last of a secret, and its hash.
+    ends: Vec<(usize, u64)>,
+}
+
 impl RunScrub {
     /// Adds everything that is marked secret in a value.
     pub fn add(&mut self, value: &Value) {
@@ -237,7 +248,7 @@ impl RunScrub {
 
     /// The text with each secret replaced.
     pub fn clean(&self, text: &str) -> String {
-        let (places, hidden, _) = self.search(text);
+        let Hits { places, hidden, .. } = self.search(text);
         replaced(text, ranges(places, hidden))
     }
 
@@ -248,7 +259,7 @@ impl RunScrub {
             return fields.clone();
         }
         let holds = |text: &str| {
-            let (_, hidden, ends) = self.search(text);
+            let Hits { hidden, ends, .. } = self.search(text);
             let is_whole = |end: usize, length: usize| {
                 end.checked_sub(length).is_some_and(|start| hidden[start..end].iter().all(|hidden| *hidden))
             };
@@ -258,10 +269,9 @@ impl RunScrub {
         marked(fields, &Signs { text: &holds, key: &holds, whole: &[] })
     }
 
-    /// Where the letters of a text stand, which of them belong to blocks, and where blocks end that may be the last of a secret.
-    fn search(&self, text: &str) -> (Vec<(usize, usize)>, Vec<bool>, Vec<(usize, u64)>) {
+    fn search(&self, text: &str) -> Hits {
         if self.is_empty() || text.len() < SHORTEST_IN_A_RUN {
-            return Default::default();
+            return Hits::default();
         }
         let (letters, places) = letters_of(text);
         let mut hidden = vec![false; letters.len()];
@@ -286,7 +296,7 @@ impl RunScrub {
                 }
             }
         }
-        (places, hidden, ends)
+        Hits { places, hidden, ends }
     }
 }
 

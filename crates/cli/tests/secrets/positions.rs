@@ -460,3 +460,83 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
         assert!(said.code != 0 && said.err.contains("line "), "{setting}: {}", said.err);
     }
 }
+
+const CATALOGUE: &str = r#"{
+  "format": 1,
+  "namespace": "shop",
+  "resourceTypes": {
+    "shop/shelf": {
+      "idField": "shelfId",
+      "fields": {
+        "name": {"kind": "string", "required": true, "unique": true, "mustRecreate": true},
+        "boards": {"kind": "integer"},
+        "tags": {"kind": "array", "items": {"kind": "string"}},
+        "data": {"kind": "any"},
+        "shelfId": {"kind": "string", "computed": true, "value": "shelf/{spec.name}"},
+        "arn": {"kind": "string", "computed": true, "value": "arn:{spec.name}:{hash}:{updates}"},
+        "count": {"kind": "integer", "computed": true, "value": "{spec.boards}"},
+        "label": {"kind": "string", "computed": true, "value": "has {spec.boards} boards"},
+        "echo": {"kind": "any", "computed": true, "value": {"all": ["{spec.data}", "{spec.tags}"], "name": "{spec.name}"}},
+        "first": {"kind": "string", "computed": true, "optional": true, "value": "kept {spec.name}"}
+      }
+    }
+  }
+}"#;
+
+#[test]
+fn a_simulated_catalogue_repeats_no_secret_in_clear() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20
+variables:
+  name: {type: string, secret: true}
+  boards: {type: integer, secret: true}
+  data: {type: string, secret: true}
+  note: {type: string, default: one}
+resources:
+  shelf:
+    type: shop/shelf
+    spec: {name: \"${variables.name}\", boards: \"${variables.boards}\", tags: [\"${variables.note}\", \"${variables.data}\"], data: {k: \"${values.map}\"}}
+  beside: {type: std/value, spec: {input: [\"${shelf.spec.arn}\", \"${shelf.spec.echo}\", \"${shelf.spec.count}\", \"${shelf.spec.shelfId}\"]}}
+values:
+  map: {type: object, value: '${jsondecode(join(list(\"{\\\"\", variables.data, \"\\\": 1}\"), \"\"))}'}
+exports:
+  echo: {type: object, field: resources.shelf.spec.echo}
+  count: {type: integer, field: resources.shelf.spec.count}
+",
+    );
+    place.write("shop.json", CATALOGUE);
+    place.write(
+        "inputs/given.yaml",
+        format!("name: {}\ndata: {}\nboards: {}\n", word("shelf"), word("data"), number(5)),
+    );
+    place.run(&["key", "new"]);
+    let mut hunt = Hunt::default();
+    for (name, secret) in [("name", word("shelf")), ("data", word("data")), ("boards", number(5))] {
+        hunt.plant(name, &secret);
+    }
+    let mut run = |words: &[&str], last: &str| {
+        let given = ["--simulate", "--catalog", "shop.json"];
+        let inputs: &[&str] =
+            if matches!(words[0], "stage" | "deploy") { &["--vars", "inputs/given.yaml"] } else { &[] };
+        let words = [words, &given, inputs].concat();
+        let said = place.ends(0, &words);
+        hunt_in(&mut hunt, &format!("{words:?}"), &said.out, &said.err);
+        hunt.search_files(place.path(), &["inputs/", "home/"]);
+        assert!(last.is_empty() || said.last_line() == last, "{words:?}: {}", said.out);
+    };
+    run(&["deploy", "-y"], "2 created, 0 updated, 0 deleted");
+    // Another process has only the file.
+    run(&["stage"], "0 to create, 0 to update, 0 to delete");
+    run(&["drift"], "0 drifted, 0 vanished");
+    run(&["stage", "--json"], "");
+    run(&["show", "--json"], "");
+    run(&["show", "shelf"], "");
+    run(&["exports", "--json"], "");
+    run(&["state", "export"], "");
+    run(&["deploy", "-y", "--var", "note=two", "--json"], "");
+    run(&["deploy", "-y", "--var", "note=two"], "");
+    run(&["drift"], "0 drifted, 0 vanished");
+    run(&["stage", "--var", "note=two"], "0 to create, 0 to update, 0 to delete");
+    run(&["destroy", "-y"], "0 created, 0 updated, 2 deleted");
+}
