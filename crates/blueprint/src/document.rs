@@ -386,12 +386,6 @@ pub struct SourceMetadata {
     pub entries: Vec<(Spanned<Name>, Expr)>,
 }
 
-/// How many members a group or an `each` may have.
-pub const MAX_MEMBERS: usize = 100_000;
-
-/// How many members all groups of a document and its children may have together, and likewise all `each`.
-pub const MAX_MEMBERS_IN_ALL: usize = 500_000;
-
 /// How a child is made that stands in no text of its own: its dialect writes it out once what it is made from is known, from
 /// the definition and from what is remembered of it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]

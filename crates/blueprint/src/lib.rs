@@ -26,8 +26,7 @@ pub use batches::Batches;
 pub use breakpoint::{Breakpoint, Breakpoints};
 pub use document::{
     Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input, Lifecycle, LinkSelector,
-    Local, MAX_MEMBERS, MAX_MEMBERS_IN_ALL, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted,
-    SourceMetadata, Timeouts, Wanted,
+    Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts, Wanted,
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};

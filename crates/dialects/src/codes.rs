@@ -40,7 +40,6 @@ diag::codes! {
     CYCLE = Error "cycle": "elements need each other";
     UNKNOWN_RESOURCE_TYPE = Error "unknown-resource-type": "the provider has no such type of resource";
     EACH_NOT_STATIC = Error "each-not-static": "the list of `each` is not known before the deployment";
-    TOO_MANY_MEMBERS = Error "too-many-members": "a group or an `each` would have too many members";
     IMMUTABLE_CHANGED = Error "immutable-changed": "something that may not change would get another value";
     INVALID_DELETION_POLICY = Error "invalid-deletion-policy": "no such deletion policy, or not for this type";
     SECRET_EXPOSED = Error "secret-exposed": "a secret stands where it would show";

@@ -1,17 +1,14 @@
 //! Groups: documents that are written out from a definition, a size and what is remembered (reference, sections 10.3, 10.5).
 
-use std::collections::{BTreeSet, HashSet};
-
 use ::blueprint::{
-    Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, MAX_MEMBERS, Name, Resource, ResourceMetadata,
-    Type, Value,
+    Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, Name, Resource, ResourceMetadata, Type, Value,
 };
 use diag::{Diagnostics, Span, Spanned};
 
 use super::lowering::{INSTANCE, Made, UNIT, call, named, reference};
 use super::native::{digest, indexed, letters};
 use super::rolling::{Before, Policy};
-use crate::codes::{TOO_MANY_MEMBERS, VALUE_CONSTRAINT};
+use crate::codes::VALUE_CONSTRAINT;
 use crate::{Expanded, Expanding};
 
 /// The types of groups.
@@ -167,37 +164,20 @@ impl Writer<'_> {
         );
     }
 
-    /// The size of the group, or 0 where it has too many members, which is reported.
-    fn limited(&mut self, key: &str, size: usize) -> usize {
-        if size <= MAX_MEMBERS {
-            return size;
-        }
-        self.found.push(
-            TOO_MANY_MEMBERS
-                .new(format!("a group has at most {MAX_MEMBERS} members, this one would have {size}"))
-                .label(self.span_of(key), "too many members")
-                .help("divide the group into several documents that are deployed as instances of their own"),
-        );
-        0
-    }
-
     /// Members are numbered; some numbers are never used again.
     fn resource_group(mut self) -> Expanded {
         let count = match self.whole("count") {
             Ok(count) => usize::try_from(count.unwrap_or(1)).unwrap_or(0),
             Err(()) => 1,
         };
-        let count = self.limited("count", count);
         let variable = match self.known("index_var") {
             Ok(Some(Value::Text(text))) => text.to_string(),
             _ => "%index%".to_owned(),
         };
         let before = Before::new(self.place.before, self.defined("resource_def"));
         let removed = self.removed(before.is_being_made);
-        // `removed` is sorted.
-        let mut numbers = (0_usize..)
-            .map(|number| Name::from(number.to_string()))
-            .filter(|name| removed.binary_search(name).is_err());
+        let mut numbers =
+            (0_usize..).map(|number| Name::from(number.to_string())).filter(|name| !removed.contains(name));
         let names: Vec<Name> = numbers.by_ref().take(count).collect();
         for name in &names {
             self.numbered(name, &variable);
@@ -251,7 +231,7 @@ impl Writer<'_> {
         self.spec.bare().get(key).unwrap_or(&Value::Null)
     }
 
-    /// Sorted names that are not used again: those of before, where they are kept, and those that are named now.
+    /// Names that are not used again: those of before, where they are kept, and those that are named now.
     fn removed(&mut self, first: bool) -> Vec<Name> {
         let texts = |value: Option<&Value>| -> Vec<Name> {
             value
@@ -262,10 +242,10 @@ impl Writer<'_> {
                 .map(Name::from)
                 .collect()
         };
-        let before: BTreeSet<Name> = texts(self.place.memory.get("removed")).into_iter().collect();
-        let existing: HashSet<Name> = texts(self.place.memory.get("names")).into_iter().collect();
+        let before = texts(self.place.memory.get("removed"));
+        let existing = texts(self.place.memory.get("names"));
         let replaces = matches!(self.known("removal_policies_mode"), Ok(Some(Value::Text(mode))) if &*mode == "update");
-        let mut removed = if replaces { BTreeSet::new() } else { before.clone() };
+        let mut removed = if replaces { Vec::new() } else { before.clone() };
         if let Ok(Some(policies)) = self.known("removal_policies") {
             let lists = policies.as_list().unwrap_or_default().iter().filter_map(|policy| policy.get("resource_list"));
             for item in lists.flat_map(|list| list.as_list().unwrap_or_default()) {
@@ -275,12 +255,13 @@ impl Writer<'_> {
                     None => Name::from(text),
                 };
                 // Later on names of members that are not there mean nothing.
-                if first || existing.contains(&name) || before.contains(&name) {
-                    removed.insert(name);
+                if (first || existing.contains(&name) || before.contains(&name)) && !removed.contains(&name) {
+                    removed.push(name);
                 }
             }
         }
-        removed.into_iter().collect()
+        removed.sort();
+        removed
     }
 
     /// Members have names of their own; the oldest go first.
@@ -312,8 +293,7 @@ impl Writer<'_> {
                     _ if names.is_empty() => least,
                     _ => i64::try_from(names.len()).unwrap_or(i64::MAX).min(most).max(least),
                 };
-                let key = if wanted.is_some_and(|wanted| wanted != 0) { "desired_capacity" } else { "min_size" };
-                self.limited(key, usize::try_from(size).unwrap_or(0))
+                usize::try_from(size).unwrap_or(0)
             }
             // What is missing or wrong has been reported with the definition.
             _ => 1,

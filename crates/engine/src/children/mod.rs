@@ -19,7 +19,7 @@ mod told;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use blueprint::{Blueprint, Child, Expr, IndexMap, MAX_MEMBERS_IN_ALL, Name, Value};
+use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Trail};
 use dialects::{Expanding, Surroundings};
 use expr::{Ask, AskFailure, FunctionTable};
@@ -112,8 +112,6 @@ struct Reader<'a> {
     /// No include depends on anything but the documents themselves.
     fixed: bool,
     full: bool,
-    /// Members that groups have been expanded into.
-    members: usize,
 }
 
 /// Reads the children of a root that has been read, checks all documents, and says what is wrong with each: the root
@@ -154,7 +152,6 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         open: false,
         fixed: true,
         full: false,
-        members: 0,
     };
     // What is given wrongly is said before anything that follows from it.
     if reader.reading.complete && wrong.has_errors() {
@@ -495,9 +492,6 @@ impl Reader<'_> {
 
     /// Writes a group out, and gives the includes of the document that it is.
     fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
-        if self.members > MAX_MEMBERS_IN_ALL {
-            return Vec::new();
-        }
         let Some((blueprint, at)) = self.child(place, include) else { return Vec::new() };
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
@@ -542,15 +536,6 @@ impl Reader<'_> {
         // What is made from unknown inputs is not what will be.
         if self.reading.complete && !expanded.memory.is_null() {
             self.frozen.groups.insert(key, expanded.memory);
-        }
-        let members = expanded.blueprint.resources.len() + expanded.blueprint.children.len();
-        let before = self.members;
-        self.members = before.saturating_add(members);
-        if self.members > MAX_MEMBERS_IN_ALL {
-            if before <= MAX_MEMBERS_IN_ALL {
-                self.report((place, include), refused::too_many_members(expansion.kind.span));
-            }
-            return Vec::new();
         }
         let above = self.text_of(place);
         let (mut file, location) = (above.file, above.location.clone());

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use blueprint::{Blueprint, Child, Expr, MAX_MEMBERS_IN_ALL};
-use diag::{Diagnostic, Span};
+use blueprint::{Blueprint, Child, Expr};
+use diag::Diagnostic;
 use dialects::Mistake;
 use source::SourceError;
 
@@ -86,14 +86,6 @@ pub(super) fn too_many(child: &Child, most: usize) -> Diagnostic {
         .new(format!("more than {most} documents are included in all"))
         .label(child.path.span, "from here on nothing is read any more")
         .help("include fewer documents, or repeat resources with `each`")
-}
-
-/// All groups together have too many members.
-pub(super) fn too_many_members(span: Span) -> Diagnostic {
-    codes::TOO_MANY_MEMBERS
-        .new(format!("all groups of a document and its children have at most {MAX_MEMBERS_IN_ALL} members"))
-        .label(span, "too many members from this group on")
-        .help("divide the document into several that are deployed as instances of their own")
 }
 
 /// Something about an include that depends on the deployment.

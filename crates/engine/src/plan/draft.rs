@@ -357,9 +357,6 @@ fn members(
     let Some(items) = evaluation.items(site, name, resource, found).map_err(|need| vec![need])? else {
         return Ok(Members::Failed);
     };
-    if !evaluation.admits(items.len(), resource, found) {
-        return Ok(Members::Failed);
-    }
     let mut list = Vec::with_capacity(items.len());
     let mut needs = Vec::new();
     let mut keys: indexmap::IndexSet<Key, foldhash::fast::FixedState> = Default::default();

@@ -14,7 +14,7 @@ mod scope;
 
 use std::sync::Arc;
 
-use blueprint::{Address, Expr, Key, MAX_MEMBERS, MAX_MEMBERS_IN_ALL, Name, Resource, Type, Value};
+use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Part, Place};
 use expr::{Ask, AskFailure, FunctionTable, Stop};
@@ -168,8 +168,6 @@ pub(crate) struct Evaluation {
     pub(crate) unlearned: Vec<Value>,
     /// Nothing is asked: what the world would answer is Unknown.
     pub(crate) offline: bool,
-    /// Members that `each` has made so far.
-    members: usize,
     /// Every provider is a simulation of its catalogue.
     pub(crate) simulated: bool,
 }
@@ -207,7 +205,6 @@ impl Evaluation {
             refused: blueprint::IndexMap::default(),
             unlearned: Vec::new(),
             offline: false,
-            members: 0,
             simulated: false,
         }
     }
@@ -373,18 +370,6 @@ impl Evaluation {
         };
         let (bare, secret) = value.exposed();
         match bare {
-            Value::List(items) | Value::Set(items) if items.len() > MAX_MEMBERS => {
-                found.push(
-                    check::codes::TOO_MANY_MEMBERS
-                        .new(format!(
-                            "an `each` has at most {MAX_MEMBERS} members, `{name}` would have {}",
-                            items.len()
-                        ))
-                        .label(each.list.span, "too many members")
-                        .help("divide the list over several documents that are deployed as instances of their own"),
-                );
-                Ok(None)
-            }
             Value::List(items) | Value::Set(items) => {
                 Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
             }
@@ -409,23 +394,6 @@ impl Evaluation {
                 Ok(None)
             }
         }
-    }
-
-    /// Counts the members of an `each`. False where all of them together are too many, which is reported once.
-    pub(crate) fn admits(&mut self, members: usize, resource: &Resource, found: &mut Diagnostics) -> bool {
-        let before = self.members;
-        self.members = before.saturating_add(members);
-        let is_first_above = before <= MAX_MEMBERS_IN_ALL && self.members > MAX_MEMBERS_IN_ALL;
-        if is_first_above {
-            let span = resource.each.as_ref().map_or(resource.span, |each| each.list.span);
-            found.push(
-                check::codes::TOO_MANY_MEMBERS
-                    .new(format!("all `each` of a document and its children have at most {MAX_MEMBERS_IN_ALL} members"))
-                    .label(span, "too many members from here on")
-                    .help("divide the document into several that are deployed as instances of their own"),
-            );
-        }
-        self.members <= MAX_MEMBERS_IN_ALL
     }
 
     /// The key of a member, where members are addressed by key.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use blueprint::Name;
 use testkit::lab::settings;
 
-use super::{batches, lab, lately, stage, staged};
+use super::{batches, lab, lately, staged};
 
 /// One thing after the other: `key=value`.
 fn entries(step: &str) -> HashMap<&str, &str> {
@@ -103,40 +103,4 @@ fn batches_are_those_that_heat_makes() {
         }
     }
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
-}
-
-/// The codes and messages that staging a template gives.
-async fn refused(text: &str) -> Vec<String> {
-    let stage = stage(&lab(), text).await;
-    assert!(stage.staged.is_none(), "{text}");
-    stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect()
-}
-
-#[test]
-fn a_group_with_too_many_members_is_refused_before_they_are_made() {
-    let member = "{type: OS::Heat::RandomString}";
-    let large = format!(
-        "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    properties: {{count: 10000000, resource_def: {member}}}\n"
-    );
-    let said = lately(refused(&large));
-    let expected = "too-many-members: a group has at most 100000 members, this one would have 10000000";
-    assert_eq!(said.iter().filter(|said| *said == expected).count(), 1, "{said:?}");
-    let scaled = format!(
-        "resources:\n  g:\n    type: OS::Heat::AutoScalingGroup\n    \
-         properties: {{min_size: 1, max_size: 9999999, desired_capacity: 9999999, resource: {member}}}\n"
-    );
-    let said = lately(refused(&scaled));
-    assert!(said.iter().any(|said| said.contains("this one would have 9999999")), "{said:?}");
-}
-
-#[test]
-fn all_groups_together_have_a_limit() {
-    let inner =
-        "{type: OS::Heat::ResourceGroup, properties: {count: 100000, resource_def: {type: OS::Heat::RandomString}}}";
-    let text = format!(
-        "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    properties: {{count: 8, resource_def: {inner}}}\n"
-    );
-    let said = lately(refused(&text));
-    let expected = "too-many-members: all groups of a document and its children have at most 500000 members";
-    assert_eq!(said.iter().filter(|said| *said == expected).count(), 1, "{}", said.len());
 }
