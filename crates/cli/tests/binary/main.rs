@@ -11,6 +11,7 @@ mod configuration;
 mod console;
 mod fmt;
 mod input;
+mod language;
 mod life;
 mod output;
 mod place;
