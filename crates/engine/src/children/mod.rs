@@ -493,6 +493,11 @@ impl Reader<'_> {
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
         let Some(dialect) = dialects::dialect(blueprint.dialect) else { return Vec::new() };
+        let most = self.reading.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
+        // That they are too many was reported at the group that went beyond the limit.
+        if self.members > most {
+            return Vec::new();
+        }
         self.fixed = false;
         let path = self.path_of(place, name);
         let key: Name = path.join("/").into();
@@ -535,7 +540,6 @@ impl Reader<'_> {
             self.frozen.groups.insert(key, expanded.memory);
         }
         self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
-        let most = self.reading.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
         if self.members > most {
             self.report((place, include), refused::too_many_members(child, most));
             return Vec::new();
