@@ -137,7 +137,7 @@ fn functions_of_std_work_at_every_stage() {
     }
     place.ends(0, &["deploy", "--yes"]);
     assert_eq!(place.ends(0, &["exports", "b"]).out.trim(), "6");
-    assert_eq!(place.ends(0, &["eval", "std_join(list(1, 2), '-')"]).out.trim(), "\"1-2\"");
+    assert_eq!(place.ends(0, &["eval", "std_join(list(1, 2), '-')"]).out.trim(), "1-2");
 }
 
 /// Text output grows with the number of mistakes, and a pipe gets all of them.
