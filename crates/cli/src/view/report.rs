@@ -34,6 +34,32 @@ pub(crate) struct Report {
     buffer: String,
 }
 
+impl Command {
+    /// Whether it takes catalogues that have no provider: it changes nothing.
+    fn takes_catalogs(&self) -> bool {
+        matches!(
+            self,
+            Command::Validate(_)
+                | Command::Stage(_)
+                | Command::Graph(_)
+                | Command::Types(_)
+                | Command::Functions(_)
+                | Command::Eval(_)
+                | Command::Console(_)
+                | Command::Schema(_)
+        )
+    }
+
+    /// Whether all diagnostics are shown whole on a terminal too.
+    fn shows_all(&self) -> bool {
+        match self {
+            Command::Validate(arguments) => arguments.all,
+            Command::Stage(arguments) => arguments.all,
+            _ => false,
+        }
+    }
+}
+
 /// More diagnostics than this are not all shown on a terminal.
 const MANY: usize = 20;
 
