@@ -351,8 +351,9 @@ mod tests {
     #[test]
     fn a_terminal_shows_the_first_of_each_code_and_counts_the_rest() {
         let many = |count: usize| -> Diagnostics {
-            let of =
-                |at: usize| if at % 2 == 0 { &engine::codes::INPUT_CHANGED } else { &engine::codes::MISSING_VARIABLE };
+            let of = |at: usize| {
+                if at.is_multiple_of(2) { &engine::codes::INPUT_CHANGED } else { &engine::codes::MISSING_VARIABLE }
+            };
             (0..count).map(|at| of(at).new("x")).collect()
         };
         let shown = |all: bool, count: usize| {
