@@ -172,30 +172,6 @@ impl Command {
         )
     }
 
-    /// Whether it takes catalogues that have no provider: it changes nothing.
-    pub(crate) fn takes_catalogs(&self) -> bool {
-        matches!(
-            self,
-            Command::Validate(_)
-                | Command::Stage(_)
-                | Command::Graph(_)
-                | Command::Types(_)
-                | Command::Functions(_)
-                | Command::Eval(_)
-                | Command::Console(_)
-                | Command::Schema(_)
-        )
-    }
-
-    /// Whether all diagnostics are shown whole on a terminal too.
-    pub(crate) fn shows_all(&self) -> bool {
-        match self {
-            Command::Validate(arguments) => arguments.all,
-            Command::Stage(arguments) => arguments.all,
-            _ => false,
-        }
-    }
-
     /// Whether it changes an instance: then machine output is a line per event.
     pub(crate) fn is_operation(&self) -> bool {
         match self {

@@ -154,6 +154,9 @@ fn cleaned(diagnostic: &Diagnostic) -> Diagnostic {
     diagnostic
 }
 
+/// Labels with their positions in the diagnostic.
+type Numbered<'d> = Vec<(usize, &'d Label)>;
+
 /// A part of a file with the labels in it.
 struct Excerpt<'d> {
     /// The number of its first line.
@@ -163,16 +166,15 @@ struct Excerpt<'d> {
     /// Whether it begins or ends inside a line.
     cut: bool,
     /// The labels in it with their positions in the diagnostic, which keep their order.
-    labels: Vec<(usize, &'d Label)>,
+    labels: Numbered<'d>,
 }
 
 /// The parts of a file that hold the labels. The part with the first label comes first, the others follow from top to
 /// bottom.
 fn excerpts<'d>(file: &File, labels: &[(usize, &'d Label)]) -> Vec<Excerpt<'d>> {
-    let mut sorted: Vec<(Range<usize>, (usize, &'d Label))> =
-        labels.iter().map(|label| (within(label.1.span, file.text()), *label)).collect();
+    let mut sorted: Vec<_> = labels.iter().map(|label| (within(label.1.span, file.text()), *label)).collect();
     sorted.sort_by_key(|(range, _)| range.start);
-    let mut clusters: Vec<(Range<usize>, Vec<(usize, &'d Label)>)> = Vec::new();
+    let mut clusters: Vec<(Range<usize>, Numbered<'d>)> = Vec::new();
     for (range, label) in sorted {
         match clusters.last_mut() {
             Some((whole, labels)) if line_of(file, range.start) <= line_of(file, whole.end) + FAR => {
@@ -184,7 +186,7 @@ fn excerpts<'d>(file: &File, labels: &[(usize, &'d Label)]) -> Vec<Excerpt<'d>> 
     }
     let first = labels.first().map(|(number, _)| *number);
     clusters.sort_by_key(|(_, labels)| !labels.iter().any(|(number, _)| Some(*number) == first));
-    let excerpt = |(whole, mut labels): (Range<usize>, Vec<(usize, &'d Label)>)| {
+    let excerpt = |(whole, mut labels): (Range<usize>, Numbered<'d>)| {
         labels.sort_by_key(|(number, _)| *number);
         let (line, window) = lines_around(file, &whole);
         if window.len() <= LONG || line_of(file, whole.start) != line_of(file, whole.end) {

@@ -186,6 +186,39 @@ pub struct Key {
     pub substitutions: bool,
     /// The version of the language that brought it; empty if every version has it.
     pub since: &'static str,
+    /// What its value is made of, beyond its form; for schemas.
+    pub detail: Detail,
+}
+
+/// What the value of a key is made of, beyond what it may be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Nothing more is known.
+    Nothing,
+    /// True or false, without quotes.
+    Boolean,
+    /// A text that is not empty.
+    Filled,
+    /// One substitution and nothing else.
+    Substitution,
+    /// A text without substitutions, or a list of them.
+    Texts,
+    /// A map from names to texts, without substitutions.
+    FixedTexts,
+    /// A map from names to scalars.
+    Scalars,
+    /// A scalar or a list of scalars.
+    ScalarList,
+    /// A literal of the type that the key `type` beside it names.
+    Literal,
+    /// A list of such literals.
+    Literals,
+    /// A value of the type that the key `type` beside it names, or a text that gives one.
+    Typed,
+    /// The path of a reference, without `${`.
+    Path,
+    /// The only key of its section that is written.
+    Alone,
 }
 
 /// What of a provider's a key has to do with.
@@ -269,7 +302,13 @@ impl Key {
             form,
             substitutions: false,
             since: "",
+            detail: Detail::Nothing,
         }
+    }
+
+    /// The same key, with what its value is made of.
+    pub const fn detail(self, detail: Detail) -> Key {
+        Key { detail, ..self }
     }
 
     /// The same key, required.

@@ -17,7 +17,7 @@ mod surroundings;
 
 pub use conventions::{Conventions, Given, SpecAt};
 pub use dialect::{
-    Dialect, Document, Expanded, Expanding, Explained, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED,
+    Detail, Dialect, Document, Expanded, Expanding, Explained, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED,
     codes as all_codes, conventions, dialect, dialect_of, dialects, surround,
 };
 pub use mistake::{Mistake, Part, Place};

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use blueprint::{Constraint, Field, Kind, Schema, Value};
-use dialects::{Form, Key, Offer, Section, Shape};
+use dialects::{Detail, Form, Key, Offer, Section, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 
@@ -118,6 +118,11 @@ impl Maker {
         if let (Some(by), Some(key)) = (offers(Offer::DataSourceType), offers(Offer::Filter)) {
             choices.extend(chosen(&self.data_sources, by, key, "filter"));
         }
+        choices.extend(by_type(section));
+        if section.keys.iter().any(|key| key.detail == Detail::Alone) {
+            schema["minProperties"] = json!(1);
+            schema["maxProperties"] = json!(1);
+        }
         if !choices.is_empty() {
             schema["allOf"] = Json::Array(choices);
         }
@@ -146,6 +151,9 @@ impl Maker {
         }
         if !key.section.is_empty() {
             return self.leads_to(key);
+        }
+        if let Some(schema) = detailed(key.detail) {
+            return schema;
         }
         let text = if key.substitutions {
             json!({"type": "string"})
@@ -178,7 +186,11 @@ impl Maker {
             });
             // `exports: "*"` takes all there are.
             return match key.form {
-                Form::Any => json!({"anyOf": [names, {"const": "*"}]}),
+                Form::Any => {
+                    let mut names = names;
+                    names["minProperties"] = json!(1);
+                    json!({"anyOf": [names, {"const": "*"}]})
+                }
                 _ => names,
             };
         }
@@ -186,7 +198,7 @@ impl Maker {
             json!({"anyOf": [{"$ref": "#/$defs/substitution"}, {"type": "boolean"}, {"enum": ["true", "false"]}]});
         match key.form {
             Form::ScalarOrMap => json!({"anyOf": [section, scalar]}),
-            Form::MapOrList => json!({"anyOf": [section, {"type": "array", "items": section}]}),
+            Form::MapOrList => json!({"anyOf": [section, {"type": "array", "minItems": 1, "items": section}]}),
             // Conditions in a list are what the section holding them is: maps, or single values.
             Form::List => json!({"type": "array", "minItems": 1, "items": {"anyOf": [section, scalar]}}),
             _ => section,
@@ -211,6 +223,90 @@ impl Maker {
         let spaces: Vec<String> = self.open.iter().map(spelt).collect();
         json!({"anyOf": [{"enum": listed}, {"type": "string", "pattern": format!("^(?:{})/", spaces.join("|"))}]})
     }
+}
+
+/// The value of a key by what it is made of; none where its form says all.
+fn detailed(detail: Detail) -> Option<Json> {
+    let fixed = || json!({"type": "string", "not": {"$ref": "#/$defs/substitution"}});
+    let scalar = || json!({"$ref": "#/$defs/scalar"});
+    let map = |values: Json| {
+        json!({
+            "type": "object",
+            "additionalProperties": values,
+            "propertyNames": {"not": {"$ref": "#/$defs/substitution"}},
+        })
+    };
+    let one_or_many = |item: Json| json!({"anyOf": [item, {"type": "array", "items": item}]});
+    Some(match detail {
+        Detail::Boolean => json!({"type": "boolean"}),
+        Detail::Filled => json!({"type": "string", "minLength": 1}),
+        Detail::Substitution => json!({"type": "string", "pattern": "^\\s*\\$\\{[\\s\\S]*\\}\\s*$"}),
+        Detail::Texts => one_or_many(fixed()),
+        Detail::FixedTexts => map(fixed()),
+        Detail::Scalars => map(scalar()),
+        Detail::ScalarList => one_or_many(scalar()),
+        Detail::Literal => json!({"anyOf": [{"type": ["number", "boolean"]}, fixed()]}),
+        Detail::Literals => json!({"type": "array", "items": {"anyOf": [{"type": ["number", "boolean"]}, fixed()]}}),
+        Detail::Path => json!({
+            "type": "string",
+            "pattern": "^[A-Za-z_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+|\\[[^\\]]+\\])*$",
+            "not": {"enum": ["variables", "values", "resources", "datasources", "children"]},
+        }),
+        Detail::Typed | Detail::Alone | Detail::Nothing => return None,
+    })
+}
+
+/// What the values of a section are where its key `type` says so.
+fn by_type(section: &Section) -> Vec<Json> {
+    let Some(by) = section.key("type") else { return Vec::new() };
+    let mut choices = Vec::new();
+    for ty in by.values {
+        let mut properties = Map::new();
+        for key in section.keys {
+            let value = match key.detail {
+                Detail::Literal => literal(ty),
+                // A boolean takes no list.
+                Detail::Literals if *ty == "boolean" => Some(json!(false)),
+                Detail::Literals => literal(ty).map(|items| json!({"items": items})),
+                Detail::Typed => typed(ty),
+                _ => None,
+            };
+            properties.extend(value.map(|value| (key.name.to_owned(), value)));
+        }
+        if !properties.is_empty() {
+            choices.push(json!({
+                "if": {"properties": {"type": {"const": ty}}, "required": ["type"]},
+                "then": {"properties": properties},
+            }));
+        }
+    }
+    choices
+}
+
+/// A literal of a type.
+fn literal(ty: &str) -> Option<Json> {
+    Some(match ty {
+        "string" => json!({"type": "string"}),
+        "integer" => json!({"type": "integer"}),
+        "float" => json!({"type": "number"}),
+        "boolean" => json!({"type": "boolean"}),
+        _ => return None,
+    })
+}
+
+/// A value of a type: written out, as a text that is read as the type, or with a substitution.
+fn typed(ty: &str) -> Option<Json> {
+    let (kind, text) = match ty {
+        "string" => return Some(json!({"type": "string"})),
+        "integer" => ("integer", "^\\s*[-+]?[0-9]"),
+        "float" => ("number", "^\\s*[-+.]?[0-9]"),
+        "boolean" => ("boolean", "^\\s*(?:true|True|TRUE|false|False|FALSE)\\s*$"),
+        "array" => ("array", "^\\s*\\["),
+        "object" => ("object", "^\\s*\\{"),
+        _ => return None,
+    };
+    let text = json!({"type": "string", "pattern": text});
+    Some(json!({"anyOf": [{"type": kind}, text, {"$ref": "#/$defs/substitution"}]}))
 }
 
 /// What may be filtered on, and what must be.

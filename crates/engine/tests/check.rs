@@ -298,7 +298,7 @@ fn a_spec_fits_its_schema() {
     check(
         r#"
         resources:
-          a: { type: test/record, spec: { titel: t } } # unknown-spec-field missing-spec-field
+          a: { type: test/record, spec: { titel: t } } # unknown-spec-field
           b: { type: test/record, spec: { title: t, id: x } } # computed-field-set
           c: { type: test/record, spec: { title: 5 } } # type-mismatch
           d: { type: test/record, spec: { title: t, count: 5.5 } } # type-mismatch

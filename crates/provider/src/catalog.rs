@@ -720,7 +720,7 @@ fn reads(template: &Value, changed: &[&str]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+mod simulated_values {
     use super::*;
 
     #[test]

@@ -40,6 +40,32 @@ pub(crate) struct Report {
     buffer: String,
 }
 
+impl Command {
+    /// Whether it takes catalogues that have no provider: it changes nothing.
+    fn takes_catalogs(&self) -> bool {
+        matches!(
+            self,
+            Command::Validate(_)
+                | Command::Stage(_)
+                | Command::Graph(_)
+                | Command::Types(_)
+                | Command::Functions(_)
+                | Command::Eval(_)
+                | Command::Console(_)
+                | Command::Schema(_)
+        )
+    }
+
+    /// Whether all diagnostics are shown whole on a terminal too.
+    fn shows_all(&self) -> bool {
+        match self {
+            Command::Validate(arguments) => arguments.all,
+            Command::Stage(arguments) => arguments.all,
+            _ => false,
+        }
+    }
+}
+
 /// More diagnostics than this are not all shown on a terminal.
 const MANY: usize = 20;
 
@@ -372,8 +398,9 @@ mod tests {
     #[test]
     fn a_terminal_shows_the_first_of_each_code_and_counts_the_rest() {
         let many = |count: usize| -> Diagnostics {
-            let of =
-                |at: usize| if at % 2 == 0 { &engine::codes::INPUT_CHANGED } else { &engine::codes::MISSING_VARIABLE };
+            let of = |at: usize| {
+                if at.is_multiple_of(2) { &engine::codes::INPUT_CHANGED } else { &engine::codes::MISSING_VARIABLE }
+            };
             (0..count).map(|at| of(at).new("x")).collect()
         };
         let shown = |all: bool, count: usize| {

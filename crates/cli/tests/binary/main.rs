@@ -14,6 +14,7 @@ mod help;
 mod identity;
 mod input;
 mod kept_plans;
+mod language;
 mod life;
 mod local;
 mod output;

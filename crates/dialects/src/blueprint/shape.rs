@@ -4,7 +4,7 @@
 //! it is said here and nowhere else.
 
 use super::values::{EXPORT_TYPES, VALUE_TYPES};
-use crate::{Form, Key, Offer, Section, Shape};
+use crate::{Detail, Form, Key, Offer, Section, Shape};
 
 /// The version that brought what 2023-04-20 lacks.
 pub(super) const LATER: &str = "2025-11-02";
@@ -33,7 +33,8 @@ pub(super) static DOCUMENT: Section = Section {
     name: "document",
     keys: &[
         Key::new("version", Form::Text, "The version of the specification.").required().one_of(&["2023-04-20", LATER]),
-        Key::new("transform", Form::ScalarOrList, "Transforms to run before anything else, in order."),
+        Key::new("transform", Form::ScalarOrList, "Transforms to run before anything else, in order.")
+            .detail(Detail::Texts),
         Key::new("variables", Form::Map, "Values that are given from outside.").definitions("variable"),
         Key::new("values", Form::Map, "Named intermediate values.").definitions("value"),
         Key::new("include", Form::Map, "Other documents as parts of this one.").definitions("include"),
@@ -52,9 +53,9 @@ pub(super) static VARIABLE: Section = Section {
             .one_of(&["string", "integer", "float", "boolean"])
             .offer(Offer::VariableType),
         Key::new("description", Form::Text, "For people."),
-        Key::new("secret", Form::Any, "`true` if the value must not be shown."),
-        Key::new("default", Form::Any, "The value where none is given."),
-        Key::new("allowedValues", Form::List, "The only values allowed."),
+        Key::new("secret", Form::Any, "`true` if the value must not be shown.").detail(Detail::Boolean),
+        Key::new("default", Form::Any, "The value where none is given.").detail(Detail::Literal),
+        Key::new("allowedValues", Form::List, "The only values allowed.").detail(Detail::Literals),
     ],
 };
 
@@ -62,17 +63,23 @@ pub(super) static VALUE: Section = Section {
     name: "value",
     keys: &[
         Key::new("type", Form::Text, "The type of the value.").required().one_of(VALUE_TYPES),
-        Key::new("value", Form::Any, "The value; text is read as the declared type.").required().substitutions(),
+        Key::new("value", Form::Any, "The value; text is read as the declared type.")
+            .required()
+            .substitutions()
+            .detail(Detail::Typed),
         Key::new("description", Form::Text, "For people.").substitutions(),
-        Key::new("secret", Form::Any, "`true` if the value must not be shown."),
+        Key::new("secret", Form::Any, "`true` if the value must not be shown.").detail(Detail::Boolean),
     ],
 };
 
 pub(super) static INCLUDE: Section = Section {
     name: "include",
     keys: &[
-        Key::new("path", Form::Text, "Where the document is, relative to this one.").required().substitutions(),
-        Key::new("variables", Form::Map, "Its inputs.").substitutions(),
+        Key::new("path", Form::Text, "Where the document is, relative to this one.")
+            .required()
+            .substitutions()
+            .detail(Detail::Filled),
+        Key::new("variables", Form::Map, "Its inputs.").substitutions().detail(Detail::Scalars),
         Key::new("metadata", Form::Map, "From what kind of place it comes.").substitutions(),
         Key::new("description", Form::Text, "For people.").substitutions(),
     ],
@@ -96,7 +103,7 @@ pub(super) static DATA_SOURCE_METADATA: Section = Section {
     name: "data source metadata",
     keys: &[
         Key::new("displayName", Form::Text, "A name for people.").substitutions(),
-        Key::new("annotations", Form::Map, "Scalars that the provider reads.").substitutions(),
+        Key::new("annotations", Form::Map, "Scalars that the provider reads.").substitutions().detail(Detail::Scalars),
         Key::new("custom", Form::Map, "Free data.").substitutions(),
     ],
 };
@@ -106,7 +113,10 @@ pub(super) static FILTER: Section = Section {
     keys: &[
         Key::new("field", Form::Text, "The field to compare.").required(),
         Key::new("operator", Form::Text, "How to compare.").required().one_of(OPERATORS),
-        Key::new("search", Form::ScalarOrList, "What to compare with.").required().substitutions(),
+        Key::new("search", Form::ScalarOrList, "What to compare with.")
+            .required()
+            .substitutions()
+            .detail(Detail::ScalarList),
     ],
 };
 
@@ -126,11 +136,13 @@ pub(super) static RESOURCE: Section = Section {
         Key::new("spec", Form::Map, "The fields of the type.").required().substitutions().offer(Offer::Spec),
         Key::new("metadata", Form::Map, "Labels, annotations, display name and free data.")
             .section("resource metadata"),
-        Key::new("dependsOn", Form::ScalarOrList, "Names of resources that must be ready first."),
+        Key::new("dependsOn", Form::ScalarOrList, "Names of resources that must be ready first.").detail(Detail::Texts),
         Key::new("condition", Form::ScalarOrMap, "Whether the resource is there at all.")
             .substitutions()
             .section("condition"),
-        Key::new("each", Form::Scalar, "One resource for each item of a list.").substitutions(),
+        Key::new("each", Form::Scalar, "One resource for each item of a list.")
+            .substitutions()
+            .detail(Detail::Substitution),
         Key::new("linkSelector", Form::Map, "Which resources it links to.").section("link selector"),
         Key::new("description", Form::Text, "For people.").substitutions(),
         Key::new("removalPolicy", Form::Text, "What becomes of the thing when the resource is removed.")
@@ -143,8 +155,10 @@ pub(super) static RESOURCE_METADATA: Section = Section {
     name: "resource metadata",
     keys: &[
         Key::new("displayName", Form::Text, "A name for people.").substitutions(),
-        Key::new("labels", Form::Map, "What links select by."),
-        Key::new("annotations", Form::Map, "Scalars that links, providers and hints read.").substitutions(),
+        Key::new("labels", Form::Map, "What links select by.").detail(Detail::FixedTexts),
+        Key::new("annotations", Form::Map, "Scalars that links, providers and hints read.")
+            .substitutions()
+            .detail(Detail::Scalars),
         Key::new("custom", Form::Map, "Free data.").substitutions(),
     ],
 };
@@ -152,17 +166,19 @@ pub(super) static RESOURCE_METADATA: Section = Section {
 pub(super) static CONDITION: Section = Section {
     name: "condition",
     keys: &[
-        Key::new("and", Form::List, "All must be true.").substitutions().section("condition"),
-        Key::new("or", Form::List, "One must be true.").substitutions().section("condition"),
-        Key::new("not", Form::ScalarOrMap, "Must be false.").substitutions().section("condition"),
+        Key::new("and", Form::List, "All must be true.").substitutions().section("condition").detail(Detail::Alone),
+        Key::new("or", Form::List, "One must be true.").substitutions().section("condition").detail(Detail::Alone),
+        Key::new("not", Form::ScalarOrMap, "Must be false.").substitutions().section("condition").detail(Detail::Alone),
     ],
 };
 
 pub(super) static LINK_SELECTOR: Section = Section {
     name: "link selector",
     keys: &[
-        Key::new("byLabel", Form::Map, "Labels that the others must have."),
-        Key::new("exclude", Form::ScalarOrList, "Names of resources that are skipped.").since(LATER),
+        Key::new("byLabel", Form::Map, "Labels that the others must have.").detail(Detail::FixedTexts),
+        Key::new("exclude", Form::ScalarOrList, "Names of resources that are skipped.")
+            .since(LATER)
+            .detail(Detail::Texts),
     ],
 };
 
@@ -170,7 +186,7 @@ pub(super) static EXPORT: Section = Section {
     name: "export",
     keys: &[
         Key::new("type", Form::Text, "The type of the value.").required().one_of(VALUE_TYPES),
-        Key::new("field", Form::Text, "The path of what is exported, without `${`.").required(),
+        Key::new("field", Form::Text, "The path of what is exported, without `${`.").required().detail(Detail::Path),
         Key::new("description", Form::Text, "For people.").substitutions(),
     ],
 };

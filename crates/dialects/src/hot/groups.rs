@@ -11,6 +11,9 @@ use super::rolling::{Before, Policy};
 use crate::codes::VALUE_CONSTRAINT;
 use crate::{Expanded, Expanding};
 
+/// So many members a group may have, unless the settings allow more resources.
+const MOST_MEMBERS: usize = 10_000;
+
 /// The types of groups.
 pub(super) const GROUPS: [&str; 4] = [RESOURCE_GROUP, CHAIN, SCALING_GROUP, STACK];
 pub(super) const RESOURCE_GROUP: &str = "OS::Heat::ResourceGroup";
@@ -164,10 +167,26 @@ impl Writer<'_> {
         );
     }
 
+    /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before anything
+    /// is written out, so a huge one takes no memory.
+    fn within_limit(&mut self, key: &str, count: usize) -> usize {
+        let most = self.place.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
+        if count <= most {
+            return count;
+        }
+        self.found.push(
+            VALUE_CONSTRAINT
+                .new(format!("a group may have at most {most} members, not {count}"))
+                .label(self.span_of(key), "too many")
+                .help("divide it into several groups, or raise `resources` under `[dialects.hot]` in `cyan.toml`"),
+        );
+        1
+    }
+
     /// Members are numbered; some numbers are never used again.
     fn resource_group(mut self) -> Expanded {
         let count = match self.whole("count") {
-            Ok(count) => usize::try_from(count.unwrap_or(1)).unwrap_or(0),
+            Ok(count) => self.within_limit("count", usize::try_from(count.unwrap_or(1)).unwrap_or(0)),
             Err(()) => 1,
         };
         let variable = match self.known("index_var") {
@@ -293,7 +312,7 @@ impl Writer<'_> {
                     _ if names.is_empty() => least,
                     _ => i64::try_from(names.len()).unwrap_or(i64::MAX).min(most).max(least),
                 };
-                usize::try_from(size).unwrap_or(0)
+                self.within_limit("desired_capacity", usize::try_from(size).unwrap_or(0))
             }
             // What is missing or wrong has been reported with the definition.
             _ => 1,
@@ -353,7 +372,8 @@ impl Writer<'_> {
         let concurrent = matches!(self.known("concurrent"), Ok(Some(Value::Bool(true))))
             || matches!(self.known("concurrent"), Ok(Some(Value::Text(text))) if text.eq_ignore_ascii_case("true"));
         let properties = self.expansion.member.clone();
-        for (at, type_name) in types.iter().enumerate() {
+        let count = self.within_limit("resources", types.len());
+        for (at, type_name) in types.iter().take(count).enumerate() {
             let name = Name::from(at.to_string());
             let before =
                 if at == 0 || concurrent { Vec::new() } else { vec![named(&(at - 1).to_string(), properties.span)] };

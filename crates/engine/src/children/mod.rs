@@ -95,11 +95,16 @@ struct Place {
 /// An include that has not been followed yet: in which place, and which.
 type Include = (u32, u32);
 
+/// So many members all groups together may have, unless the settings allow more resources.
+const MOST_MEMBERS: usize = 100_000;
+
 struct Reader<'a> {
     reading: Reading<'a>,
     texts: Vec<Text>,
     of_location: HashMap<(Location, usize), Option<u32>, foldhash::fast::FixedState>,
     places: Vec<Place>,
+    /// How many members of groups were written out.
+    members: usize,
     frozen: Frozen,
     /// Inputs of the root by position.
     inputs: Vec<Value>,
@@ -144,6 +149,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         working_directory,
         texts: vec![text],
         of_location,
+        members: 0,
         places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         frozen: Frozen::default(),
         inputs: inputs.clone(),
@@ -496,6 +502,11 @@ impl Reader<'_> {
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
         let Some(dialect) = dialects::dialect(blueprint.dialect) else { return Vec::new() };
+        let most = self.reading.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
+        // That they are too many was reported at the group that went beyond the limit.
+        if self.members > most {
+            return Vec::new();
+        }
         self.fixed = false;
         let path = self.path_of(place, name);
         let key: Name = path.join("/").into();
@@ -536,6 +547,11 @@ impl Reader<'_> {
         // What is made from unknown inputs is not what will be.
         if self.reading.complete && !expanded.memory.is_null() {
             self.frozen.groups.insert(key, expanded.memory);
+        }
+        self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
+        if self.members > most {
+            self.report((place, include), refused::too_many_members(child, most));
+            return Vec::new();
         }
         let above = self.text_of(place);
         let (mut file, location) = (above.file, above.location.clone());

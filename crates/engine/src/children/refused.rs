@@ -28,6 +28,14 @@ pub(super) fn in_words(include: Option<(Arc<Blueprint>, usize)>, mut diagnostic:
     diagnostic
 }
 
+/// The groups have more members together than there may be.
+pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
+    crate::check::codes::VALUE_CONSTRAINT
+        .new(format!("all groups together may have at most {most} members"))
+        .label(child.span, "the members of this group are too many")
+        .help("divide the document into instances of their own")
+}
+
 /// Why a document could not be had, at the place that is at fault.
 pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
     let entry =

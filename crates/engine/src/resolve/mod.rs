@@ -33,6 +33,9 @@ pub(crate) use links::{LinkAt, LinkSlot, LinkSlots, conflict, part_resource};
 use scope::Frame;
 pub(crate) use scope::{bytes_key, call_key};
 
+/// So many members a resource with `each` may have.
+const MOST_ITEMS: usize = 100_000;
+
 /// What an element stands for so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Slot {
@@ -370,6 +373,14 @@ impl Evaluation {
         };
         let (bare, secret) = value.exposed();
         match bare {
+            Value::List(items) | Value::Set(items) if items.len() > MOST_ITEMS => {
+                found.push(
+                    check::codes::VALUE_CONSTRAINT
+                        .new(format!("`each` may have at most {MOST_ITEMS} items, not {}", items.len()))
+                        .label(each.list.span, format!("`{name}` would have one member for each")),
+                );
+                Ok(None)
+            }
             Value::List(items) | Value::Set(items) => {
                 Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
             }

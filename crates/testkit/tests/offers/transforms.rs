@@ -157,7 +157,7 @@ fn diagnostics_point_at_what_was_written() {
             |resources: &str| format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}");
         let cases = [
             // Before any transform: the abstract type has a schema like any other.
-            ("  s: { type: test/service, spec: { nam: a } }", vec!["missing-spec-field 4", "unknown-spec-field 4"]),
+            ("  s: { type: test/service, spec: { nam: a } }", vec!["unknown-spec-field 4"]),
             ("  s: { type: test/service, spec: { name: 5 } }", vec!["type-mismatch 4"]),
             // Found in what was made.
             (

@@ -95,17 +95,15 @@ fn own_name(name: &str) -> &str {
 }
 
 fn body(name: &str) -> Option<Body> {
-    numbers::body(name)
-        .or_else(|| text::body(name))
-        .or_else(|| lists::body(name))
-        .or_else(|| network::body(name))
-        .or_else(|| match name {
+    numbers::body(name).or_else(|| text::body(name)).or_else(|| lists::body(name)).or_else(|| network::body(name)).or(
+        match name {
             "format" => Some(format::format as Body),
             "formatlist" => Some(format::format_list),
             "yamlencode" => Some(yaml::encode),
             "yamldecode" => Some(yaml::decode),
             _ => None,
-        })
+        },
+    )
 }
 
 /// A text argument; empty where it is none, which the declaration excludes.
@@ -143,7 +141,7 @@ fn float_at(arguments: &[Value], at: usize) -> Result<f64, Wrong> {
     }
 }
 
-/// A scalar as Go writes it: floats in the shortest form, with an exponent from 21 digits on where `long`, from 6 where not.
+/// A scalar as Go writes it: floats in the shortest form, with an exponent from a million on.
 fn scalar_text(value: &Value) -> Option<String> {
     Some(match value.bare() {
         Value::Text(text) => text.to_string(),

@@ -198,7 +198,7 @@ fn numbers(arguments: &[Value]) -> Result<Value, Wrong> {
     if step == 0.0 || steps < 0.0 {
         return Err(range(2, "the step does not lead from the start to the limit"));
     }
-    if !(steps <= MOST_ITEMS as f64) {
+    if steps.is_nan() || steps > MOST_ITEMS as f64 {
         return Err(too_many());
     }
     Ok(Value::list((0..steps.ceil() as i64).map(|at| Value::Float(start + step * at as f64))))
