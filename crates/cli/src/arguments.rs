@@ -2,11 +2,10 @@
 //!
 //! Not here: what it means (`setup`, `commands`).
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use blueprint::Address;
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::{Adoption, Options};
 use state::InstanceName;
 
@@ -14,16 +13,18 @@ use crate::inputs::Written;
 use crate::registry::Offer;
 use crate::terminal::ColorChoice;
 
-/// Deploy what a document describes, and remember what was done.
+/// Deploy infrastructure from documents.
 ///
-/// A document says what should be there; `stage` shows what would change, `deploy` changes it.
-/// Results go to stdout, everything else to stderr.
+/// A document describes the resources that should exist. `cyan stage` shows what would change, `cyan deploy` changes it.
+/// Results go to stdout; progress, questions and diagnostics go to stderr.
 ///
-/// Exit codes: 0 done, 1 cannot be used as it is (nothing was changed), 2 the command line is wrong or a question
-/// could not be asked, 3 there are differences (with --exit-code), 4 an operation did not finish well, 5 another
-/// operation holds the instance, 70 a bug, 130 interrupted.
+/// Exit codes: 0 success, 1 the document, the inputs, the plan, the state or a provider is unusable and nothing was
+/// changed, 2 wrong usage or a question that nobody could answer, 3 there are differences (with --exit-code), 4 an
+/// operation began and did not finish, 5 another operation holds the instance, 70 a bug, 130 interrupted before
+/// anything began.
 #[derive(Debug, Parser)]
-#[command(name = "cyan", version, disable_help_subcommand = false, max_term_width = 100)]
+#[command(name = "cyan", version, max_term_width = 100)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -31,56 +32,39 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-impl Arguments {
-    /// What the words of a command line say, the program's name among them. An error has the text to be shown, which may be help.
-    pub(crate) fn read(words: &[OsString]) -> Result<Arguments, clap::Error> {
-        Self::of_one_command(words).map_or_else(|| Arguments::try_parse_from(words), Ok)
-    }
-
-    /// The same for words that begin with a command, whose arguments alone are made ready: each command has a copy of those that
-    /// all take, and making all of them is a twelfth of what a check of a small document needs. What is not understood so is left to
-    /// who knows all commands.
-    fn of_one_command(words: &[OsString]) -> Option<Arguments> {
-        let all = Arguments::command();
-        let one = all.find_subcommand(words.get(1)?)?.clone();
-        let alone = clap::Command::new("cyan").args(all.get_arguments().cloned()).subcommand(one);
-        Arguments::from_arg_matches(&alone.try_get_matches_from(words).ok()?).ok()
-    }
-}
-
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// Run as if started in this folder.
+    /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", global = true)]
     pub(crate) start: Option<PathBuf>,
-    /// Where state lives: `sqlite:PATH` or `memory:`; without it, `.cyan/state.db` beside the document.
+    /// Set the place of the state: `sqlite:PATH` or `memory:` [default: .cyan/state.db beside the document]
     #[arg(long, value_name = "URL", global = true, env = "CYAN_STATE")]
     pub(crate) state: Option<String>,
-    /// The configuration file; without it, `cyan.toml` beside the document.
+    /// Read this configuration file [default: cyan.toml beside the document]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// Machine output on stdout.
+    /// Print machine-readable JSON on stdout
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Treat warnings as errors.
+    /// Treat warnings as errors
     #[arg(long, global = true)]
     pub(crate) strict: bool,
-    /// When to use colours.
+    /// Set when to use colours
     #[arg(long, value_enum, value_name = "WHEN", global = true)]
     pub(crate) color: Option<ColorChoice>,
-    /// Say only what was asked for and what is wrong.
+    /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more: notes, and every field.
+    /// Print notes and every field
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// Rehearse: every provider is replaced by a simulation, and the state of rehearsals is kept apart.
+    /// Simulate every provider, with a separate state
     #[arg(long, global = true, value_name = "true|false", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true", hide_possible_values = true)]
     pub(crate) simulate: Option<bool>,
-    /// One more catalogue of types, for `validate`, `stage` and `--simulate`; repeatable.
+    /// Add a catalogue of types, for `validate`, `stage` and `--simulate`; repeatable
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) catalog: Vec<PathBuf>,
     /// What the two flags above, or the configuration in their place, put at hand.
@@ -90,7 +74,6 @@ pub(crate) struct Global {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
 pub(crate) enum Command {
     Init(Init),
     Validate(Validate),
@@ -192,7 +175,7 @@ impl Command {
 /// Which instance is meant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Which {
-    /// The name it is, or will be, deployed under; without it, the document's own.
+    /// Select the instance by its name [default: the instance of the document]
     #[arg(short, long, value_name = "NAME")]
     pub(crate) instance: Option<InstanceName>,
 }
@@ -200,7 +183,7 @@ pub(crate) struct Which {
 /// Which instance is meant, by its document too.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Meant {
-    /// The document whose instance is meant; without it, the one in the current folder, else the only instance.
+    /// Document of the instance [default: the document in the current folder, else the only instance]
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -210,7 +193,7 @@ pub(crate) struct Meant {
 /// Whether a person has said yes beforehand.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Consent {
-    /// Do not ask.
+    /// Skip the confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
@@ -218,7 +201,7 @@ pub(crate) struct Consent {
 /// How secrets are shown.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Secrets {
-    /// Show secrets in clear.
+    /// Show secrets in clear text
     #[arg(long)]
     pub(crate) reveal: bool,
 }
@@ -226,7 +209,7 @@ pub(crate) struct Secrets {
 /// The document that expressions read.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Reading {
-    /// The document; without it, the one in the current folder, if there is one.
+    /// Document to read [default: the document in the current folder, if there is one]
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -240,7 +223,7 @@ pub(crate) struct Reading {
 /// What becomes of drift.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Drifted {
-    /// What becomes of what somebody else has changed [default: revert].
+    /// Set what happens to changes that others made [default: revert]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) drift: Option<DriftPolicy>,
 }
@@ -257,16 +240,16 @@ pub(crate) struct Inputs {
 /// How a plan is made.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Planning {
-    /// Do not look at what is there; compare with the state alone.
+    /// Plan from the state alone, without reading resources
     #[arg(long)]
     pub(crate) no_refresh: bool,
-    /// Change only this, with everything it depends on; repeatable.
+    /// Change only this resource and what it depends on; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
-    /// Make this anew, even if nothing about it differs; repeatable.
+    /// Replace this resource even if it is unchanged; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<Address>,
-    /// Draw the remembered values of this anew, those of `uuid()` and `datetime()`; repeatable.
+    /// Generate the values of `uuid()` and `datetime()` in this resource again; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) renew: Vec<Address>,
     #[command(flatten)]
@@ -304,14 +287,14 @@ impl Planning {
 /// What becomes of what somebody else has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DriftPolicy {
-    /// It is set back.
+    /// Set it back
     #[default]
     Revert,
-    /// The state takes it where the document says nothing; elsewhere the document has to be changed.
+    /// Take it into the state where the document does not set the field; fail elsewhere
     Accept,
-    /// It is left as it is.
+    /// Leave it as it is
     Ignore,
-    /// There is no plan.
+    /// Refuse to plan
     Refuse,
 }
 
@@ -330,11 +313,11 @@ impl DriftPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OnFailure {
-    /// Nothing new starts; what runs is waited for.
+    /// Start nothing new; wait for what runs
     Stop,
-    /// Only what depends on it is left out.
+    /// Skip only what depends on it
     KeepGoing,
-    /// As stop; then everything goes back to the last generation that ended well.
+    /// Stop, then roll back to the last successful generation
     Rollback,
 }
 
@@ -343,10 +326,10 @@ pub(crate) enum OnFailure {
 pub(crate) struct Running {
     #[command(flatten)]
     pub(crate) consent: Consent,
-    /// How many things are worked on at once [default: 16].
+    /// Limit the number of concurrent steps [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) parallelism: Option<u16>,
-    /// What to do when a step fails [default: stop].
+    /// Set what to do when a step fails [default: stop]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) on_failure: Option<OnFailure>,
 }
@@ -357,35 +340,35 @@ impl From<Consent> for Running {
     }
 }
 
-/// Write a small document that runs as it is.
+/// Create a small document to start from
 ///
-/// Also writes `.gitignore` with `.cyan/`, where state is kept. Files that are there stay as they are.
+/// Also writes a `.gitignore` with `.cyan/`, the folder of the state. Existing files are kept.
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The folder to begin in; it is made if it is missing.
+    /// Folder to write to; created if it is missing [default: .]
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Read documents and say everything that is wrong with them.
+/// Check documents and report every mistake
 ///
-/// Needs no state, no provider and no inputs; those that are given are checked too.
+/// Needs no state, no provider and no inputs. Inputs that are given are checked too.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// The documents; without one, that in the current folder; `-` is standard input.
+    /// Documents to check [default: the document in the current folder]; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) inputs: Inputs,
 }
 
-/// Show what a deploy would change, and change nothing.
+/// Show what a deploy would change
 ///
-/// Looks at what is there, compares, and prints each step with its reason. With `--out` the plan is kept in a file,
-/// and `cyan deploy PLAN` does exactly what it says.
+/// Reads the existing resources, compares them with the document, and prints each step with its reason. Nothing is
+/// changed. `--out` keeps the plan in a file; `cyan deploy PLAN` then does exactly what it says.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["plan", "preview"])]
 pub(crate) struct Stage {
-    /// The document; without it, the one in the current folder; `-` is standard input.
+    /// Document to read [default: the document in the current folder]; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -394,22 +377,22 @@ pub(crate) struct Stage {
     pub(crate) inputs: Inputs,
     #[command(flatten)]
     pub(crate) planning: Planning,
-    /// Keep the plan in this file.
+    /// Write the plan to this file, for `cyan deploy PLAN`
     #[arg(long, value_name = "PLAN")]
     pub(crate) out: Option<PathBuf>,
-    /// Exit with 3 if anything would change.
+    /// Exit with 3 if anything would change
     #[arg(long)]
     pub(crate) exit_code: bool,
 }
 
-/// Make things as the document says.
+/// Create, update and delete resources as the document says
 ///
-/// Stages, shows what will change, asks, and does it. A plan that was kept with `cyan stage --out` is carried out as
-/// it is or refused, and nothing is asked.
+/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out` is carried out as it
+/// is or refused, without a question.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["apply", "up"])]
 pub(crate) struct Deploy {
-    /// The document, or a kept plan; without it, the document in the current folder; `-` is standard input.
+    /// Document or plan file [default: the document in the current folder]; `-` reads standard input
     #[arg(value_name = "FILE or PLAN")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -420,73 +403,73 @@ pub(crate) struct Deploy {
     pub(crate) planning: Planning,
     #[command(flatten)]
     pub(crate) running: Running,
-    /// Stop once this is done; the next deploy goes on.
+    /// Stop after this resource; the next deploy continues
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) until: Option<Address>,
-    /// Keep the inputs of the last deploy that are not given now.
+    /// Reuse the inputs of the last deploy that are not given now
     #[arg(long)]
     pub(crate) keep_vars: bool,
 }
 
-/// Take everything of an instance away.
+/// Delete all resources of an instance
 ///
-/// Needs the state alone: the document may be gone. Shows what will be deleted, and asks.
+/// Needs only the state; the document may be gone. Shows what will be deleted, and asks for confirmation.
 #[derive(Debug, Args)]
 pub(crate) struct Destroy {
     #[command(flatten)]
     pub(crate) meant: Meant,
-    /// Delete without looking at what is there.
+    /// Delete without reading the resources first
     #[arg(long)]
     pub(crate) no_refresh: bool,
-    /// Delete only this; repeatable.
+    /// Delete only this resource; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
-    /// Forget what cannot be deleted, and say what may still exist.
+    /// Forget resources that cannot be deleted, and list what may still exist
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) running: Running,
 }
 
-/// Go back to an earlier generation: its document, its inputs, and what was read then.
+/// Return to an earlier generation
 ///
-/// Every operation that ended is a generation, kept whole (`cyan history`). Without a number, the last one that ended well
-/// is meant: after a failed deployment the one before it. The plan is shown first, like any other.
+/// Each operation that ended is a generation (`cyan history`), kept with its documents, its inputs and the values that
+/// were read. Without a number, returns to the last successful generation. Shows the plan first, and asks.
 #[derive(Debug, Args)]
 pub(crate) struct Rollback {
-    /// The number of the generation.
+    /// Number of the generation [default: the last successful one]
     #[arg(value_name = "GENERATION")]
     pub(crate) generation: Option<u64>,
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Plan without looking at what is there.
+    /// Plan from the state alone, without reading resources
     #[arg(long)]
     pub(crate) no_refresh: bool,
     #[command(flatten)]
     pub(crate) running: Running,
 }
 
-/// Settle what was cut off and what has drifted, without changing what is desired.
+/// Settle interrupted and drifted resources
 ///
-/// Looks what became of calls whose outcome is unknown, and sets back what somebody else has changed. Where nobody can
-/// tell what became of a call, a person must: look whether it was done, and say so with one of the flags.
+/// Finds out the result of calls that were interrupted, and reverts changes that others made. The desired state stays the
+/// same. Where the result of a call cannot be found out, check it yourself and pass --adopt, --retry or --forget.
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
     #[command(flatten)]
     pub(crate) meant: Meant,
-    /// The call that was cut off at this address was not done, or has been undone; repeatable.
+    /// Treat the interrupted call at this address as not done; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) retry: Vec<Address>,
-    /// The call that was cut off at this address was done; of a thing that was made, the provider's id; repeatable.
+    /// Treat the interrupted call at this address as done; a create needs the provider's id; repeatable
     #[arg(long, value_name = "ADDRESS[=ID]")]
     pub(crate) adopt: Vec<Adopted>,
-    /// Forget what is at this address, whatever became of the call that was cut off; repeatable.
+    /// Forget the resource at this address; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) forget: Vec<Address>,
-    /// Set only this right; repeatable.
+    /// Settle only this resource; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
-    /// Settle only what was cut off; do not look at anything else.
+    /// Settle only interrupted calls, without reading other resources
     #[arg(long)]
     pub(crate) no_refresh: bool,
     #[command(flatten)]
@@ -512,36 +495,36 @@ impl std::str::FromStr for Adopted {
     }
 }
 
-/// Show what differs between the state and the world.
+/// Show how resources differ from the state
 #[derive(Debug, Args)]
 pub(crate) struct Drift {
     #[command(flatten)]
     pub(crate) meant: Meant,
-    /// Exit with 3 if anything differs.
+    /// Exit with 3 if anything differs
     #[arg(long)]
     pub(crate) exit_code: bool,
-    /// Take what was seen into the state; the document then differs from it.
+    /// Take the differences into the state; the document may then differ from it
     #[arg(long)]
     pub(crate) accept: bool,
-    /// Look only at this; repeatable.
+    /// Read only this resource; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<Address>,
     #[command(flatten)]
     pub(crate) consent: Consent,
 }
 
-/// Take a thing that is there under management.
+/// Import an existing resource into the state
 ///
-/// Reads it by the provider's id and remembers it under the address; the thing itself is not touched. The next `stage`
+/// Reads the resource by the provider's id and records it at the address. The resource is not changed. The next `stage`
 /// shows how it differs from the document.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Its type, as in `local/file`.
+    /// Type of the resource, such as `local/file`
     #[arg(value_name = "TYPE")]
     pub(crate) type_name: String,
-    /// The provider's id of it.
+    /// Id of the resource at its provider
     pub(crate) id: String,
-    /// The address it gets, as in `disks[0]`.
+    /// Address in the document, such as `disks[0]`
     pub(crate) address: Address,
     #[command(flatten)]
     pub(crate) which: Which,
@@ -549,9 +532,9 @@ pub(crate) struct Import {
     pub(crate) consent: Consent,
 }
 
-/// Change what is remembered, and nothing else.
+/// Edit, export or import the state
 ///
-/// Each change is shown first, and asked for. Nothing in the world is touched.
+/// Shows each change first, and asks for confirmation. No resource is changed.
 #[derive(Debug, Args)]
 pub(crate) struct State {
     #[command(subcommand)]
@@ -560,22 +543,23 @@ pub(crate) struct State {
 
 /// What to do with the state.
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
 pub(crate) enum StateCommand {
-    /// Give a thing another address; a template or a child document moves with everything in it.
+    /// Move a resource to another address
+    ///
+    /// A template or a child document moves with everything in it.
     Move {
-        /// The address it has.
+        /// Present address
         from: Address,
-        /// The address it gets.
+        /// New address
         to: Address,
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         consent: Consent,
     },
-    /// Forget things; they stay in the world.
+    /// Remove resources from the state, without deleting them
     Remove {
-        /// Their addresses.
+        /// Addresses of the resources
         #[arg(required = true, value_name = "ADDRESS")]
         addresses: Vec<Address>,
         #[command(flatten)]
@@ -583,29 +567,29 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         consent: Consent,
     },
-    /// Write the state as a text; secrets in it are sealed.
+    /// Export the state as text, with secrets encrypted
     ///
-    /// Nothing is left out: `import` elsewhere gives the same state with its history, generations to go back to, and calls
-    /// that were cut off, and writing it again gives the same text.
+    /// The export is complete: `import` elsewhere gives the same state with its history, its generations and its
+    /// interrupted calls.
     Export {
-        /// The file to write; without it, standard output.
+        /// File to write [default: standard output]
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
         #[command(flatten)]
         which: Which,
-        /// A form of another tool: `heat` is what `openstack stack abandon` prints, with secrets left out.
+        /// Export in the format of another tool: `heat`, as `openstack stack abandon`, without secrets
         #[arg(long = "as", value_name = "FORM")]
         form: Option<String>,
-        /// Write secrets in clear, where the form is another tool's.
+        /// Write secrets in clear text, with --as
         #[arg(long, requires = "form")]
         reveal: bool,
     },
-    /// Read back what `export` wrote, into a new instance or beside what is there.
+    /// Import an exported state
     ///
-    /// A new instance is as it was exported, history included. Beside something, only what is there now is taken in. Of a form of another tool
-    /// (what `openstack stack abandon` prints) the documents are written here, and what they describe is taken over, not made.
+    /// A new instance gets everything, history included. An existing instance gets the present resources only. From the
+    /// output of `openstack stack abandon`, the documents are written to this folder and the resources are adopted.
     Import {
-        /// The file; `-` is standard input.
+        /// File to read; `-` reads standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
@@ -613,33 +597,33 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         consent: Consent,
     },
-    /// Check every row of this state against its authentication code.
+    /// Check every row of the state against its authentication code
     ///
-    /// Rows that were written with a key are checked with that key: nobody who has not got it can have changed them. Rows that were
-    /// written without one are checked for damage. That an older copy of the whole file was put back is not detected.
+    /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that were
+    /// written without a key are checked for damage. An older copy of the whole file is not detected.
     Verify,
-    /// Seal the secrets of all instances of this state with another key.
+    /// Encrypt all secrets of the state with another key
     ///
-    /// The key at hand opens them; nothing may be under way. All of them or none.
+    /// Needs the present key, and that no operation runs. Changes all secrets or none.
     Rekey {
-        /// The file of the new key; made if it is not there.
+        /// File of the new key; created if it is missing
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
 }
 
-/// List the instances.
+/// List instances
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Also those that were destroyed.
+    /// Include destroyed instances
     #[arg(long)]
     pub(crate) all: bool,
 }
 
-/// Show an instance, or one thing in it.
+/// Show an instance or one of its resources
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The address of the thing, as `stage` prints it; without it, all of the instance.
+    /// Address of a resource or a child document [default: the whole instance]
     pub(crate) address: Option<String>,
     #[command(flatten)]
     pub(crate) which: Which,
@@ -647,13 +631,13 @@ pub(crate) struct Show {
     pub(crate) secrets: Secrets,
 }
 
-/// Print the exported values of an instance.
+/// Print exported values
 ///
-/// A single value that is no list and no map is printed bare, for scripts.
+/// A single scalar value is printed bare, for scripts.
 #[derive(Debug, Args)]
 #[command(visible_alias = "output")]
 pub(crate) struct Exports {
-    /// The name of the one to print; without it, all.
+    /// Name of one export [default: all]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) which: Which,
@@ -661,27 +645,27 @@ pub(crate) struct Exports {
     pub(crate) secrets: Secrets,
 }
 
-/// Show what was done to an instance: who, when, what, and how it ended.
+/// List the operations of an instance: who, when, what, result
 #[derive(Debug, Args)]
 pub(crate) struct History {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Show at most so many operations.
+    /// Limit the number of operations
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
 }
 
-/// End a hold on an instance whose owner is gone.
+/// Release the lock of an operation that is gone
 #[derive(Debug, Args)]
 pub(crate) struct Unlock {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Do not ask, even if the owner may still be at work.
+    /// Skip the confirmation, even if the owner may still be at work
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
 
-/// See to the key for secrets.
+/// Manage the key that encrypts secrets
 #[derive(Debug, Args)]
 pub(crate) struct Key {
     #[command(subcommand)]
@@ -691,24 +675,24 @@ pub(crate) struct Key {
 /// What to do with the key.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Write a new key; does nothing where there is one.
+    /// Write a new key, unless there is one
     New {
-        /// The file; without it, the usual place.
+        /// File to write [default: cyan/key in the configuration folder of the user]
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
 }
 
-/// Write documents in house style.
+/// Format documents
 ///
-/// Keeps what they mean, every comment, the order of keys and how texts are written; two spaces for each level, at most
-/// one empty line between elements. Prints the names of files that change. A document that cannot be read stays as it is.
+/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces and leaves at most one
+/// empty line between elements. Prints the names of files that change. A document that cannot be parsed is kept as it is.
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
-    /// The documents, YAML or JSON; without one, that in the current folder; `-` formats standard input to stdout.
+    /// Documents to format [default: the document in the current folder]; `-` formats standard input to stdout
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Write nothing; exit with 3 if a file would change.
+    /// Write nothing; exit with 3 if a file would change
     #[arg(long)]
     pub(crate) check: bool,
 }
@@ -716,174 +700,120 @@ pub(crate) struct Fmt {
 /// How a graph is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// One line for each element, and what it needs below it.
+    /// Plain text: each element, then what it reads
     #[default]
     Text,
-    /// The language of Graphviz.
+    /// Graphviz
     Dot,
-    /// The language of Mermaid, which wikis and code hosts draw.
+    /// Mermaid
     Mermaid,
-    /// A drawing that a browser shows, light or dark as it likes.
+    /// SVG drawing
     Svg,
 }
 
-/// Print what needs what in a document.
+/// Print the dependency graph of a document
 ///
-/// As text, what is needed comes first. In the other forms each arrow leads from an element to what it needs.
+/// As text, dependencies come first. In the other formats each arrow leads from an element to its dependency.
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
-    /// The document; without it, the one in the current folder; `-` is standard input.
+    /// Document to read [default: the document in the current folder]; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// How to write it.
+    /// Set the output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: GraphFormat,
     #[command(flatten)]
     pub(crate) inputs: Inputs,
 }
 
-/// Explain a diagnostic: what it means and how to mend it.
+/// Explain a diagnostic code
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The code, as in `unknown-key`; without it, all codes are listed.
+    /// Code, such as `unknown-key` [default: list all codes]
     pub(crate) code: Option<String>,
 }
 
-/// Show the types that providers offer, or one with its fields and an example.
+/// List resource types, or describe one
 #[derive(Debug, Args)]
 pub(crate) struct Types {
-    /// A type as in `local/file`, a namespace, or a part of one as in `aws/s3`.
+    /// Type such as `local/file`, namespace, or group such as `aws/s3`
     #[arg(value_name = "TYPE")]
     pub(crate) name: Option<String>,
-    /// Also the simulated cloud, namespace `test`.
+    /// Include the simulated cloud, namespace `test`
     #[arg(long)]
     pub(crate) all: bool,
 }
 
-/// Show the functions that expressions can call, or one with examples.
+/// List functions for expressions, or describe one
 #[derive(Debug, Args)]
 pub(crate) struct Functions {
-    /// The name of a function.
+    /// Name of a function
     pub(crate) name: Option<String>,
-    /// Also those of the simulated cloud.
+    /// Include functions of the simulated cloud
     #[arg(long)]
     pub(crate) all: bool,
 }
 
-/// Work out one expression as the document would.
+/// Evaluate one expression
 ///
-/// The expression may read what the document declares, and the state. What is known only on deploy is shown so.
+/// The expression may read what the document declares, and the state. A value that is known only on deploy is marked.
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
-    /// The expression, with or without `${..}`; for a template of Heat a value with calls, in YAML.
+    /// Expression, with or without `${..}`; for a Heat template, a YAML value with functions
     pub(crate) expression: String,
-    /// The expression is one in yaql; `$` is a map without data.
+    /// Evaluate a yaql expression
     #[arg(long)]
     pub(crate) yaql: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
 
-/// Ask for expressions at a prompt, and work each out as the document would.
+/// Evaluate expressions at a prompt
 ///
-/// The document is staged once. In a pipe, expressions are read from standard input, one on a line or over several while
-/// brackets are open, and results are printed without a prompt.
+/// The document is staged once. In a pipe, reads expressions from standard input, one per line or over several lines while
+/// brackets are open, and prints results without a prompt.
 #[derive(Debug, Args)]
 pub(crate) struct Console {
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
 
-/// Print a JSON Schema of a dialect with the fields of all known types, for editors.
+/// Print the JSON Schema of a dialect, for editors
 ///
-/// Each type has a definition of its own, chosen by the value of `type`. Namespaces with very many types are described
-/// only as far as `--with` asks for: `--with aws` for all of them, `--with aws/lambda` for a part. A type that is not described may
-/// still be named, and nothing is said about its fields.
+/// Each type has its own definition, selected by the value of `type`. Large namespaces are included only with `--with`:
+/// `--with aws` for all types, `--with aws/lambda` for a group. The fields of a type that is not included are free.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// The dialect.
+    /// Name of the dialect
     #[arg(default_value = "blueprint")]
     pub(crate) dialect: String,
-    /// Describe the types of this namespace, group or name too, as in `aws/lambda`; repeatable.
+    /// Include the types of this namespace or group, such as `aws/lambda`; repeatable
     #[arg(long, value_name = "TYPES")]
     pub(crate) with: Vec<String>,
-    /// Leave out the types of this namespace, group or name; repeatable.
+    /// Exclude the types of this namespace or group; repeatable
     #[arg(long, value_name = "TYPES")]
     pub(crate) without: Vec<String>,
-    /// Also the simulated cloud, namespace `test`.
+    /// Include the simulated cloud, namespace `test`
     #[arg(long)]
     pub(crate) all: bool,
 }
 
-/// Print a script that completes commands and flags in a shell.
+/// Print a shell completion script
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell.
+    /// Name of the shell
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Print a page of the manual, for the program `man`.
+/// Print manual pages
 ///
-/// `cyan man | man -l -` shows it; `cyan man --out DIR` writes the pages of all commands.
+/// `cyan man | man -l -` shows a page; `cyan man --out DIR` writes the pages of all commands.
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The command to print the page of, as in `key new`; without it, the page of `cyan`.
+    /// Command of the page, such as `key new` [default: cyan]
     #[arg(value_name = "COMMAND", num_args = 1.., conflicts_with = "out")]
     pub(crate) command: Option<Vec<String>>,
-    /// Write a page for `cyan` and one for each command into this folder.
+    /// Write the pages of all commands to this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(line: &str) -> Vec<OsString> {
-        std::iter::once("cyan").chain(line.split_whitespace()).map(OsString::from).collect()
-    }
-
-    #[test]
-    fn a_command_alone_understands_what_it_does_among_all() {
-        for line in [
-            "validate",
-            "validate a.yaml --json --strict",
-            "stage a.yaml --out plan --var a=1 --var b=2 -q",
-            "deploy --yes --parallelism 10 --on-failure keep-going --instance shop --state memory:",
-            "deploy -y -C folder --color always",
-            "destroy --instance shop",
-            "state export shop.json",
-            "state import file --yes",
-            "key new",
-            "types test/data",
-            "eval 1+1",
-        ] {
-            let words = words(line);
-            let all = Arguments::try_parse_from(&words).unwrap();
-            let alone = Arguments::of_one_command(&words).unwrap();
-            assert_eq!(format!("{alone:?}"), format!("{all:?}"), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_command_or_wrong_is_said_by_who_knows_all() {
-        for line in [
-            "",
-            "--version",
-            "--help",
-            "help deploy",
-            "deploy --help",
-            "depoly",
-            "deploy --bogus",
-            "stage -q -v",
-            "--json deploy",
-        ] {
-            let words = words(line);
-            assert!(Arguments::of_one_command(&words).is_none(), "{line}");
-            let all =
-                Arguments::try_parse_from(&words).map(|read| format!("{read:?}")).map_err(|error| error.to_string());
-            let read = Arguments::read(&words).map(|read| format!("{read:?}")).map_err(|error| error.to_string());
-            assert_eq!(read, all, "{line}");
-        }
-    }
 }

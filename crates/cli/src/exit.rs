@@ -34,12 +34,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Leaves something large as it is, because the process ends: taking thousands of things apart one by one would only cost
-/// time. Nothing that has to be closed may be among them.
-pub(crate) fn leave<T>(large: T) {
-    std::mem::forget(large);
-}
-
 /// What helps where the state is damaged.
 pub(crate) const DAMAGED_HELP: [&str; 3] = [
     "see what is damaged with `cyan state verify`",

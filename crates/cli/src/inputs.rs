@@ -77,20 +77,20 @@ impl Args for Inputs {
             .value_name("NAME=VALUE")
             .action(ArgAction::Append)
             .value_parser(one)
-            .help("Give an input; repeatable, the last one counts. `CYAN_VAR_NAME` gives one too, more weakly");
+            .help("Set an input, over `CYAN_VAR_NAME`; repeatable, the last one wins");
         let vars = Arg::new("vars")
             .long("vars")
             .value_name("FILE")
             .action(ArgAction::Append)
             .value_parser(clap::value_parser!(PathBuf))
-            .help("Give the inputs in this file, a map in YAML or JSON; repeatable");
+            .help("Read inputs from this YAML or JSON file; repeatable, the last one wins");
         let environment = Arg::new("environment")
             .long("environment")
             .short('e')
             .value_name("FILE")
             .action(ArgAction::Append)
             .value_parser(clap::value_parser!(PathBuf))
-            .help("An environment file of Heat, for a template; repeatable, later ones win");
+            .help("Read a Heat environment file, for a template; repeatable, the last one wins");
         command.arg(var).arg(vars).arg(environment)
     }
 

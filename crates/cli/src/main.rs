@@ -21,6 +21,7 @@ mod operation;
 mod registry;
 mod setup;
 mod terminal;
+mod usage;
 mod view;
 
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use state::seal::SealError;
 
 use crate::arguments::{Deploy, Global};
 use crate::commands::stage::{Ready, ready, recorded_namespaces, with_recorded};
-use crate::exit::{CommandError, Exit, leave};
+use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
 use crate::setup::{Document, Known, Setup, Source, read_text};
 use crate::view::report::Report;
@@ -28,9 +28,7 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
         Err(exit) => return Ok(exit),
     };
     let (running, files) = (&arguments.running, &document.files);
-    let exit = operation::carry_out(staged, false, &mut setup, &shell, &instance, running, files, report).await;
-    leave((document, shell));
-    exit
+    operation::carry_out(staged, false, &mut setup, &shell, &instance, running, files, report).await
 }
 
 /// Carries a kept plan out: as it is, or not at all.
@@ -132,9 +130,7 @@ async fn kept(source: Source, arguments: Deploy, global: &Global, report: &mut R
         );
     }
     let running = &arguments.running;
-    let exit = operation::carry_out(staged, true, &mut setup, &shell, &instance, running, &files, report).await;
-    leave((registry, shell));
-    exit
+    operation::carry_out(staged, true, &mut setup, &shell, &instance, running, &files, report).await
 }
 
 fn refuse(diagnostic: Diagnostic, report: &mut Report) -> Result<Exit, CommandError> {

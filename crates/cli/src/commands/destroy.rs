@@ -5,7 +5,7 @@ use engine::{Given, Options};
 
 use crate::arguments::{Destroy, Global, Meant, Running};
 use crate::commands::stage::{described, recorded_namespaces};
-use crate::exit::{CommandError, Exit, leave};
+use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
 use crate::setup::chosen;
 use crate::view::report::Report;
@@ -44,7 +44,5 @@ pub(crate) async fn from_state(
     let Some(staged) = operation::stage(wanted, &setup, &shell, &registry, &files, report).await else {
         return Ok(Exit::Unusable);
     };
-    let exit = operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await;
-    leave((registry, shell));
-    exit
+    operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await
 }

@@ -30,21 +30,20 @@ mod validate;
 
 use std::ffi::OsString;
 
+use clap::Parser as _;
+
 use crate::arguments::{Arguments, Command, Global};
 use crate::exit::{CommandError, Exit};
 use crate::terminal::Terminal;
+use crate::usage;
 use crate::view::report::Report;
 
 /// Does what the command line says.
 pub(crate) fn run() -> Exit {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let arguments = match Arguments::read(&words) {
+    let arguments = match Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // Help that nobody reads to its end is fine.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
-        }
+        Err(error) => return usage::report(&error, &words),
     };
     let Arguments { global, command } = arguments;
     let terminal = Terminal::new(global.color.unwrap_or_default(), global.json, global.quiet, global.verbose);

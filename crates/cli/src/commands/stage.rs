@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 
 use crate::arguments::{Global, Inputs, Stage, Which};
-use crate::exit::{CommandError, Exit, leave};
+use crate::exit::{CommandError, Exit};
 use crate::operation::{self, Wanted};
 use crate::registry::Offer;
 use crate::setup::{Document, Known, Setup, Source, raise_warnings};
@@ -24,7 +24,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     let setup = Setup::beside(global, &source.folder, report)?;
     let ready =
         ready(setup, source, &arguments.which, &arguments.inputs, arguments.planning.options(), false, report).await?;
-    let Ready { mut setup, document, shell, staged, .. } = match ready {
+    let Ready { mut setup, staged, .. } = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
@@ -41,7 +41,6 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     }
     let partial = !staged.plan.answers.unread.is_empty();
     let differs = !staged.plan.is_empty();
-    leave((staged, document, shell));
     Ok(match arguments.exit_code {
         _ if needed => Exit::Unusable,
         true if differs => Exit::Differences,

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::{Global, Inputs, Validate};
 use crate::catalogs;
 use crate::config::Config;
-use crate::exit::{CommandError, Exit, leave};
+use crate::exit::{CommandError, Exit};
 use crate::setup::{Document, Source, raise_warnings};
 use crate::view::report::Report;
 
@@ -75,7 +75,6 @@ async fn one(
         })
     });
     let file = document.source.path.as_deref().map(Path::display).map(|path| path.to_string());
-    leave(document.documents.take());
     Ok((
         errors == 0,
         json!({"file": file.unwrap_or_else(|| shown.clone()), "valid": errors == 0, "declares": declared}),

@@ -10,6 +10,7 @@ mod children;
 mod configuration;
 mod console;
 mod fmt;
+mod help;
 mod input;
 mod life;
 mod output;

@@ -1,0 +1,87 @@
+//! Errors of the command line itself: as text by `clap`, or as machine output where `--json` is among the words.
+//!
+//! Not here: errors of a command whose words were understood (`exit`).
+
+use std::ffi::OsString;
+
+use clap::CommandFactory as _;
+use clap::error::ErrorKind;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+use crate::json;
+use crate::terminal::{ColorChoice, Terminal};
+
+/// Prints why the words could not be understood, or the help or version that they ask for.
+pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
+    let words: Vec<&str> =
+        words.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| *word != "--").collect();
+    if error.use_stderr() && words.contains(&"--json") {
+        let mut terminal = Terminal::new(ColorChoice::Never, true, false, false);
+        terminal.data(&machine(error, &words));
+        return Exit::Usage;
+    }
+    // A reader of the help that closes its pipe early is no error.
+    let _ = error.print();
+    if error.use_stderr() { Exit::Usage } else { Exit::Done }
+}
+
+/// The machine output of a command that was not understood: in the form of that command, as far as it is known.
+fn machine(error: &clap::Error, words: &[&str]) -> String {
+    let all = Arguments::command();
+    let command = words.iter().find_map(|word| all.find_subcommand(word)).map(clap::Command::get_name);
+    let mut diagnostic = diagnostic(error);
+    if !is_operation(command, words) {
+        let value = json!({"format": json::FORMAT, "command": command, "diagnostics": [diagnostic], "result": null});
+        return format!("{value}\n");
+    }
+    diagnostic["event"] = "diagnostic".into();
+    let summary = json!({
+        "event": "summary", "created": 0, "updated": 0, "deleted": 0, "replaced": 0, "exit": Exit::Usage as u8,
+    });
+    format!("{diagnostic}\n{summary}\n")
+}
+
+/// Whether a line per event is expected, as in `Command::is_operation` for words that were understood.
+fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
+    match command {
+        Some("deploy" | "destroy" | "reconcile" | "rollback" | "import") => true,
+        Some("drift") => words.contains(&"--accept"),
+        Some("state") => !words.contains(&"export"),
+        _ => false,
+    }
+}
+
+/// The error in the form of a diagnostic without a code.
+fn diagnostic(error: &clap::Error) -> Value {
+    let said = error.render().to_string();
+    let mut lines = said.lines();
+    let mut message = match error.kind() {
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "a command is missing".to_owned()
+        }
+        _ => lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+    };
+    let (mut notes, mut help) = (Vec::new(), Vec::new());
+    for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            help.push(tip.to_owned());
+        } else if line.starts_with("Usage: ") {
+            notes.push(line.to_owned());
+        } else if line.starts_with("For more information") {
+            break;
+        } else if notes.is_empty() && help.is_empty() {
+            // The names of missing arguments stand on lines of their own.
+            message = format!("{message} {line}");
+        }
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        message = "a command is missing".to_owned();
+        notes.retain(|note| note.starts_with("Usage: "));
+    }
+    json!({
+        "code": null, "severity": "error", "message": message, "place": null, "labels": [],
+        "notes": notes, "help": help, "fixes": [], "trail": [],
+    })
+}
