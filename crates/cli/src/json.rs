@@ -15,6 +15,11 @@ use crate::exit::CommandError;
 /// The version of the form.
 pub(crate) const FORMAT: u32 = 1;
 
+/// The time now: RFC 3339 in UTC, with milliseconds.
+pub(crate) fn now() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
 /// A value of a document or the state; secrets as `(secret)` unless they are to be revealed.
 pub(crate) fn value(value: &Value, reveal: bool) -> Json {
     let shown = if reveal { value.revealed() } else { hidden(value) };

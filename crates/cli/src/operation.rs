@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::arguments::{OnFailure, Running};
 use crate::commands::rollback::WayBack;
+use crate::course::Course;
 use crate::exit::{CommandError, Exit};
 use crate::registry::Registry;
 use crate::setup::{Setup, raise_warnings};
@@ -20,7 +21,7 @@ use crate::view::live::Live;
 use crate::view::plan as plan_view;
 use crate::view::report::Report;
 use crate::view::stops;
-use crate::{json, key};
+use crate::{json, key, signals};
 
 /// How often a live view is drawn and waiting lines are written.
 const TICK: Duration = Duration::from_millis(100);
@@ -184,7 +185,7 @@ pub(crate) fn present(staged: &Staged, report: &mut Report) {
             line.extend(json::plan(&staged.plan));
         }
         report.mark(&mut line);
-        report.json_line(&line);
+        report.json_line(line);
         report.flush();
     } else {
         show(staged, report, false);
@@ -242,6 +243,7 @@ pub(crate) async fn carry_out_shown(
     let settings = settings(running, setup);
     let has_exports = staged.plan.exports.iter().any(|export| export.after.is_some());
     let destroys = staged.plan.purpose == engine::Purpose::Destroy;
+    report.course = Course::of(&staged.plan);
     let store = setup.writing();
     let back = WayBack::new(setup, instance);
     let operated = run(staged, kept, shell, store.as_ref(), &back, settings, report).await;
@@ -261,6 +263,7 @@ pub(crate) async fn carry_out_shown(
         Operated::Lost(lost) => {
             let interrupted = lost.store.is_none();
             report.set_counts(lost.counts);
+            report.set_not_done(&lost.undone);
             match lost.store {
                 Some(StoreError::Busy { instance, holder }) => {
                     let found = [taken_over(&instance, holder.as_ref(), Clock::System.now())].into_iter().collect();
@@ -275,7 +278,8 @@ pub(crate) async fn carry_out_shown(
             report
                 .terminal
                 .say("The operation was cut off. What was recorded is true; run the same command again to go on.");
-            if interrupted { Exit::Interrupted } else { Exit::Failed }
+            report.tell_not_done();
+            if interrupted { report.interrupted() } else { Exit::Failed }
         }
         Operated::Done(outcome) => {
             report.diagnostics(&outcome.diagnostics, files);
@@ -298,15 +302,25 @@ pub(crate) async fn carry_out_shown(
                     report.terminal.say(format!("Stopped as asked. What waits: {}.", names.join(", ")));
                     Exit::Done
                 }
-                Some(OperationOutcome::Interrupted) => Exit::Interrupted,
+                Some(OperationOutcome::Interrupted) => {
+                    report.set_not_done(&outcome.undone);
+                    report.terminal.say("Stopped. What was done is recorded: run the same command again to continue.");
+                    report.tell_not_done();
+                    report.interrupted()
+                }
                 Some(OperationOutcome::Failed) if let Some(second) = &outcome.rolled_back => {
                     let ended_well = matches!(second.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone));
                     let how = if ended_well { "It was rolled back" } else { "It was rolled back in part" };
+                    report.set_not_done(&outcome.undone);
                     report.terminal.say(format!("{how}: {}.", plan_view::done(second.counts)));
                     Exit::Failed
                 }
                 Some(OperationOutcome::Failed) | None => {
-                    report.terminal.say("Not everything was done. What was done is recorded: mend the cause, and run the same command again.");
+                    report.set_not_done(&outcome.undone);
+                    report.terminal.say(
+                        "Not everything was done. What was done is recorded: fix the cause, and run the same command again.",
+                    );
+                    report.tell_not_done();
                     Exit::Failed
                 }
             }
@@ -384,10 +398,12 @@ async fn run(
     report: &mut Report,
 ) -> Operated {
     let (sender, interrupts) = mpsc::unbounded_channel();
+    let mut signals = signals::listen();
     let live = std::cell::RefCell::new(Live::new(&report.terminal));
     let as_json = report.is_json();
     let report = std::cell::RefCell::new(report);
     let tell = |event: engine::Event| {
+        report.borrow_mut().course.follow(&event);
         if as_json {
             report.borrow_mut().event(&event);
         } else {
@@ -413,7 +429,7 @@ async fn run(
             (Interrupt::Gently, "Stopping: nothing new starts, what runs may finish. Once more stops at once."),
             (Interrupt::AtOnce, "Stopping at once."),
         ] {
-            stop_signal().await;
+            signals.next().await;
             if !as_json {
                 live.borrow_mut().say(words);
             }
@@ -430,26 +446,6 @@ async fn run(
     live.borrow_mut().end();
     report.borrow_mut().flush();
     operated
-}
-
-/// Waits until somebody wants the program to stop.
-async fn stop_signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return std::future::pending().await;
-        };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }
 
 /// Who runs this, as `user@host (process N)`.

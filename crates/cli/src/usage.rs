@@ -37,7 +37,9 @@ fn machine(error: &clap::Error, words: &[&str]) -> String {
         return format!("{value}\n");
     }
     diagnostic["event"] = "diagnostic".into();
+    diagnostic["time"] = json::now().into();
     let summary = json!({
+        "time": json::now(),
         "event": "summary", "created": 0, "updated": 0, "deleted": 0, "replaced": 0, "exit": Exit::Usage as u8,
     });
     format!("{diagnostic}\n{summary}\n")
@@ -57,12 +59,7 @@ fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
 fn diagnostic(error: &clap::Error) -> Value {
     let said = error.render().to_string();
     let mut lines = said.lines();
-    let mut message = match error.kind() {
-        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            "a command is missing".to_owned()
-        }
-        _ => lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
-    };
+    let mut message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let (mut notes, mut help) = (Vec::new(), Vec::new());
     for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(tip) = line.strip_prefix("tip: ") {
@@ -76,9 +73,8 @@ fn diagnostic(error: &clap::Error) -> Value {
             message = format!("{message} {line}");
         }
     }
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+    if let ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand = error.kind() {
         message = "a command is missing".to_owned();
-        notes.retain(|note| note.starts_with("Usage: "));
     }
     json!({
         "code": null, "severity": "error", "message": message, "place": null, "labels": [],

@@ -35,8 +35,8 @@ use clap::Parser as _;
 use crate::arguments::{Arguments, Command, Global};
 use crate::exit::{CommandError, Exit};
 use crate::terminal::Terminal;
-use crate::usage;
 use crate::view::report::Report;
+use crate::{signals, usage};
 
 /// Does what the command line says.
 pub(crate) fn run() -> Exit {
@@ -72,37 +72,49 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
         .enable_all()
         .build()
         .map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
+    signals::handle().map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
     let result = runtime.block_on(async {
-        match command {
-            Command::Init(arguments) => init::run(arguments, report),
-            Command::Validate(arguments) => validate::run(arguments, global, report).await,
-            Command::Stage(arguments) => stage::run(arguments, global, report).await,
-            Command::Deploy(arguments) => deploy::run(arguments, global, report).await,
-            Command::Destroy(arguments) => destroy::run(arguments, global, report).await,
-            Command::Reconcile(arguments) => reconcile::run(arguments, global, report).await,
-            Command::Rollback(arguments) => rollback::run(arguments, global, report).await,
-            Command::Drift(arguments) => drift::run(arguments, global, report).await,
-            Command::Import(arguments) => import::run(arguments, global, report).await,
-            Command::State(arguments) => state::run(arguments, global, report).await,
-            Command::List(arguments) => list::run(arguments, global, report).await,
-            Command::Show(arguments) => show::run(arguments, global, report).await,
-            Command::Exports(arguments) => exports::run(arguments, global, report).await,
-            Command::History(arguments) => history::run(arguments, global, report).await,
-            Command::Unlock(arguments) => unlock::run(arguments, global, report).await,
-            Command::Key(arguments) => key::run(arguments, report),
-            Command::Fmt(arguments) => fmt::run(arguments, report),
-            Command::Graph(arguments) => graph::run(arguments, global, report).await,
-            Command::Explain(arguments) => explain::run(arguments, report),
-            Command::Types(arguments) => types::run(arguments, global, report),
-            Command::Functions(arguments) => functions::run(arguments, global, report),
-            Command::Eval(arguments) => eval::run(arguments, global, report).await,
-            Command::Console(arguments) => console::run(arguments, global, report).await,
-            Command::Schema(arguments) => schema::run(arguments, global, report),
-            Command::Completions(arguments) => completions::run(arguments, report),
-            Command::Man(arguments) => man::run(arguments, report),
+        tokio::select! {
+            biased;
+            ended = carry_out(command, global, report) => Some(ended),
+            () = signals::stopped() => None,
         }
     });
     // A call that was cut off may sit on a thread of its own; nobody waits for it.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
-    result
+    result.unwrap_or_else(|| {
+        report.terminal.say("Interrupted.");
+        Ok(Exit::Interrupted)
+    })
+}
+
+async fn carry_out(command: Command, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    match command {
+        Command::Init(arguments) => init::run(arguments, report),
+        Command::Validate(arguments) => validate::run(arguments, global, report).await,
+        Command::Stage(arguments) => stage::run(arguments, global, report).await,
+        Command::Deploy(arguments) => deploy::run(arguments, global, report).await,
+        Command::Destroy(arguments) => destroy::run(arguments, global, report).await,
+        Command::Reconcile(arguments) => reconcile::run(arguments, global, report).await,
+        Command::Rollback(arguments) => rollback::run(arguments, global, report).await,
+        Command::Drift(arguments) => drift::run(arguments, global, report).await,
+        Command::Import(arguments) => import::run(arguments, global, report).await,
+        Command::State(arguments) => state::run(arguments, global, report).await,
+        Command::List(arguments) => list::run(arguments, global, report).await,
+        Command::Show(arguments) => show::run(arguments, global, report).await,
+        Command::Exports(arguments) => exports::run(arguments, global, report).await,
+        Command::History(arguments) => history::run(arguments, global, report).await,
+        Command::Unlock(arguments) => unlock::run(arguments, global, report).await,
+        Command::Key(arguments) => key::run(arguments, report),
+        Command::Fmt(arguments) => fmt::run(arguments, report),
+        Command::Graph(arguments) => graph::run(arguments, global, report).await,
+        Command::Explain(arguments) => explain::run(arguments, report),
+        Command::Types(arguments) => types::run(arguments, global, report),
+        Command::Functions(arguments) => functions::run(arguments, global, report),
+        Command::Eval(arguments) => eval::run(arguments, global, report).await,
+        Command::Console(arguments) => console::run(arguments, global, report).await,
+        Command::Schema(arguments) => schema::run(arguments, global, report),
+        Command::Completions(arguments) => completions::run(arguments, report),
+        Command::Man(arguments) => man::run(arguments, report),
+    }
 }

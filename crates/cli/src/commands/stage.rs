@@ -20,6 +20,9 @@ use crate::view::report::Report;
 use crate::{inputs, json, key};
 
 pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
+    if let Some(out) = &arguments.out {
+        may_be_replaced(out)?;
+    }
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, report)?;
     let ready =
@@ -245,6 +248,26 @@ pub(crate) fn described(setup: &Setup, snapshot: &Snapshot) -> Result<(), Comman
     }
 }
 
+/// Whether a plan may be written here: where nothing is yet, over an empty file, and over another plan.
+fn may_be_replaced(out: &Path) -> Result<(), CommandError> {
+    let unfit = |what: &str| {
+        let (name, what) = (out.display().to_string(), what.to_owned());
+        Err(CommandError::Unfit { name, what, help: Some("name another file for the plan".to_owned()) })
+    };
+    match std::fs::metadata(out) {
+        Ok(about) if about.is_dir() => unfit("is a folder"),
+        Ok(about) if !about.is_file() => unfit("is no regular file"),
+        Ok(about) if about.len() == 0 => Ok(()),
+        Ok(_) => match std::fs::read(out) {
+            Ok(bytes) if std::str::from_utf8(&bytes).is_ok_and(plan_file::looks_like_one) => Ok(()),
+            Ok(_) => unfit("exists and is no plan; it is not overwritten"),
+            Err(source) => Err(CommandError::Unreadable { name: out.display().to_string(), source }),
+        },
+        // Whether it can be written turns out when it is.
+        Err(_) => Ok(()),
+    }
+}
+
 /// Writes a plan to a file that only its owner can read. False if its secrets cannot be sealed, which has been said.
 fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> Result<bool, CommandError> {
     if staged.plan.secret
@@ -269,11 +292,12 @@ fn keep(out: &Path, staged: &Staged, setup: &mut Setup, report: &mut Report) -> 
 /// Writes a file that only its owner can read: whole or not at all.
 pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
+    // A name that is nobody's: `create_new` refuses one that is there.
     let mut beside = out.as_os_str().to_owned();
-    beside.push(".part");
+    beside.push(format!(".{}-{:08x}.part", std::process::id(), rand::random::<u32>()));
     let beside = PathBuf::from(beside);
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(&beside).and_then(|mut file| {

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use state::StoreError;
 
 use crate::arguments::Command;
+use crate::course::{Course, NotDone};
 use crate::exit::{CommandError, Exit};
 use crate::json;
 use crate::terminal::Terminal;
@@ -19,6 +20,8 @@ pub(crate) struct Report {
     pub(crate) command: &'static str,
     /// Whether it takes catalogues that nobody manages anything with.
     pub(crate) takes_catalogs: bool,
+    /// The plan that is carried out, and how far.
+    pub(crate) course: Course,
     operation: bool,
     rehearses: bool,
     diagnostics: Vec<Json>,
@@ -26,6 +29,7 @@ pub(crate) struct Report {
     counts: [u64; 4],
     waiting: Vec<blueprint::Address>,
     stops: Vec<(blueprint::Name, blueprint::Breakpoint)>,
+    not_done: Vec<NotDone>,
     errors: usize,
     warnings: usize,
     simulated: bool,
@@ -39,6 +43,7 @@ impl Report {
             terminal,
             command: command.word(),
             takes_catalogs: command.takes_catalogs(),
+            course: Course::default(),
             operation: command.is_operation(),
             rehearses: command.rehearses(),
             diagnostics: Vec::new(),
@@ -46,6 +51,7 @@ impl Report {
             counts: [0; 4],
             waiting: Vec::new(),
             stops: Vec::new(),
+            not_done: Vec::new(),
             errors: 0,
             warnings: 0,
             simulated: false,
@@ -131,7 +137,7 @@ impl Report {
             if let (Some(line), Json::Object(fields)) = (line.as_object_mut(), diagnostic) {
                 line.extend(fields);
             }
-            self.json_line(&line);
+            self.json_line(line);
         } else {
             self.diagnostics.push(diagnostic);
         }
@@ -179,8 +185,9 @@ impl Report {
         self.result = result;
     }
 
-    /// A line of machine output of an operation; written with the next flush.
-    pub(crate) fn json_line(&mut self, line: &Json) {
+    /// A line of machine output of an operation, with the time; written with the next flush.
+    pub(crate) fn json_line(&mut self, mut line: Json) {
+        line["time"] = json!(json::now());
         self.buffer.push_str(&line.to_string());
         self.buffer.push('\n');
         self.flush_if_long();
@@ -188,11 +195,11 @@ impl Report {
 
     /// An event of an operation, for machines.
     pub(crate) fn event(&mut self, event: &Event) {
-        if let Ok(line) = serde_json::to_string(event) {
-            self.buffer.push_str(&line);
-            self.buffer.push('\n');
+        let Ok(mut line) = serde_json::to_value(event) else { return };
+        if let Some(step) = self.course.step_of(event) {
+            line["step"] = json!(step);
         }
-        self.flush_if_long();
+        self.json_line(line);
     }
 
     fn flush_if_long(&mut self) {
@@ -216,6 +223,31 @@ impl Report {
         stops: &[(blueprint::Name, blueprint::Breakpoint)],
     ) {
         (self.waiting, self.stops) = (waiting.to_vec(), stops.to_vec());
+    }
+
+    /// What the operation did not do, of what was planned.
+    pub(crate) fn set_not_done(&mut self, addresses: &[blueprint::Address]) {
+        self.not_done = self.course.not_done(addresses);
+    }
+
+    /// Names what was not done, all of it where somebody wants to know.
+    pub(crate) fn tell_not_done(&self) {
+        const NAMED: usize = 10;
+        if self.not_done.is_empty() {
+            return;
+        }
+        let most = if self.terminal.verbose { usize::MAX } else { NAMED };
+        let named = self.not_done.iter().take(most);
+        let mut text: Vec<String> = named.map(|one| format!("{} ({})", one.address, one.action.word())).collect();
+        if let Some(more) = self.not_done.len().checked_sub(most).filter(|more| *more > 0) {
+            text.push(format!("and {more} more (`--verbose` names them)"));
+        }
+        self.terminal.say(format!("Not done: {}.", text.join(", ")));
+    }
+
+    /// How an operation ends that a person stopped: only where nothing had begun is it as if it had not been called.
+    pub(crate) fn interrupted(&self) -> Exit {
+        if self.course.has_begun() { Exit::Failed } else { Exit::Interrupted }
     }
 
     /// What an operation did.
@@ -252,8 +284,12 @@ impl Report {
                 summary["stops"] =
                     stops.into_iter().map(|(address, at)| json!({"address": address, "at": at})).collect();
             }
+            if !self.not_done.is_empty() {
+                let one = |one: NotDone| json!({"step": one.step, "address": one.address, "action": one.action});
+                summary["not_done"] = std::mem::take(&mut self.not_done).into_iter().map(one).collect();
+            }
             self.mark(&mut summary);
-            self.json_line(&summary);
+            self.json_line(summary);
             self.flush();
         } else {
             let mut value = json!({

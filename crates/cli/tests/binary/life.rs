@@ -176,7 +176,7 @@ fn an_interrupted_run_says_so_and_is_gone_on_from() {
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let ended = ran(child.wait_with_output().unwrap());
-    assert_eq!(ended.code, 130, "{}{}", ended.out, ended.err);
+    assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
     assert_eq!(ended.last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
 }

@@ -19,5 +19,6 @@ mod rehearsal;
 mod remote;
 mod rollback;
 mod spec_examples;
+mod stops;
 mod surgery;
 mod types;

@@ -705,7 +705,7 @@ impl Apply {
     }
 
     /// What was to be done and was not.
-    fn undone(&self) -> Vec<Address> {
+    pub(crate) fn undone(&self) -> Vec<Address> {
         self.acting(|progress| progress != Progress::Done)
     }
 

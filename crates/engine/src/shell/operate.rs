@@ -255,7 +255,8 @@ async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &stat
 
 /// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed nothing.
 fn lost(outcome: &Outcome, store: StoreError) -> Lost {
-    Lost { store: Some(store), counts: outcome.counts, left_in_flight: outcome.left_in_flight.clone() }
+    let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
+    Lost { store: Some(store), counts: outcome.counts, left_in_flight, undone }
 }
 
 /// What a rollback goes back to: see [`generation::goal`]. Where no generation ended well, nothing is.

@@ -54,11 +54,13 @@ pub struct Lost {
     pub counts: [u64; 4],
     /// Calls that were in flight when it ended.
     pub left_in_flight: Vec<Address>,
+    /// What was to be done and was not, as far as it was recorded.
+    pub undone: Vec<Address>,
 }
 
 impl Lost {
     fn now(apply: &Apply, store: Option<StoreError>) -> Lost {
-        Lost { store, counts: apply.counts(), left_in_flight: apply.left_in_flight() }
+        Lost { store, counts: apply.counts(), left_in_flight: apply.left_in_flight(), undone: apply.undone() }
     }
 }
 
@@ -145,6 +147,7 @@ pub async fn run(
                         store: course.refused,
                         counts: outcome.counts,
                         left_in_flight: outcome.left_in_flight,
+                        undone: outcome.undone,
                     });
                 }
             }

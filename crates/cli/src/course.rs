@@ -1,0 +1,76 @@
+//! The steps of the plan that an operation carries out: their numbers for events, and which of them are not done.
+//!
+//! Not here: how any of that is shown (`report`, `view`).
+
+use blueprint::{Address, IndexMap};
+use engine::{Action, Event, Plan};
+
+/// The steps of a plan, by address.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    steps: IndexMap<Address, (u32, Action)>,
+    has_begun: bool,
+    rolls_back: bool,
+}
+
+/// A step that was not done.
+#[derive(Debug)]
+pub(crate) struct NotDone {
+    /// Its number in the plan.
+    pub(crate) step: u32,
+    /// On what.
+    pub(crate) address: Address,
+    /// What was to be done.
+    pub(crate) action: Action,
+}
+
+impl Course {
+    /// Nothing of the plan is done yet.
+    pub(crate) fn of(plan: &Plan) -> Course {
+        let steps = plan.steps.iter().map(|step| (step.address.clone(), (step.id, step.action)));
+        Course { steps: steps.collect(), ..Course::default() }
+    }
+
+    /// Takes note of an event.
+    pub(crate) fn follow(&mut self, event: &Event) {
+        match event {
+            Event::Started { .. } | Event::Recorded { .. } => self.has_begun = true,
+            Event::RollingBack { .. } => self.rolls_back = true,
+            _ => {}
+        }
+    }
+
+    /// Whether anything has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// The number of the step that an event is about. A rollback carries out a plan that nobody was shown.
+    pub(crate) fn step_of(&self, event: &Event) -> Option<u32> {
+        match event {
+            _ if self.rolls_back => None,
+            Event::Started { address, .. }
+            | Event::Progress { address, .. }
+            | Event::Configured { address }
+            | Event::Retrying { address, .. }
+            | Event::Done { address, .. }
+            | Event::Unneeded { address, .. }
+            | Event::Failed { address, .. }
+            | Event::Unread { address, .. }
+            | Event::Recorded { address, .. }
+            | Event::Skipped { address, .. } => self.steps.get(address).map(|(step, _)| *step),
+            _ => None,
+        }
+    }
+
+    /// The steps among these addresses, in the order of the plan.
+    pub(crate) fn not_done(&self, addresses: &[Address]) -> Vec<NotDone> {
+        let step = |address: &Address| {
+            let (step, action) = *self.steps.get(address)?;
+            (action != Action::None).then(|| NotDone { step, address: address.clone(), action })
+        };
+        let mut steps: Vec<NotDone> = addresses.iter().filter_map(step).collect();
+        steps.sort_by_key(|one| one.step);
+        steps
+    }
+}
