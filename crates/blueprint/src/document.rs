@@ -50,6 +50,9 @@ pub struct Blueprint {
     /// Things that had another address before, beside those that resources name themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,
+    /// The name of its instance, where the document states one; each dialect says how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Spanned<Name>>,
     /// Its elements are made and changed some at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<Box<Batches>>,

@@ -136,6 +136,26 @@ impl Command {
         }
     }
 
+    /// Whether a person has said yes beforehand.
+    pub(crate) fn has_consent(&self) -> bool {
+        match self {
+            Command::Deploy(command) => command.running.consent.yes,
+            Command::Destroy(command) => command.running.consent.yes,
+            Command::Reconcile(command) => command.running.consent.yes,
+            Command::Rollback(command) => command.running.consent.yes,
+            Command::Drift(command) => command.consent.yes,
+            Command::Import(command) => command.consent.yes,
+            Command::Unlock(command) => command.yes,
+            Command::State(command) => match &command.command {
+                StateCommand::Move { consent, .. }
+                | StateCommand::Remove { consent, .. }
+                | StateCommand::Import { consent, .. } => consent.yes,
+                StateCommand::Export { .. } | StateCommand::Rekey { .. } => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Whether it has to do with things, so that a person must know that they are simulated.
     pub(crate) fn rehearses(&self) -> bool {
         !matches!(

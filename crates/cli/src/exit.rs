@@ -161,6 +161,9 @@ pub(crate) enum CommandError {
     /// Something that has a page of its own.
     #[error("{}", .0.message)]
     Diagnosed(Box<diag::Diagnostic>),
+    /// A question with a page of its own had to be asked and nobody could answer.
+    #[error("{}", .0.message)]
+    Unanswered(Box<diag::Diagnostic>),
     /// A secret was asked for as if it were none.
     #[error("`{name}` is secret")]
     Secret {
@@ -188,6 +191,7 @@ impl CommandError {
         match self {
             CommandError::Usage { .. }
             | CommandError::NobodyToAsk { .. }
+            | CommandError::Unanswered(_)
             | CommandError::SeveralDocuments { .. }
             | CommandError::SeveralInstances { .. } => Exit::Usage,
             CommandError::State(StoreError::Busy { .. }) => Exit::Busy,

@@ -15,6 +15,7 @@ mod course;
 mod exit;
 mod fetch;
 mod foreign;
+mod identity;
 mod inputs;
 mod json;
 mod key;

@@ -17,7 +17,7 @@ use source::Location;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
-use crate::arguments::{Global, Inputs, Which};
+use crate::arguments::{Global, Inputs};
 use crate::config::Config;
 use crate::exit::CommandError;
 use crate::registry::{self, Offer, Registry, mentioned};
@@ -307,16 +307,6 @@ impl Source {
 /// The folder that a file stands in.
 pub(crate) fn folder_of(path: &Path) -> PathBuf {
     whole(path.parent().unwrap_or(Path::new("")))
-}
-
-/// The name that a document gives its instance: its own, or its folder's.
-pub(crate) fn name_of(path: Option<&Path>, folder: &Path) -> InstanceName {
-    let own = path.and_then(Path::file_name).and_then(|name| name.to_str()).and_then(|name| {
-        let stem = name.strip_suffix(".blueprint").or_else(|| name.rsplit_once('.')?.0.strip_suffix(".blueprint"))?;
-        Some(stem.to_owned()).filter(|stem| !stem.is_empty())
-    });
-    let folder = || folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    InstanceName::from_free_text(&own.unwrap_or_else(folder))
 }
 
 /// A document that was read and checked.
@@ -681,17 +671,6 @@ impl Setup {
         (self.sealer, self.reader) = (sealer, OnceCell::new());
     }
 
-    /// The instance of a document, by its flag or by its name.
-    pub(crate) fn instance_of(&self, named: Option<&InstanceName>, source: &Source) -> InstanceName {
-        let chosen = named.or(self.config.instance.as_ref()).cloned();
-        chosen.unwrap_or_else(|| name_of(source.path.as_deref(), &source.folder))
-    }
-
-    /// Whether the flag or the configuration names an instance.
-    pub(crate) fn names_instance(&self, named: Option<&InstanceName>) -> bool {
-        named.or(self.config.instance.as_ref()).is_some()
-    }
-
     /// Providers with their settings and folders.
     pub(crate) fn shell(
         &self,
@@ -737,74 +716,7 @@ pub(crate) fn raise_warnings(strict: bool, found: &mut Diagnostics) {
 }
 
 /// The nearest folder upward that has state; this one if there is none.
-fn nearest_folder() -> PathBuf {
+pub(crate) fn nearest_folder() -> PathBuf {
     let start = whole(Path::new(""));
     start.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir()).unwrap_or(&start).to_owned()
-}
-
-/// The state and the instance that are meant, for a command that needs no document: by the flag, by the document that is
-/// named or lies here, or because there is only one.
-pub(crate) async fn chosen(
-    named: Option<&Path>,
-    which: &Which,
-    global: &Global,
-    report: &mut Report,
-) -> Result<(Setup, InstanceName), CommandError> {
-    let document = match named {
-        Some(path) => {
-            // Only its place counts, but a name that leads nowhere is a mistake.
-            std::fs::metadata(path)
-                .map_err(|source| CommandError::Unreadable { name: path.display().to_string(), source })?;
-            Some(path.to_owned())
-        }
-        // Where the state is to be found without a document, and which instance is meant is said, none is looked for.
-        None if which.instance.is_some() && nearest_folder() == whole(Path::new("")) => None,
-        // Several documents here leave the choice to the state.
-        None => Source::here().ok().flatten().map(PathBuf::from),
-    };
-    let setup = match &document {
-        Some(path) => Setup::beside(global, &folder_of(path), report)?,
-        None => Setup::nearest(global, report)?,
-    };
-    if let Some(instance) = which.instance.as_ref().or(setup.config.instance.as_ref()) {
-        let instance = instance.clone();
-        let store = setup.reading();
-        if store.info(&instance).await?.is_none() {
-            return Err(unknown_instance(&instance, &store.instances().await?, &setup.place));
-        }
-        return Ok((setup, instance));
-    }
-    let all = setup.reading().instances().await?;
-    if let Some(path) = &document {
-        let own = name_of(Some(path), &folder_of(path));
-        if named.is_some() || all.iter().any(|info| info.name == own) {
-            return match all.iter().any(|info| info.name == own) {
-                true => Ok((setup, own)),
-                false => Err(unknown_instance(&own, &all, &setup.place)),
-            };
-        }
-    }
-    let live = |info: &&state::InstanceInfo| !matches!(&info.last, Some((_, Some(state::OperationOutcome::Gone))));
-    let alive: Vec<&state::InstanceInfo> = all.iter().filter(live).collect();
-    let candidates = if alive.is_empty() { all.iter().collect() } else { alive };
-    match candidates.as_slice() {
-        [] => Err(CommandError::NoInstance { place: setup.place.shown(), hint: setup.place.hint() }),
-        [one] => {
-            let instance = one.name.clone();
-            Ok((setup, instance))
-        }
-        many => Err(CommandError::SeveralInstances { names: many.iter().map(|info| info.name.to_string()).collect() }),
-    }
-}
-
-fn unknown_instance(instance: &InstanceName, all: &[state::InstanceInfo], place: &StatePlace) -> CommandError {
-    let diagnostic = engine::codes::UNKNOWN_INSTANCE
-        .new(format!("there is no instance `{instance}`"))
-        .note(format!("the state is in {}", place.shown()));
-    let diagnostic = match place.hint() {
-        Some(hint) => diagnostic.help(hint),
-        None => diagnostic,
-    };
-    let diagnostic = diagnostic.help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
-    CommandError::Diagnosed(Box::new(diagnostic))
 }

@@ -25,6 +25,7 @@ diag::codes! {
     SECRETS_NEED_KEY = Error "secrets-need-key": "store cannot seal secrets";
     UNKNOWN_INSTANCE = Error "unknown-instance": "no such instance";
     INSTANCE_DOCUMENT_DIFFERS = Error "instance-document-differs": "the name belongs to another document";
+    DOCUMENT_MOVED = Error "document-moved": "the document of an instance is gone";
     INSTANCE_BUSY = Error "instance-busy": "another operation holds it";
     LEASE_LOST = Error "lease-lost": "somebody else has taken it over meanwhile";
     UNKNOWN_ADDRESS = Error "unknown-address": "no such element in state or document";

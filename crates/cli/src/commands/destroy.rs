@@ -6,8 +6,8 @@ use engine::{Given, Options};
 use crate::arguments::{Destroy, Global, Meant, Running};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
+use crate::identity::chosen;
 use crate::operation::{self, Wanted};
-use crate::setup::chosen;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {

@@ -5,8 +5,9 @@ use serde_json::json;
 
 use crate::arguments::{Exports, Global};
 use crate::exit::{CommandError, Exit};
+use crate::identity::chosen;
 use crate::json;
-use crate::setup::chosen;
+
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {

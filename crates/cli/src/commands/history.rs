@@ -10,7 +10,8 @@ use state::GenerationInfo;
 use super::list::ago;
 use crate::arguments::{Global, History};
 use crate::exit::{CommandError, Exit};
-use crate::setup::chosen;
+use crate::identity::chosen;
+
 use crate::view::plan::done;
 use crate::view::report::Report;
 use crate::view::table::table;

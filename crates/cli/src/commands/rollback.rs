@@ -12,9 +12,10 @@ use state::{Generation, InstanceName, Snapshot};
 use crate::arguments::{Global, Rollback};
 use crate::commands::stage::{described, recorded_namespaces, with_recorded};
 use crate::exit::{CommandError, Exit};
+use crate::identity::chosen;
 use crate::operation::{self, Wanted};
 use crate::registry::Registry;
-use crate::setup::{Document, Known, Setup, Source, chosen, raise_warnings};
+use crate::setup::{Document, Known, Setup, Source, raise_warnings};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Rollback, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {

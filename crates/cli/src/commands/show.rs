@@ -14,8 +14,9 @@ use state::{EntryKind, InstanceName, Record, Snapshot, StatusWord, Store};
 use super::list::{ago, status};
 use crate::arguments::{Global, Show};
 use crate::exit::{CommandError, Exit};
+use crate::identity::chosen;
 use crate::json;
-use crate::setup::chosen;
+
 use crate::terminal::Paint;
 use crate::view::changes::short;
 use crate::view::report::Report;

@@ -17,7 +17,7 @@ use crate::operation::{self, Wanted};
 use crate::registry::Offer;
 use crate::setup::{Document, Known, Setup, Source, raise_warnings};
 use crate::view::report::Report;
-use crate::{inputs, json, key};
+use crate::{identity, inputs, json, key};
 
 pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     if let Some(out) = &arguments.out {
@@ -85,7 +85,6 @@ pub(crate) async fn ready_with(
     report: &mut Report,
     look: impl FnOnce(&mut Document) -> Diagnostics,
 ) -> Result<Result<Ready, Exit>, CommandError> {
-    let instance = setup.instance_of(which.instance.as_ref(), &source);
     let source = source.with(&given.environments)?;
     let known = Known::NOTHING;
     let mut document = Document::check(source, &setup.global.offer, &known, |_| false).await;
@@ -95,15 +94,13 @@ pub(crate) async fn ready_with(
         return Ok(Err(Exit::Unusable));
     }
     report.diagnostics(&document.found, &document.files);
+    let instance = identity::of_document(which.instance.as_ref(), &document, &setup, report).await?;
     // Where no call is open the lease decides, when it is taken.
     let Some(snapshot) = operation::at_rest(&setup, &instance, report).await? else {
         return Ok(Err(Exit::Busy));
     };
     described(&setup, &snapshot)?;
     let frozen = document.frozen(&setup.place);
-    if !setup.names_instance(which.instance.as_ref()) && belongs_elsewhere(&snapshot, &frozen.path, &instance, report) {
-        return Ok(Err(Exit::Unusable));
-    }
     // Types that only the state knows have providers too.
     let mut document = with_recorded(document, &snapshot, &known).await;
     let Some(checked) = document.checked.clone() else { return Ok(Err(Exit::Unusable)) };
@@ -181,23 +178,6 @@ async fn refused(
     document.found.retain(|one| !is_told(one));
     report.diagnostics(&document.found, &document.files);
     Ok(())
-}
-
-/// Says that the name belongs to another document, if it does.
-fn belongs_elsewhere(snapshot: &Snapshot, path: &str, instance: &InstanceName, report: &mut Report) -> bool {
-    let theirs = snapshot.document.as_ref();
-    let used = !snapshot.records.is_empty() || !snapshot.open.is_empty();
-    if !used || theirs.is_empty() || theirs == path {
-        return false;
-    }
-    let diagnostic = engine::codes::INSTANCE_DOCUMENT_DIFFERS
-        .new(format!("the name `{instance}` belongs to another document"))
-        .note(format!("it was deployed from `{theirs}`, this document is `{path}`"))
-        .help(format!(
-            "choose another name with `--instance`, or say `--instance {instance}` if it is meant to take over"
-        ));
-    report.diagnostics(&[diagnostic].into_iter().collect(), &diag::Files::new());
-    true
 }
 
 /// The document with the catalogues of everything that is recorded too.

@@ -19,9 +19,10 @@ use crate::arguments::{Consent, Global, Running, State, StateCommand, Which};
 use crate::commands::stage::{described, recorded_namespaces};
 use crate::exit::{CommandError, Exit};
 use crate::foreign::{self, Form, Whole};
+use crate::identity::{self, chosen};
 use crate::key;
 use crate::operation::{self, Wanted};
-use crate::setup::{Setup, Source, chosen, folder_of, read_text, text_of_standard_input};
+use crate::setup::{Setup, Source, read_text, text_of_standard_input};
 use crate::view::report::Report;
 
 /// So many damaged rows are shown to people.
@@ -168,8 +169,7 @@ async fn meant(place: &Place, global: &Global, report: &mut Report) -> Result<(S
     }
     match here {
         Some(document) => {
-            let path = Path::new(&document);
-            let name = crate::setup::name_of(Some(path), &folder_of(path));
+            let name = identity::of_file(Path::new(&document), &setup, report).await?;
             Ok((setup, name))
         }
         None => chosen(None, &place.which, global, report).await,

@@ -9,8 +9,9 @@ use state::InstanceName;
 use super::list::ago;
 use crate::arguments::{Global, Unlock, Which};
 use crate::exit::{CommandError, Exit};
+use crate::identity::{self, chosen};
 use crate::operation::tell_asides;
-use crate::setup::{Setup, Source, chosen, folder_of, name_of};
+use crate::setup::{Setup, Source};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -63,8 +64,11 @@ async fn held_before_the_first_step(
     let document = Source::here().ok().flatten();
     let setup = Setup::here(global, document.as_deref(), report)?;
     let named = which.instance.as_ref().or(setup.config.instance.as_ref()).cloned();
-    let own = |document: &String| name_of(Some(Path::new(document)), &folder_of(Path::new(document)));
-    let Some(instance) = named.or_else(|| document.as_ref().map(own)) else { return Ok(None) };
+    let instance = match (named, &document) {
+        (Some(named), _) => named,
+        (None, Some(document)) => identity::of_file(Path::new(document), &setup, report).await?,
+        (None, None) => return Ok(None),
+    };
     let holder = setup.reading().holder(&instance).await?;
     Ok(holder.map(|_| (setup, instance)))
 }

@@ -22,6 +22,8 @@ pub(crate) struct Report {
     pub(crate) takes_catalogs: bool,
     /// The plan that is carried out, and how far.
     pub(crate) course: Course,
+    /// Whether a person has said yes beforehand: nothing is asked then.
+    pub(crate) has_consent: bool,
     operation: bool,
     rehearses: bool,
     diagnostics: Vec<Json>,
@@ -44,6 +46,7 @@ impl Report {
             command: command.word(),
             takes_catalogs: command.takes_catalogs(),
             course: Course::default(),
+            has_consent: command.has_consent(),
             operation: command.is_operation(),
             rehearses: command.rehearses(),
             diagnostics: Vec::new(),
@@ -87,6 +90,11 @@ impl Report {
     /// Whether machine output was asked for.
     pub(crate) fn is_json(&self) -> bool {
         self.terminal.json
+    }
+
+    /// Whether the command changes an instance.
+    pub(crate) fn is_operation(&self) -> bool {
+        self.operation
     }
 
     /// Says what was found. Notes about a place are for those who want to know more.
@@ -145,7 +153,7 @@ impl Report {
 
     /// Says why the command could not do its work.
     pub(crate) fn error(&mut self, error: &CommandError) {
-        if let CommandError::Diagnosed(diagnostic) = error {
+        if let CommandError::Diagnosed(diagnostic) | CommandError::Unanswered(diagnostic) = error {
             let found = [diagnostic.as_ref().clone()].into_iter().collect();
             return self.diagnostics(&found, &Files::new());
         }

@@ -34,7 +34,7 @@ fn plans_and_events_tell_of_batches_and_pauses() {
     assert_eq!(first["batch"], json!({"number": 1, "of": 4, "pause_ms": 100, "until": 4}));
     assert_eq!((&first["temporary"], &told[0]["steps"][1]["temporary"]), (&json!(true), &Json::Null));
     let pauses: Vec<&Json> = told.iter().filter(|event| event["event"] == "pausing").collect();
-    assert_eq!(pauses, [&json!({"event": "pausing", "for_ms": 100}); 3]);
+    assert_eq!(pauses.iter().map(|pause| &pause["for_ms"]).collect::<Vec<_>>(), [&json!(100); 3]);
     assert_eq!(
         place.ends(0, &["stage", "-i", "web", "--var", "v=b"]).last_line(),
         "0 to create, 0 to update, 0 to delete"

@@ -11,6 +11,7 @@ mod configuration;
 mod console;
 mod fmt;
 mod help;
+mod identity;
 mod input;
 mod life;
 mod output;

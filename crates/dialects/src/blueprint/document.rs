@@ -137,7 +137,7 @@ impl Lowering<'_> {
         }
         if let Some(node) = fields.get("metadata") {
             self.document_hints(node, blueprint);
-            blueprint.metadata = Some(without_hints(self.content(node)));
+            blueprint.metadata = Some(without_hints(self.content(node), blueprint));
         }
     }
 
@@ -162,10 +162,11 @@ impl Lowering<'_> {
     }
 }
 
-/// Metadata without the hints of the house, which are not data.
-fn without_hints(mut metadata: Expr) -> Expr {
+/// Metadata without the hints of this tool, which are not data.
+fn without_hints(mut metadata: Expr, blueprint: &Blueprint) -> Expr {
     if let ExprKind::Map(entries) = &mut metadata.kind {
-        entries.retain(|(key, _)| &*key.item != "cyan.moved");
+        let is_hint = |key: &str| key == "cyan.moved" || key == "cyan" && blueprint.instance.is_some();
+        entries.retain(|(key, _)| !is_hint(&key.item));
     }
     metadata
 }

@@ -1,9 +1,9 @@
-//! The house's own hints: annotations `cyan.*` of resources and the metadata key `cyan.moved` (section 5.5).
+//! Hints for this tool: annotations `cyan.*` of resources, and the metadata keys `cyan.moved` and `cyan` (section 5.5).
 
 use std::str::FromStr;
 
 use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Move, Name, ReplaceOrder, Seldom, parse_duration};
-use diag::Span;
+use diag::{Span, Spanned};
 use syntax::{Content, Entry, Node, Scalar};
 
 use super::lowering::{Lowering, place};
@@ -25,6 +25,9 @@ const RESOURCE_HINTS: &[&str] = &[
 
 /// Hints that the document's metadata takes.
 const DOCUMENT_HINTS: &[&str] = &["cyan.moved"];
+
+/// Hints that the map `cyan` in the document's metadata takes.
+const TOOL_HINTS: &[&str] = &["instance"];
 
 /// What the hints of a resource say.
 #[derive(Default)]
@@ -103,6 +106,10 @@ impl Lowering<'_> {
     /// Reads the hints in the document's metadata.
     pub(super) fn document_hints(&mut self, metadata: &Node, blueprint: &mut Blueprint) {
         for entry in self.entries(metadata.as_map().unwrap_or(&[])) {
+            if let (Some("cyan"), Some(hints)) = (entry.key.text(), entry.value.as_map()) {
+                self.tool_hints(hints, blueprint);
+                continue;
+            }
             let Some(name) = entry.key.text().filter(|name| name.starts_with("cyan.")) else { continue };
             if !DOCUMENT_HINTS.contains(&name) {
                 self.unknown_hint(name, entry.key.span, DOCUMENT_HINTS);
@@ -114,6 +121,34 @@ impl Lowering<'_> {
                 }
             } else if !entry.value.is_missing() {
                 self.invalid_hint(&entry.value, name, "a map of former names to new ones");
+            }
+        }
+    }
+
+    /// Reads the map `cyan` in the document's metadata.
+    fn tool_hints(&mut self, hints: &[Entry], blueprint: &mut Blueprint) {
+        for entry in self.entries(hints) {
+            let Some(name) = entry.key.text() else { continue };
+            let node = &entry.value;
+            if name != "instance" {
+                self.unknown_hint(name, entry.key.span, TOOL_HINTS);
+                continue;
+            }
+            let scalar = match &node.content {
+                Content::Scalar(scalar) => scalar,
+                Content::Missing => continue,
+                Content::Map(_) | Content::List(_) => {
+                    self.invalid_hint(node, "cyan.instance", INSTANCE_NAME);
+                    continue;
+                }
+            };
+            if self.has_substitution(node, scalar, "cyan.instance") {
+                continue;
+            }
+            if typed(node, scalar) == Typed::Text && is_instance_name(&scalar.text) {
+                blueprint.instance = Some(Spanned::new(scalar.text.as_ref().into(), place(node)));
+            } else {
+                self.invalid_hint(node, "cyan.instance", INSTANCE_NAME);
             }
         }
     }
@@ -153,6 +188,14 @@ impl Lowering<'_> {
                 .help("remove it, or name the resource as it is declared now"),
         );
     }
+}
+
+const INSTANCE_NAME: &str = "a name of at most 128 letters, digits, `_`, `.` and `-`";
+
+/// Whether an instance may be called so (the rule of `state::InstanceName`).
+fn is_instance_name(text: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    (1..=128).contains(&text.len()) && text.bytes().all(is_fit) && !text.bytes().all(|byte| byte == b'.')
 }
 
 /// Reads a hint into a lifecycle: what it must be, and whether it is that.

@@ -380,6 +380,8 @@ impl Plan {
         let same_metadata = self.metadata_changes.iter().all(|entry| entry.action == ExportAction::Unchanged);
         let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
         let nothing = nothing && !self.declares_anew && self.begun == snapshot.stops;
+        // A document that was renamed is recorded under its new path.
+        let nothing = nothing && self.document.as_ref().is_none_or(|document| document.path == snapshot.document);
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 

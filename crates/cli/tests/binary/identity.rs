@@ -1,0 +1,153 @@
+//! Which instance a document belongs to: its file and its folder may be renamed, and one document may have several.
+
+use crate::place::Place;
+
+const SHOP: &str = "version: 2023-04-20\nresources:\n  sign: {type: local/file, spec: {path: sign.txt, content: Open}}\nexports:\n  size: {type: integer, field: resources.sign.spec.size}\n";
+
+fn rename(place: &Place, from: &str, to: &str) {
+    std::fs::rename(place.path().join(from), place.path().join(to)).unwrap();
+}
+
+/// The names of all instances, with their documents.
+fn instances(place: &Place) -> Vec<(String, String)> {
+    let listed: serde_json::Value = serde_json::from_str(&place.ends(0, &["list", "--json"]).out).unwrap();
+    let text = |info: &serde_json::Value, key: &str| info[key].as_str().unwrap().to_owned();
+    listed["result"]["instances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|info| (text(info, "name"), text(info, "document")))
+        .collect()
+}
+
+#[test]
+fn a_renamed_document_makes_no_second_instance() {
+    let place = Place::with("shop.blueprint.yaml", SHOP);
+    place.ends(0, &["deploy", "-y"]);
+    rename(&place, "shop.blueprint.yaml", "store.blueprint.yaml");
+    for command in
+        [&["stage"][..], &["deploy", "-y"], &["deploy"], &["destroy", "-y"], &["drift", "--accept"], &["rollback", "1"]]
+    {
+        let refused = place.ends(2, command);
+        assert!(refused.err.contains("error[document-moved]"), "{command:?}: {}", refused.err);
+        assert!(refused.err.contains("say `-i shop` to go on with it"), "{command:?}: {}", refused.err);
+        assert!(refused.err.contains("say `-i store` for a new instance"), "{command:?}: {}", refused.err);
+    }
+    assert!(place.has("sign.txt"));
+    // What only reads takes the only instance there is.
+    assert_eq!(place.ends(0, &["exports", "size"]).out, "4\n");
+    for command in ["show", "history", "drift"] {
+        place.ends(0, &[command]);
+    }
+    // It goes on with the old one, although nothing else changes, and from then on it is the document's own.
+    let staged = place.ends(0, &["stage", "-i", "shop"]);
+    assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete");
+    place.ends(0, &["deploy", "-y", "-i", "shop"]);
+    assert_eq!(instances(&place), [("shop".to_owned(), "store.blueprint.yaml".to_owned())]);
+    let again = place.ends(0, &["deploy", "-y"]);
+    assert_eq!(again.last_line(), "0 created, 0 updated, 0 deleted");
+    assert!(again.err.contains("belongs to the instance `shop`"), "{}", again.err);
+    for command in [&["stage"][..], &["show"], &["drift", "store.blueprint.yaml"], &["reconcile"]] {
+        place.ends(0, command);
+    }
+    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+}
+
+#[test]
+fn a_new_name_is_a_new_instance_where_it_is_said() {
+    let place = Place::with("shop.blueprint.yaml", SHOP);
+    place.ends(0, &["deploy", "-y"]);
+    std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();
+    place.write("store.blueprint.yaml", SHOP.replace("sign.txt", "other.txt"));
+    place.ends(2, &["deploy", "-y"]);
+    place.ends(0, &["deploy", "-y", "-i", "store"]);
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(instances(&place).len(), 2);
+    assert!(place.has("sign.txt") && place.has("other.txt"));
+    // Both documents are gone: each of them may be the new one's.
+    rename(&place, "store.blueprint.yaml", "third.blueprint.yaml");
+    let refused = place.ends(2, &["deploy", "-y"]);
+    for name in ["-i shop", "-i store", "-i third"] {
+        assert!(refused.err.contains(name), "{}", refused.err);
+    }
+    // A name whose things are all gone is nobody's.
+    place.ends(0, &["destroy", "-y", "-i", "shop"]);
+    place.ends(0, &["destroy", "-y", "-i", "store"]);
+    assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(instances(&place), [("third".to_owned(), "third.blueprint.yaml".to_owned())]);
+}
+
+#[test]
+fn a_renamed_folder_keeps_its_instance() {
+    let place = Place::with("site/blueprint.yaml", SHOP);
+    let inside = |folder: &str, command: &[&str]| place.ends(0, &[&["-C", folder], command].concat());
+    inside("site", &["deploy", "-y"]);
+    rename(&place, "site", "home");
+    assert_eq!(inside("home", &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert!(inside("home", &["list"]).out.contains("site "));
+    assert_eq!(inside("home", &["exports", "size"]).out, "4\n");
+    assert_eq!(inside("home", &["deploy", "-y"]).last_line(), "0 created, 0 updated, 0 deleted");
+    assert_eq!(inside("home", &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+}
+
+#[test]
+fn a_document_that_moved_to_another_folder_is_told_from_a_second_one() {
+    let place = Place::with("old/shop.blueprint.yaml", SHOP);
+    let state = ["--state", "sqlite:state.db"];
+    let run = |code: i32, command: &[&str]| place.ends(code, &[command, &state].concat());
+    run(0, &["deploy", "-y", "old/shop.blueprint.yaml"]);
+    place.write("new/shop.blueprint.yaml", SHOP);
+    let taken = run(1, &["deploy", "-y", "new/shop.blueprint.yaml"]);
+    assert!(taken.err.contains("error[instance-document-differs]"), "{}", taken.err);
+    std::fs::remove_file(place.path().join("old/shop.blueprint.yaml")).unwrap();
+    let moved = run(2, &["deploy", "-y", "new/shop.blueprint.yaml"]);
+    assert!(moved.err.contains("error[document-moved]") && moved.err.contains("-i shop"), "{}", moved.err);
+}
+
+#[test]
+fn a_document_may_state_the_name_of_its_instance() {
+    let stated = SHOP.replacen("resources:", "metadata: {cyan: {instance: market}, team: web}\nresources:", 1);
+    let place = Place::with("shop.blueprint.yaml", &stated);
+    place.ends(0, &["deploy", "-y"]);
+    assert_eq!(instances(&place), [("market".to_owned(), "shop.blueprint.yaml".to_owned())]);
+    rename(&place, "shop.blueprint.yaml", "store.blueprint.yaml");
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    place.ends(0, &["show", "sign"]);
+    place.ends(0, &["deploy", "-y"]);
+    assert_eq!(instances(&place), [("market".to_owned(), "store.blueprint.yaml".to_owned())]);
+    // It is a hint for this tool, and no data of the document.
+    let shown = place.ends(0, &["show", "--json"]).out;
+    assert!(shown.contains("\"team\":\"web\"") && !shown.contains("\"cyan\""), "{shown}");
+    // A copy would take it over.
+    place.write("copy.blueprint.yaml", &stated);
+    let refused = place.ends(1, &["deploy", "-y", "copy.blueprint.yaml"]);
+    assert!(refused.err.contains("error[instance-document-differs]"), "{}", refused.err);
+    // The flag counts more.
+    place.ends(0, &["stage", "copy.blueprint.yaml", "-i", "copy"]);
+    place.ends(0, &["destroy", "-y", "store.blueprint.yaml"]);
+}
+
+#[test]
+fn one_document_may_have_many_instances() {
+    let place = Place::with(
+        "shop.blueprint.yaml",
+        &SHOP
+            .replacen("resources:", "variables: {name: {type: string}}\nresources:", 1)
+            .replace("sign.txt", "'${variables.name}.txt'"),
+    );
+    for name in ["one", "two"] {
+        place.ends(0, &["deploy", "-y", "-i", name, "--var", &format!("name={name}")]);
+    }
+    for command in [&["stage", "--var", "name=x"][..], &["destroy", "-y"], &["show"]] {
+        let refused = place.ends(2, command);
+        assert!(refused.err.contains("several instances: one, two"), "{command:?}: {}", refused.err);
+    }
+    // The one with the document's own name is the default.
+    place.ends(0, &["deploy", "-y", "-i", "shop", "--var", "name=shop"]);
+    assert_eq!(place.ends(0, &["stage", "--var", "name=shop"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(place.ends(0, &["exports", "-i", "two", "size"]).out, "4\n");
+    place.ends(0, &["destroy", "-y", "-i", "one"]);
+    place.ends(0, &["destroy", "-y", "-i", "shop"]);
+    // The only one that is left is meant.
+    assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
+}
