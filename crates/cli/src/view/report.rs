@@ -296,6 +296,9 @@ impl Report {
                 let one = |one: NotDone| json!({"step": one.step, "address": one.address, "action": one.action});
                 summary["not_done"] = std::mem::take(&mut self.not_done).into_iter().map(one).collect();
             }
+            if !self.result.is_null() {
+                summary["result"] = std::mem::take(&mut self.result);
+            }
             self.mark(&mut summary);
             self.json_line(summary);
             self.flush();

@@ -19,6 +19,7 @@ mod place;
 mod rehearsal;
 mod remote;
 mod rollback;
+mod schemas;
 mod spec_examples;
 mod stops;
 mod surgery;
