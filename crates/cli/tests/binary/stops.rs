@@ -171,6 +171,10 @@ fn events_are_in_order_and_say_when_and_of_which_step() {
         }
     }
     document.push_str("  file: {type: local/file, spec: {path: out/file.txt, content: \"${l7n0.spec.id}\"}}\n");
+    for at in 0..4 {
+        document
+            .push_str(&format!("  says{at}: {{type: local/command, spec: {{create: 'seq 40', delete: 'seq 40'}}}}\n"));
+    }
     let place = Place::with("blueprint.yaml", &document);
     for round in 0..3 {
         let deployed = place.ends(0, &["deploy", "-y", "--json"]).out;
@@ -187,11 +191,11 @@ fn events_are_in_order_and_say_when_and_of_which_step() {
             match line["event"].as_str().unwrap() {
                 "started" => assert!(started.insert(address.to_owned()), "{line}"),
                 "done" => assert!(started.remove(address), "`done` before `started`: {line}"),
-                _ => {}
+                event => assert!(started.contains(address), "`{event}` outside of its step: {line}"),
             }
         }
         assert!(started.is_empty(), "{started:?}");
-        assert_eq!(lines.iter().filter(|line| line["event"] == "done").count(), 49);
+        assert_eq!(lines.iter().filter(|line| line["event"] == "done").count(), 53);
         let destroyed = place.ends(0, &["destroy", "-y"]).err;
         for address in (0..8).flat_map(|layer| (0..6).map(move |at| format!("l{layer}n{at}"))) {
             let at = |what: &str| destroyed.lines().position(|line| *line == format!("{address}: {what}"));

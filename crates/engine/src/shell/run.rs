@@ -110,6 +110,10 @@ pub async fn run(
         hold.goes &= course.refused.is_none();
         let at = Happened::At(begun.elapsed());
         apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
+        // What providers said before their answers is told before what follows from these.
+        while let Ok(event) = told.try_recv() {
+            tell(event);
+        }
         for effect in effects.drain(..) {
             match effect {
                 Effect::Commit(entries) | Effect::CommitLast(entries) => {
@@ -156,9 +160,6 @@ pub async fn run(
         steps += 1;
         if steps.is_multiple_of(TURN) {
             tokio::task::yield_now().await;
-        }
-        while let Ok(event) = told.try_recv() {
-            tell(event);
         }
         match interrupts.try_recv() {
             Ok(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
