@@ -151,11 +151,14 @@ pub(crate) async fn of_document(
     }
     let identity = Identity::of(document, setup);
     let all = setup.reading().instances().await?;
-    let instance = settled(identity.find(&all, exists_in(setup)), &identity, setup, report)?;
-    if identity.stated.is_none() && instance != identity.derived {
+    let found = identity.find(&all, exists_in(setup));
+    if let Found::Instance(instance) = &found
+        && identity.stated.is_none()
+        && *instance != identity.derived
+    {
         report.terminal.say(format!("This document belongs to the instance `{instance}`."));
     }
-    Ok(instance)
+    settled(found, &identity, setup, report)
 }
 
 /// The same for a document that need not be readable; its instance need not be there yet.
@@ -304,4 +307,81 @@ fn unknown_instance(instance: &InstanceName, all: &[InstanceInfo], setup: &Setup
     };
     let diagnostic = diagnostic.help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
     CommandError::Diagnosed(Box::new(diagnostic))
+}
+
+#[cfg(test)]
+mod tests {
+    use state::{Generation, Revision};
+
+    use super::*;
+
+    fn instance(name: &str, document: &str, records: u64) -> InstanceInfo {
+        InstanceInfo {
+            name: InstanceName::from_free_text(name),
+            revision: Revision(1),
+            generation: Generation(1),
+            document: document.into(),
+            records,
+            created: 0,
+            last: None,
+            waiting: Vec::new(),
+            holder: None,
+        }
+    }
+
+    fn identity(path: &str, stated: Option<&str>, derived: &str) -> Identity {
+        let name = InstanceName::from_free_text;
+        Identity { path: path.to_owned(), stated: stated.map(name), derived: name(derived) }
+    }
+
+    fn name(text: &str) -> InstanceName {
+        InstanceName::from_free_text(text)
+    }
+
+    #[test]
+    fn the_instance_of_a_document_is_found_by_name_then_by_path() {
+        let shop = identity("shop.yaml", None, "shop");
+        let find = |all: &[InstanceInfo]| shop.find(all, |_| true);
+        assert_eq!(find(&[]), Found::Instance(name("shop")), "a new one");
+        assert_eq!(
+            find(&[instance("shop", "shop.yaml", 1), instance("b", "shop.yaml", 1)]),
+            Found::Instance(name("shop"))
+        );
+        assert_eq!(find(&[instance("old", "shop.yaml", 1), instance("b", "b.yaml", 1)]), Found::Instance(name("old")));
+        assert_eq!(
+            find(&[instance("a", "shop.yaml", 1), instance("b", "shop.yaml", 1)]),
+            Found::Several(vec![name("a"), name("b")])
+        );
+        assert_eq!(
+            find(&[instance("shop", "other.yaml", 1)]),
+            Found::Taken { instance: name("shop"), by: "other.yaml".to_owned() }
+        );
+        assert_eq!(find(&[instance("shop", "other.yaml", 0)]), Found::Instance(name("shop")), "nothing is left of it");
+    }
+
+    #[test]
+    fn an_instance_whose_document_is_gone_may_be_the_documents_own() {
+        let store = identity("store.yaml", None, "store");
+        let find = |all: &[InstanceInfo]| store.find(all, |document| document.starts_with("there"));
+        let lost = |name: &str, document: &str| (InstanceName::from_free_text(name), document.to_owned());
+        assert_eq!(find(&[instance("there", "there.yaml", 1)]), Found::Instance(name("store")));
+        assert_eq!(
+            find(&[instance("there", "there.yaml", 1), instance("shop", "shop.yaml", 1)]),
+            Found::Lost(vec![lost("shop", "shop.yaml")])
+        );
+        assert_eq!(
+            find(&[instance("a", "a.yaml", 1), instance("b", "b.yaml", 1), instance("c", "c.yaml", 0)]),
+            Found::Lost(vec![lost("a", "a.yaml"), lost("b", "b.yaml")])
+        );
+        assert_eq!(find(&[instance("store", "old/store.yaml", 1)]), Found::Lost(vec![lost("store", "old/store.yaml")]));
+        assert_eq!(find(&[instance("input", "-", 1)]), Found::Instance(name("store")), "standard input has no path");
+    }
+
+    #[test]
+    fn a_stated_name_is_taken_only_from_a_document_that_is_gone() {
+        let stated = identity("new.yaml", Some("shop"), "new");
+        let all = [instance("shop", "shop.yaml", 1)];
+        assert_eq!(stated.find(&all, |_| false), Found::Instance(name("shop")));
+        assert_eq!(stated.find(&all, |_| true), Found::Taken { instance: name("shop"), by: "shop.yaml".to_owned() });
+    }
 }

@@ -369,7 +369,7 @@ pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report)
         _ if staged.plan.kind == OperationKind::State => format!("{instance}: only the state changes. Do it?"),
         engine::Purpose::Deploy | engine::Purpose::Reconcile => format!("{instance}: {summary}. Do it?"),
         engine::Purpose::Destroy if !everything => format!("{instance}: {summary}. Do it?"),
-        engine::Purpose::Destroy => format!("{instance}: everything goes ({summary}). Do it?"),
+        engine::Purpose::Destroy => format!("{instance}: all resources will be deleted ({summary}). Do it?"),
     };
     if report.terminal.confirm(&question) { Ok(()) } else { Err(CommandError::Refused) }
 }
@@ -425,10 +425,9 @@ async fn run(
         }
     };
     let listening = async {
-        for (wish, words) in [
-            (Interrupt::Gently, "Stopping: nothing new starts, what runs may finish. Once more stops at once."),
-            (Interrupt::AtOnce, "Stopping at once."),
-        ] {
+        for (wish, words) in
+            [(Interrupt::Gently, "Stopping. A second signal stops at once."), (Interrupt::AtOnce, "Stopping at once.")]
+        {
             signals.next().await;
             if !as_json {
                 live.borrow_mut().say(words);

@@ -5,6 +5,7 @@
 //!
 //! Not here: how an operation stops (`engine`), and what is said about it (`operation`).
 
+use std::io::Write as _;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -82,6 +83,8 @@ fn received() {
             STOPPED.cancel();
             drop(listener);
             std::thread::sleep(GRACE);
+            // The cursor stands behind a question.
+            let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
             std::process::exit(Exit::Interrupted as i32);
         }
     }

@@ -48,7 +48,7 @@ fn a_signal_lets_running_steps_finish_and_names_the_rest() {
         // What was said so far, up to the answer to the signal.
         let mut err = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
-        while !said.contains("Stopping:") {
+        while !said.contains("Stopping.") {
             assert!(err.read_line(&mut said).unwrap() > 0, "{said}");
         }
         place.write("go", "");
