@@ -157,7 +157,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
 
 /// The whole text of standard input.
 pub(crate) fn text_of_standard_input() -> Result<String, CommandError> {
-    text_of(io::stdin().lock(), 0, "standard input".to_owned())
+    crate::signals::interruptible(|| text_of(io::stdin().lock(), 0, "standard input".to_owned()))
 }
 
 fn too_large(name: String, length: Option<u64>) -> CommandError {
@@ -266,7 +266,8 @@ impl Source {
     pub(crate) fn find(named: Option<&Path>) -> Result<Source, CommandError> {
         match named {
             Some(path) if path == Path::new("-") => {
-                let text = text_of(io::stdin().lock(), 0, "standard input".to_owned())?;
+                let text =
+                    crate::signals::interruptible(|| text_of(io::stdin().lock(), 0, "standard input".to_owned()))?;
                 let json = text.trim_start().starts_with('{');
                 let shown = if json { "stdin.jsonc" } else { "stdin" };
                 Ok(Source {

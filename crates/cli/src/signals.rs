@@ -6,6 +6,7 @@
 //! Not here: how an operation stops (`engine`), and what is said about it (`operation`).
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,11 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 
-/// How long a command may take to end after a signal; one that waits for a person's answer does not notice the signal.
-const GRACE: Duration = Duration::from_millis(200);
+/// How long a command may take to end after a signal: to end what it has started.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The operation that is to be told of signals, and of how many it has been told.
 static LISTENER: Mutex<Option<(UnboundedSender<()>, u32)>> = Mutex::new(None);
+/// The main thread waits for a person, and does not notice a signal.
+static READING: AtomicBool = AtomicBool::new(false);
 static STOPPED: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
 
 /// Signals for one operation, until it is dropped.
@@ -39,6 +42,14 @@ impl Drop for Listener {
     }
 }
 
+/// Reads what a person types: a signal ends the process at once meanwhile.
+pub(crate) fn interruptible<T>(read: impl FnOnce() -> T) -> T {
+    READING.store(true, Ordering::SeqCst);
+    let read = read();
+    READING.store(false, Ordering::SeqCst);
+    read
+}
+
 /// From now on signals go to the caller, and no longer end the command.
 pub(crate) fn listen() -> Listener {
     let (sender, receiver) = unbounded_channel();
@@ -53,7 +64,7 @@ pub(crate) async fn stopped() {
 
 /// Handles signals from now on, on a thread of its own: the main thread may compute, or wait for an answer.
 pub(crate) fn handle() -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let mut signals = {
         let _entered = runtime.enter();
         Signals::new()?
@@ -62,30 +73,36 @@ pub(crate) fn handle() -> std::io::Result<()> {
         runtime.block_on(async {
             loop {
                 signals.next().await;
-                received();
+                if received() {
+                    // A second signal does not wait.
+                    if !READING.load(Ordering::SeqCst) {
+                        let _ = tokio::time::timeout(GRACE, signals.next()).await;
+                    }
+                    // The cursor may stand behind a question.
+                    let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
+                    std::process::exit(Exit::Interrupted as i32);
+                }
             }
         });
     })?;
     Ok(())
 }
 
-fn received() {
+/// Passes a signal on. Whether it ends the command.
+fn received() -> bool {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     match listener.as_mut() {
         Some((sender, told)) if *told < 2 => {
             *told += 1;
             // An operation that has just ended needs no signal any more.
             let _ = sender.send(());
+            false
         }
         // It was told to stop at once, and has not.
         Some(_) => std::process::exit(Exit::Failed as i32),
         None => {
             STOPPED.cancel();
-            drop(listener);
-            std::thread::sleep(GRACE);
-            // The cursor stands behind a question.
-            let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
-            std::process::exit(Exit::Interrupted as i32);
+            true
         }
     }
 }

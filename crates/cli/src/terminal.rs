@@ -169,7 +169,7 @@ impl Terminal {
     pub(crate) fn confirm(&self, question: &str) -> bool {
         self.aside(&format!("{} [y/N] ", self.err.bold(question)));
         let mut answer = String::new();
-        let read = io::stdin().read_line(&mut answer);
+        let read = crate::signals::interruptible(|| io::stdin().read_line(&mut answer));
         if !answer.ends_with('\n') {
             self.aside("\n");
         }

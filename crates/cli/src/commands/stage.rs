@@ -21,7 +21,7 @@ use crate::{identity, inputs, json, key};
 
 pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     if let Some(out) = &arguments.out {
-        may_be_replaced(out)?;
+        may_be_replaced(out, "plan", plan_file::looks_like_one)?;
     }
     let source = Source::find(arguments.file.as_deref())?;
     let setup = Setup::beside(global, &source.folder, report)?;
@@ -228,19 +228,19 @@ pub(crate) fn described(setup: &Setup, snapshot: &Snapshot) -> Result<(), Comman
     }
 }
 
-/// Whether a plan may be written here: where nothing is yet, over an empty file, and over another plan.
-fn may_be_replaced(out: &Path) -> Result<(), CommandError> {
+/// Whether a file of some kind may be written here: where nothing is yet, over an empty file, and over one of its kind.
+pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> bool) -> Result<(), CommandError> {
     let unfit = |what: &str| {
         let (name, what) = (out.display().to_string(), what.to_owned());
-        Err(CommandError::Unfit { name, what, help: Some("name another file for the plan".to_owned()) })
+        Err(CommandError::Unfit { name, what, help: Some(format!("name another file for the {kind}")) })
     };
     match std::fs::metadata(out) {
         Ok(about) if about.is_dir() => unfit("is a folder"),
         Ok(about) if !about.is_file() => unfit("is no regular file"),
         Ok(about) if about.len() == 0 => Ok(()),
         Ok(_) => match std::fs::read(out) {
-            Ok(bytes) if std::str::from_utf8(&bytes).is_ok_and(plan_file::looks_like_one) => Ok(()),
-            Ok(_) => unfit("exists and is no plan; it is not overwritten"),
+            Ok(bytes) if std::str::from_utf8(&bytes).is_ok_and(&is_one) => Ok(()),
+            Ok(_) => unfit(&format!("exists and is no {kind}; it is not overwritten")),
             Err(source) => Err(CommandError::Unreadable { name: out.display().to_string(), source }),
         },
         // Whether it can be written turns out when it is.

@@ -307,6 +307,10 @@ async fn export(
     let text = exported.write(&setup.sealer).map_err(|error| unusable(&shown, error))?;
     match file {
         Some(file) => {
+            let is_state = |text: &str| {
+                serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value["kind"] == "state")
+            };
+            crate::commands::stage::may_be_replaced(file, "exported state", is_state)?;
             crate::commands::stage::write_private(file, &text)?;
             report.set_result(json!({"instance": instance, "file": shown, "records": exported.records.len()}));
             report.terminal.say(format!("The state of `{instance}` is in `{shown}`."));
@@ -350,6 +354,8 @@ async fn export_as(
     let text = format!("{:#}\n", written.tree);
     match file {
         Some(file) => {
+            let is_one = |text: &str| crate::foreign::recognised(text).is_some();
+            crate::commands::stage::may_be_replaced(file, "exported stack", is_one)?;
             crate::commands::stage::write_private(file, &text)?;
             let shown = file.display().to_string();
             report.set_result(json!({"instance": instance, "file": shown, "left_out": written.left_out}));

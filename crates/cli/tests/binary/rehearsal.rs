@@ -315,7 +315,8 @@ fn a_catalogue_takes_the_place_of_types_that_are_simulated_anyway() {
 fn the_page_on_catalogues_says_what_is_true() {
     let page = include_str!("../../../../docs/catalogues.md");
     let block = |language: &str| {
-        let start = page.find(&format!("```{language}\n")).unwrap() + language.len() + 4;
+        let fence = page.find(&format!("```{language} ")).unwrap();
+        let start = fence + page[fence..].find('\n').unwrap() + 1;
         &page[start..start + page[start..].find("```").unwrap()]
     };
     let place = Place::with("blueprint.yaml", block("yaml"));

@@ -121,6 +121,33 @@ fn a_signal_before_anything_began_ends_with_130_and_leaves_no_child_behind() {
 }
 
 #[test]
+fn a_signal_ends_a_command_that_waits_for_its_input() {
+    for command in [&["validate", "-"][..], &["console"]] {
+        let place = Place::with(
+            "blueprint.yaml",
+            "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n",
+        );
+        let mut running = place.cyan(command);
+        let mut child = running.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let open = child.stdin.take();
+        // It handles signals before it reads: from then on SIGINT is caught.
+        let status = format!("/proc/{}/status", child.id());
+        let caught = || {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            let bits = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim().to_owned();
+            u64::from_str_radix(&bits, 16).unwrap_or(0) & 2 != 0
+        };
+        if cfg!(target_os = "linux") {
+            wait_until("signals are handled", caught);
+        }
+        send("-INT", &child);
+        let ended = ended(child);
+        assert_eq!(ended.code, 130, "{command:?}: {}{}", ended.out, ended.err);
+        drop(open);
+    }
+}
+
+#[test]
 fn a_hangup_that_is_ignored_stays_so() {
     let place = Place::with("blueprint.yaml", CHAIN);
     let line = format!("trap '' HUP; exec '{}' deploy -y", env!("CARGO_BIN_EXE_cyan"));
@@ -158,6 +185,12 @@ fn a_plan_replaces_a_plan_and_no_other_file() {
     assert_eq!(place.read("kept.part"), "mine");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 6, "nothing half written is left");
     assert_eq!(place.ends(0, &["deploy", "kept"]).last_line(), "1 created, 0 updated, 0 deleted");
+    // Nor does an exported state.
+    let before = place.read("blueprint.yaml");
+    assert!(place.ends(1, &["state", "export", "blueprint.yaml"]).err.contains("not overwritten"));
+    assert_eq!(place.read("blueprint.yaml"), before);
+    place.ends(0, &["state", "export", "state.json"]);
+    place.ends(0, &["state", "export", "state.json"]);
 }
 
 /// Each step starts before it ends, in the text and in machine output; each event says when, and of which step of the plan.

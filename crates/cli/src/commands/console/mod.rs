@@ -81,7 +81,8 @@ impl Session {
 
     async fn in_pipe(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let mut text = String::new();
-        for line in std::io::stdin().lock().lines() {
+        let mut lines = std::io::stdin().lock().lines();
+        while let Some(line) = crate::signals::interruptible(|| lines.next()) {
             let line = line.map_err(|source| CommandError::Unreadable { name: "standard input".to_owned(), source })?;
             text.push_str(&line);
             if prompt::is_open(&text) {
