@@ -150,7 +150,7 @@ impl Command {
                 StateCommand::Move { consent, .. }
                 | StateCommand::Remove { consent, .. }
                 | StateCommand::Import { consent, .. } => consent.yes,
-                StateCommand::Export { .. } | StateCommand::Rekey { .. } => false,
+                StateCommand::Export { .. } | StateCommand::Verify | StateCommand::Rekey { .. } => false,
             },
             _ => false,
         }

@@ -182,6 +182,7 @@ fn machine_output_of_every_command_fits_its_schema() {
     schemas.lines(&place, 0, &["state", "move", "d", "a", "--yes"]);
     schemas.value("state-export", &place, 0, &["state", "export", "kept.json"]);
     schemas.value("state-export", &place, 0, &["state", "export"]);
+    schemas.value("state-verify", &place, 0, &["state", "verify"]);
     schemas.lines(&place, 0, &["state", "import", "kept.json", "-i", "copy", "--yes"]);
     schemas.lines(&place, 0, &["state", "remove", "b", "-i", "copy", "--yes"]);
     let rekeyed = schemas.lines(&place, 0, &["state", "rekey", "second.key"]);
