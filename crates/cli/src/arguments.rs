@@ -407,7 +407,7 @@ pub(crate) struct Stage {
 
 /// Create, update and delete resources as the document says
 ///
-/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out` is carried out as it
+/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out PLAN` is carried out as it
 /// is or refused, without a question.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["apply", "up"])]

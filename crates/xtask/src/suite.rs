@@ -132,7 +132,7 @@ pub(crate) fn docs(root: &Path) -> Result<bool, std::io::Error> {
 pub(crate) fn accept(root: &Path) -> Result<bool, std::io::Error> {
     let mut written = run(root, &["--package", "xtask", "--test", "tidy", "generated"], true)?;
     written &= run(root, &["--package", "testkit", "--test", "scenarios"], true)?;
-    written &= run(root, &["--package", "cli", "--test", "readme"], true)?;
+    written &= run(root, &["--package", "cli", "--test", "pages"], true)?;
     println!("read what changed (`git diff`): to accept it is to say that it is right");
     Ok(written)
 }
