@@ -14,6 +14,7 @@ mod help;
 mod identity;
 mod input;
 mod life;
+mod machine;
 mod output;
 mod place;
 mod rehearsal;
