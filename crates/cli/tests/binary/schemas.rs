@@ -184,7 +184,14 @@ fn machine_output_of_every_command_fits_its_schema() {
     let documented = std::fs::read_to_string(format!("{FOLDER}/../json.md")).unwrap();
     for entry in std::fs::read_dir(FOLDER).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(documented.contains(&format!("(json/{name})")), "docs/json.md does not link {name}");
+        let row = documented.lines().find(|line| line.contains(&format!("(json/{name})")));
+        let row = row.unwrap_or_else(|| panic!("docs/json.md does not link {name}"));
+        let command = name.replace(".schema.json", "").replace('-', " ");
+        let has_example = row.contains("/tests/samples/")
+            || documented.contains(&format!("$ cyan {command} "))
+            || documented.contains(&format!("| cyan {command} "))
+            || ["common", "operation", "usage"].contains(&&*command);
+        assert!(has_example, "docs/json.md has no example of {name}");
     }
 }
 
