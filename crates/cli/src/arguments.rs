@@ -150,7 +150,7 @@ impl Command {
                 StateCommand::Move { consent, .. }
                 | StateCommand::Remove { consent, .. }
                 | StateCommand::Import { consent, .. } => consent.yes,
-                StateCommand::Export { .. } | StateCommand::Rekey { .. } => false,
+                StateCommand::Export { .. } | StateCommand::Verify | StateCommand::Rekey { .. } => false,
             },
             _ => false,
         }
@@ -618,10 +618,10 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         consent: Consent,
     },
-    /// Check every row of this state against its authentication code
+    /// Check every row of the state against its authentication code
     ///
-    /// Rows that were written with a key are checked with that key: without it nobody can have changed them. Rows that
-    /// were written without a key are checked for damage. An older copy of the whole file is not detected.
+    /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that were
+    /// written without a key are checked for damage. An older copy of the whole file is not detected.
     Verify,
     /// Encrypt all secrets of the state with another key
     ///

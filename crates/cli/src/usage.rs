@@ -50,7 +50,7 @@ fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
     match command {
         Some("deploy" | "destroy" | "reconcile" | "rollback" | "import") => true,
         Some("drift") => words.contains(&"--accept"),
-        Some("state") => !words.contains(&"export"),
+        Some("state") => !words.iter().any(|word| ["export", "verify"].contains(word)),
         _ => false,
     }
 }

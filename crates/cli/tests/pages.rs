@@ -10,6 +10,7 @@
 //! must be one that the binary understands. With `CYAN_ACCEPT` set (`cargo xtask accept`) the output is written into the page.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![allow(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

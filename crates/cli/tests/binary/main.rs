@@ -17,6 +17,7 @@ mod kept_plans;
 mod language;
 mod life;
 mod local;
+mod machine;
 mod output;
 mod place;
 mod rehearsal;

@@ -59,8 +59,15 @@ impl Place {
         command
     }
 
+    /// Runs to the end. Machine output must fit its schema.
+    #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        ran(self.cyan(arguments).output().unwrap())
+        let ran = ran(self.cyan(arguments).output().unwrap());
+        let mut options = arguments.iter().take_while(|argument| **argument != "--");
+        if options.any(|argument| *argument == "--json") {
+            crate::machine::fits(arguments, &ran.out);
+        }
+        ran
     }
 
     /// Runs, and expects this exit code.

@@ -77,6 +77,7 @@ fn two_signals_stop_at_once() {
         out.read_to_string(&mut said).unwrap();
         let ended = ended(child);
         assert_eq!(ended.code, 4, "{said}{}", ended.err);
+        crate::machine::fits(&[], &said);
         let summary: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
         assert_eq!((&summary["event"], &summary["exit"]), (&"summary".into(), &4.into()));
         let not_done: Vec<&str> =
@@ -109,6 +110,7 @@ fn a_signal_before_anything_began_ends_with_130_and_leaves_no_child_behind() {
         let ended = ended(child);
         assert_eq!(ended.code, 130, "{}{}", ended.out, ended.err);
         if command.contains(&"--json") {
+            crate::machine::fits(&[], &ended.out);
             let summary: Value = serde_json::from_str(ended.last_line()).unwrap();
             assert_eq!((&summary["event"], &summary["exit"]), (&"summary".into(), &130.into()));
         } else {

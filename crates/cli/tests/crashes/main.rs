@@ -10,6 +10,8 @@ mod flips;
 mod formats;
 mod journal;
 mod kills;
+#[path = "../binary/machine.rs"]
+mod machine;
 #[path = "../binary/place.rs"]
 mod place;
 mod readers;
