@@ -92,7 +92,7 @@ pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
         .spawn(move || follow(run, progress, started, ended))
         .map_err(|error| ProviderError::new(ErrorKind::Transient, format!("cannot start a thread: {error}")))?;
     let broke_off = || ProviderError::new(ErrorKind::Permanent, "the command could not be followed");
-    let mut guard = Guard { leader: leader.await.map_err(|_| broke_off())??, armed: true };
+    let mut guard = leader.await.map_err(|_| broke_off())??;
     let ended = tokio::select! {
         ended = &mut end => Ok(ended),
         () = call.cancel.cancelled() => Err(cancelled()),
@@ -130,7 +130,7 @@ fn out_of_time(limit: Duration, limited_by: &str) -> ProviderError {
 fn follow(
     run: Run,
     progress: Progress,
-    started: oneshot::Sender<Result<u32, ProviderError>>,
+    started: oneshot::Sender<Result<Guard, ProviderError>>,
     ended: oneshot::Sender<Ended>,
 ) {
     let mut child = match start(&run) {
@@ -140,9 +140,8 @@ fn follow(
             return;
         }
     };
-    if started.send(Ok(child.id())).is_err() {
-        unix::end_group(child.id(), true);
-    }
+    // Whoever drops the guard ends the group: also if nobody waits for it any more, or stops waiting before it is received.
+    let _ = started.send(Ok(Guard { leader: child.id(), armed: true }));
     // What it left running may print for ever; once the step is over that is nobody's progress any more.
     let over = Arc::new(AtomicBool::new(false));
     let progress: Progress = {
