@@ -326,6 +326,7 @@ mod tests {
             last: None,
             waiting: Vec::new(),
             holder: None,
+            verified: true,
         }
     }
 
