@@ -50,6 +50,13 @@ pub(crate) fn interruptible<T>(read: impl FnOnce() -> T) -> T {
     read
 }
 
+/// Waits until the main thread waits for a person.
+async fn reading() {
+    while !READING.load(Ordering::SeqCst) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 /// From now on signals go to the caller, and no longer end the command.
 pub(crate) fn listen() -> Listener {
     let (sender, receiver) = unbounded_channel();
@@ -74,9 +81,11 @@ pub(crate) fn handle() -> std::io::Result<()> {
             loop {
                 signals.next().await;
                 if received() {
-                    // A second signal does not wait.
-                    if !READING.load(Ordering::SeqCst) {
-                        let _ = tokio::time::timeout(GRACE, signals.next()).await;
+                    // A second signal does not wait, nor does a command that only reads.
+                    tokio::select! {
+                        () = signals.next() => {}
+                        () = reading() => {}
+                        () = tokio::time::sleep(GRACE) => {}
                     }
                     // The cursor may stand behind a question.
                     let _ = std::io::stderr().write_all(b"\nInterrupted.\n");

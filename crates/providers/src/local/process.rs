@@ -95,7 +95,7 @@ pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
         .spawn(move || follow(run, progress, started, ended))
         .map_err(|error| ProviderError::new(ErrorKind::Transient, format!("cannot start a thread: {error}")))?;
     let broke_off = || ProviderError::new(ErrorKind::Permanent, "the command could not be followed");
-    let mut guard = Guard { leader: leader.await.map_err(|_| broke_off())??, armed: true };
+    let mut guard = leader.await.map_err(|_| broke_off())??;
     let ended = tokio::select! {
         ended = &mut end => Ok(ended),
         () = call.cancel.cancelled() => Err(cancelled()),
@@ -133,7 +133,7 @@ fn out_of_time(limit: Duration, limited_by: &str) -> ProviderError {
 fn follow(
     run: Run,
     progress: Progress,
-    started: oneshot::Sender<Result<u32, ProviderError>>,
+    started: oneshot::Sender<Result<Guard, ProviderError>>,
     ended: oneshot::Sender<Ended>,
 ) {
     let mut child = match start(&run) {
