@@ -143,9 +143,8 @@ fn follow(
             return;
         }
     };
-    if started.send(Ok(child.id())).is_err() {
-        unix::end_group(child.id(), true);
-    }
+    // Whoever drops the guard ends the group: also if nobody waits for it any more, or stops waiting before it is received.
+    let _ = started.send(Ok(Guard { leader: child.id(), armed: true }));
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), run.stdin) {
         // A thread of its own: a program that prints before it has read all would wait for us, and we for it.
         let feeder = std::thread::Builder::new().name("input".into()).spawn(move || {

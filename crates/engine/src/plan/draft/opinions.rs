@@ -5,7 +5,7 @@
 use blueprint::{Address, Expr, ExprKind, Name, Value};
 use diag::{Diagnostics, Span};
 
-use super::{Decision, place_in};
+use super::Decision;
 use crate::answers::{Answers, Opinion};
 use crate::patience::code_of;
 use crate::plan::diff::Change;
