@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Value};
+use blueprint::{Address, Name, Value};
 use engine::Options;
 use engine::shell::Operated;
 use proptest::prelude::*;
@@ -208,6 +208,9 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 type_name: "test/data".into(),
                 inputs: unknown,
                 dependencies: vec![Address::root("r0")],
+                private: Value::Null,
+                hides_id: false,
+                folder: Name::default(),
             };
             let began = Operation {
                 id: "older".into(),
