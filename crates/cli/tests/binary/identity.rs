@@ -122,8 +122,9 @@ fn a_document_may_state_the_name_of_its_instance() {
     place.write("copy.blueprint.yaml", &stated);
     let refused = place.ends(1, &["deploy", "-y", "copy.blueprint.yaml"]);
     assert!(refused.err.contains("error[instance-document-differs]"), "{}", refused.err);
-    // The flag counts more.
-    place.ends(0, &["stage", "copy.blueprint.yaml", "-i", "copy"]);
+    // The flag counts more: what is left in the way is the file that both would manage.
+    let refused = place.ends(1, &["stage", "copy.blueprint.yaml", "-i", "copy"]);
+    assert!(refused.err.contains("error[claimed-twice]"), "{}", refused.err);
     place.ends(0, &["destroy", "-y", "store.blueprint.yaml"]);
 }
 

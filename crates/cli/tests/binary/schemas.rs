@@ -118,6 +118,8 @@ fn machine_output_of_every_command_fits_its_schema() {
     seen.value(&place, 0, &["state", "verify"]);
     seen.lines(&place, 0, &["state", "import", "kept.json", "-i", "copy", "--yes"]);
     seen.lines(&place, 0, &["state", "remove", "b", "-i", "copy", "--yes"]);
+    // Two instances cannot manage one file.
+    seen.lines(&place, 0, &["state", "remove", "note", "-i", "copy", "--yes"]);
     let rekeyed = seen.lines(&place, 0, &["state", "rekey", "second.key"]);
     assert!(rekeyed.last().unwrap()["result"]["sealed"].is_u64(), "{rekeyed:?}");
     let _ = std::fs::rename(place.path().join("second.key"), place.path().join("home/.config/cyan/key"));

@@ -164,7 +164,13 @@ fn verify_names_what_is_damaged() {
             whole.err
         );
         let needle = b"rm files/running";
-        let at = flipped.state.windows(needle.len()).rposition(|part| part == needle).unwrap();
+        // The command as the record has it: that is what a destroy reads.
+        let is_recorded = |at: usize| {
+            let before = &flipped.state[at.saturating_sub(600)..at];
+            before.windows(9).any(|part| part == b"\"record\":")
+        };
+        let mut places = (0..flipped.state.len() - needle.len()).rev();
+        let at = places.find(|at| flipped.state[*at..].starts_with(needle) && is_recorded(*at)).unwrap();
         flipped.put_back(Some(at * 8 + 1));
         let found = flipped.run(&["state", "verify"]);
         assert_eq!(found.code, 1, "{}{}", found.out, found.err);

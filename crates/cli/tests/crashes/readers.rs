@@ -37,6 +37,8 @@ while not select.select([sys.stdin], [], [], 0)[0]:
 struct Reader {
     child: Child,
     noted: PathBuf,
+    /// Beside the project: what is left over in that is judged.
+    _folder: tempfile::TempDir,
 }
 
 impl Drop for Reader {
@@ -49,11 +51,12 @@ impl Drop for Reader {
 impl Reader {
     /// None where there is no program to read with.
     fn of(place: &Place) -> Option<Reader> {
-        let noted = place.path().join("noted");
+        let folder = tempfile::tempdir().unwrap();
+        let noted = folder.path().join("noted");
         let mut command = Command::new("python3");
         command.args(["-c", READ]).arg(place.path().join(".cyan/state.db")).arg(&noted);
         match command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn() {
-            Ok(child) => Some(Reader { child, noted }),
+            Ok(child) => Some(Reader { child, noted, _folder: folder }),
             Err(_) => {
                 println!("skipped: there is no `python3` to read the state with");
                 None

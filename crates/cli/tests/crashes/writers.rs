@@ -33,13 +33,13 @@ fn a_hold_on_what_was_never_begun_can_be_ended() {
     place.ends(1, &["unlock", "--yes"]);
     place.ends(0, &["deploy", "--yes", "-i", "another"]);
     take_over(&place, "ann@host (process 7)", 60);
-    let refused = place.ends(5, &["deploy", "--yes"]);
+    let refused = place.ends(5, &["deploy", "--yes", "-i", "shop"]);
     assert!(refused.err.contains("held by ann@host (process 7)"), "{}", refused.err);
     assert!(refused.err.contains("cyan unlock -i shop"), "{}", refused.err);
     place.ends(2, &["unlock", "-i", "shop"]);
     place.ends(1, &["unlock", "--yes", "-i", "other"]);
     assert!(place.ends(0, &["unlock", "--yes", "-i", "shop"]).err.contains("ann@host (process 7)"));
-    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.ends(0, &["deploy", "--yes", "-i", "shop"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert!(place.ends(0, &["unlock", "-i", "shop"]).err.contains("Nobody holds `shop`"));
 }
 
