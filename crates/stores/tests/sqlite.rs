@@ -388,11 +388,19 @@ fn the_first_format_is_read() {
     let forget = |record: &mut Arc<Record>| {
         let record = Arc::make_mut(record);
         (record.origin.made_from, record.took, record.attempt) = ("".into(), 0, None);
+        record.origin.folder = "".into();
     };
     wanted.records.values_mut().for_each(forget);
+    for open in wanted.open.values_mut() {
+        (open.intent.private, open.intent.folder) = (Value::Null, "".into());
+    }
     for entry in &mut entries {
         if let EntryKind::Outcome(outcome) = &mut entry.kind {
             Arc::make_mut(outcome).record.iter_mut().for_each(forget);
+        }
+        if let EntryKind::Intent(intent) = &mut entry.kind {
+            let intent = Arc::make_mut(intent);
+            (intent.private, intent.folder) = (Value::Null, "".into());
         }
         if let EntryKind::Finished(finished) = &mut entry.kind {
             (Arc::make_mut(finished).declared, Arc::make_mut(finished).stops) = Default::default();

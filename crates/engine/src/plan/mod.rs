@@ -31,6 +31,7 @@ mod policies;
 pub(crate) mod questions;
 mod reconcile;
 mod resolved;
+mod staged;
 mod stops;
 mod surgery;
 mod targets;
@@ -865,41 +866,4 @@ pub fn is_current(plan: &Plan, snapshot: &Snapshot, found: &mut Diagnostics) -> 
             .help("stage again"),
     );
     false
-}
-
-impl Staged {
-    /// The value of an expression of the staged document, asking the world what it needs. `None` if it is in error.
-    pub async fn evaluate(
-        &mut self,
-        expr: &blueprint::Expr,
-        world: &dyn World,
-        found: &mut Diagnostics,
-    ) -> Option<Value> {
-        let evaluation = self.evaluation.as_mut()?;
-        let world = &Patient::new(world, &self.catalogs);
-        // Each round answers a question, and an expression holds finitely many.
-        for _ in 0..1000 {
-            let mut mistakes = Diagnostics::new();
-            match evaluation.present(crate::resolve::Site::of(0, "eval"), expr, &mut mistakes) {
-                Ok(value) => {
-                    found.append(mistakes);
-                    return Some(value);
-                }
-                Err(crate::resolve::Halt::Need(need)) => {
-                    questions::answer(evaluation, vec![need], &self.catalogs, world, found).await;
-                }
-                Err(_) => {
-                    found.append(mistakes);
-                    return None;
-                }
-            }
-        }
-        None
-    }
-
-    /// The spec that a thing will have, as far as it is known.
-    pub fn desired(&self, address: &Address) -> Option<&Value> {
-        let tasks = self.plan.tasks.iter().filter_map(|task| task.decision.as_ref());
-        tasks.filter(|decided| decided.address == *address).map(|decided| &decided.desired).next()
-    }
 }
