@@ -85,7 +85,7 @@ pub async fn run(
         apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
         for effect in effects.drain(..) {
             match effect {
-                Effect::Commit(entries) | Effect::CommitLast(entries) => {
+                Effect::Commit(entries) => {
                     let done = store.commit(lease, course.revision, entries);
                     under_way.push(Box::pin(done.map(Answer::Committed)));
                 }
