@@ -10,6 +10,7 @@ pub mod conformance;
 mod declared;
 mod entry;
 mod exported;
+mod host;
 mod journal;
 mod nesting;
 mod record;
@@ -20,6 +21,7 @@ mod store;
 pub use declared::{ChildRecord, DataRecord, Declared};
 pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
 pub use exported::{EXPORT_FORMAT, Exported, ExportedError};
+pub use host::{Host, Liveness, Process};
 pub use journal::{Journal, MAX_DEPTH};
 pub use nesting::read_json;
 pub use record::{
@@ -27,4 +29,4 @@ pub use record::{
     StatusOp, StatusWord,
 };
 pub use stop::{Stop, Stops};
-pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Store, StoreError};
+pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, PROOF, Store, StoreError};

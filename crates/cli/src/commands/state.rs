@@ -76,7 +76,7 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
         },
     };
     let store = setup.writing();
-    let sealed = store.rekey(&Sealer::with_key(key), Clock::System.now()).await?;
+    let sealed = store.rekey(&Sealer::with_key(key)).await?;
     operation::tell_asides(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
@@ -202,7 +202,7 @@ async fn import(
         operation::ask(&staged, &instance, report)?;
     }
     let store = setup.writing();
-    let restored = store.restore(&instance, exported.revision, exported.operations(), Clock::System.now()).await;
+    let restored = store.restore(&instance, exported.revision, exported.operations()).await;
     operation::tell_asides(store.as_ref(), report);
     match restored {
         Ok(()) => {

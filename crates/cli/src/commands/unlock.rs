@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::shell::Clock;
 use serde_json::json;
-use state::InstanceName;
+use state::{InstanceName, Liveness};
 
 use super::list::ago;
 use crate::arguments::{Global, Unlock, Which};
@@ -25,11 +25,12 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         return Ok(Exit::Done);
     };
     let now = Clock::System.now();
-    let alive = holder.until > now;
-    let sign = if alive {
-        "and has given a sign of life within the last minute"
-    } else {
-        "and has given no sign of life for a minute"
+    let alive = holder.holds();
+    let sign = match (holder.liveness, holder.expired) {
+        (Liveness::Dead, _) => "by a process that has ended",
+        (Liveness::Alive, true) => "by a process that runs, but has given no sign of life for a minute",
+        (_, false) => "and has given a sign of life within the last minute",
+        (Liveness::Unknown, true) => "and has given no sign of life for a minute",
     };
     report.terminal.say(format!("`{instance}` has been held by {} for {} {sign}.", holder.who, ago(now, holder.since)));
     // A hold that has run out stops nobody; ending one whose owner may be at work is a decision.

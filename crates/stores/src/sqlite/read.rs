@@ -12,12 +12,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde::Deserialize;
 use state::seal::{Place, Sealer};
 use state::{
-    Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent, Journal, LeaseHolder, LogEntry,
+    Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName, Intent, Journal, Lease, LeaseHolder, LogEntry,
     Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, Stop, Stops, StoreError,
 };
 
 use super::body;
 use super::digest::Digest;
+use super::leases;
 use super::failure::{damaged, failed};
 use super::schema::SHIFT;
 
@@ -30,6 +31,7 @@ pub(super) struct Reading<'a> {
     pub(super) has_digests: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
+    pub(super) host: &'a dyn Host,
 }
 
 /// The row of an instance.
@@ -411,12 +413,18 @@ impl Reading<'_> {
     }
 
     pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
-        let sql = "SELECT who, since, until FROM leases WHERE name = ?1 AND who IS NOT NULL";
-        let found = self.connection.prepare_cached(sql).and_then(|mut statement| {
-            let holder = |row: &Row<'_>| Ok(LeaseHolder { who: row.get(0)?, since: row.get(1)?, until: row.get(2)? });
-            statement.query_row([name.as_str()], holder).optional()
-        });
-        found.map_err(|error| self.at(error))
+        let held = leases::held(self.connection, name, self.host).map_err(|error| self.at(error))?;
+        Ok(held.and_then(|held| held.holder))
+    }
+
+    /// `Busy` unless the lease is the one that holds.
+    pub(super) fn check_held(&self, lease: &Lease) -> Result<(), StoreError> {
+        match leases::held(self.connection, &lease.instance, self.host).map_err(|error| self.at(error))? {
+            Some(held) if held.holder.is_some() && held.epoch.unsigned_abs() == lease.epoch => Ok(()),
+            held => {
+                Err(StoreError::Busy { instance: lease.instance.clone(), holder: held.and_then(|held| held.holder) })
+            }
+        }
     }
 
     pub(super) fn instances(&self) -> Result<Vec<InstanceInfo>, StoreError> {

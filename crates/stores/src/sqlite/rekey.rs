@@ -2,10 +2,11 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
-use state::{InstanceName, LeaseHolder, StoreError};
+use state::StoreError;
 
 use super::body;
 use super::failure::failed;
+use super::leases;
 use super::read::sequence_of;
 use super::schema::SHIFT;
 use super::write::Writer;
@@ -13,15 +14,15 @@ use super::write::Writer;
 impl Writer {
     /// Seals every entry that holds a secret with `to`, in one transaction, and leaves nothing of the former sealing in the
     /// file. How many there were.
-    pub(super) fn rekey(&mut self, connection: &mut Connection, to: &Sealer, now: i64) -> Result<u64, StoreError> {
+    pub(super) fn rekey(&mut self, connection: &mut Connection, to: &Sealer) -> Result<u64, StoreError> {
         if !to.can_seal() {
             return Err(StoreError::NoKey);
         }
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        if let Some(busy) = held(&transaction, now).map_err(at)? {
-            return Err(busy);
+        if let Some(held) = leases::anyone(&transaction, &*self.host).map_err(at)? {
+            return Err(StoreError::Busy { instance: held.instance, holder: held.holder });
         }
         let sealed: Vec<(i64, String)> = {
             let sql =
@@ -43,21 +44,10 @@ impl Writer {
             }
         }
         // Who let its lease run out may still be there, with the former key.
-        transaction.execute("UPDATE leases SET who = NULL, since = NULL, until = NULL", []).map_err(at)?;
+        leases::end_all(&transaction).map_err(at)?;
         transaction.commit().map_err(at)?;
         // Freed pages and the write-ahead log still hold what the former key sealed.
         connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(at)?;
         Ok(sealed.len() as u64)
     }
-}
-
-/// Who holds an instance now, as the refusal.
-fn held(connection: &Connection, now: i64) -> Result<Option<StoreError>, rusqlite::Error> {
-    let sql = "SELECT name, who, since, until FROM leases WHERE who IS NOT NULL AND until > ?1 LIMIT 1";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([now])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let instance = InstanceName::from_free_text(&row.get::<_, String>(0)?);
-    let holder = LeaseHolder { who: row.get(1)?, since: row.get(2)?, until: row.get(3)? };
-    Ok(Some(StoreError::Busy { instance, holder: Some(holder) }))
 }

@@ -88,7 +88,9 @@ CREATE TABLE records (
 CREATE TABLE leases (
   name TEXT PRIMARY KEY,
   epoch INTEGER NOT NULL,
-  who TEXT, since INTEGER, until INTEGER
+  who TEXT, since INTEGER, until INTEGER,   -- for people
+  boot TEXT, expires INTEGER,               -- when it runs out: milliseconds since that boot
+  host TEXT, namespace TEXT, pid INTEGER, started INTEGER
 ) WITHOUT ROWID;
 CREATE VIEW journal AS
   SELECT i.name AS instance, e.id & ((1 << 40) - 1) AS sequence,
@@ -221,6 +223,9 @@ fn renew(transaction: &Transaction<'_>, older: Found) -> Result<(), rusqlite::Er
     if !older.has_digests {
         transaction.execute_batch(ADD_DIGESTS)?;
     }
+    if !older.has_processes {
+        transaction.execute_batch(super::leases::ADD_PROCESSES)?;
+    }
     transaction.execute_batch("DROP VIEW IF EXISTS resources")?;
     transaction.execute_batch(RESOURCES)?;
     transaction.pragma_update(None, "user_version", FORMAT)
@@ -350,11 +355,13 @@ struct Found {
     format: i64,
     /// Whether instances have digests.
     has_digests: bool,
+    /// Whether leases tell of the process that holds them.
+    has_processes: bool,
 }
 
 impl Found {
     /// A file as it is made.
-    const CURRENT: Found = Found { format: FORMAT, has_digests: true };
+    const CURRENT: Found = Found { format: FORMAT, has_digests: true, has_processes: true };
 }
 
 /// What the database is; none if it is empty. `Foreign` if it is neither that nor one of ours that can be read.
@@ -367,14 +374,17 @@ fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<Found>, 
 fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Found>, StoreError> {
     let at = |error| failed(path, error);
     let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at);
-    let sql = "SELECT count(*), count(iif(name = 'instances' AND instr(sql, 'digest_of'), 1, NULL)) FROM sqlite_schema";
-    let tables = transaction.query_row(sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? > 0)));
-    let (tables, has_digests) = tables.map_err(at)?;
+    let sql = "SELECT count(*), count(iif(name = 'instances' AND instr(sql, 'digest_of'), 1, NULL)), \
+               count(iif(name = 'leases' AND instr(sql, 'namespace'), 1, NULL)) FROM sqlite_schema";
+    let tables = transaction.query_row(sql, [], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? > 0, row.get::<_, i64>(2)? > 0))
+    });
+    let (tables, has_digests, has_processes) = tables.map_err(at)?;
     match number("PRAGMA application_id")? {
         0 if tables == 0 => Ok(None),
         APPLICATION => match number("PRAGMA user_version")? {
             format if format > FORMAT => Err(newer(path, format)),
-            format if format >= 1 => Ok(Some(Found { format, has_digests })),
+            format if format >= 1 => Ok(Some(Found { format, has_digests, has_processes })),
             _ => Err(foreign(path)),
         },
         _ => Err(foreign(path)),

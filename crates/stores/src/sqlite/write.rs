@@ -4,18 +4,20 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use blueprint::{Address, IndexMap};
 use futures::channel::oneshot;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
-use state::{Entry, EntryKind, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError};
+use state::{Entry, EntryKind, Host, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError};
 
 use super::body::{self, Body};
 use super::digest::Digest;
 use super::failure::{damaged, failed};
+use super::leases::{self, Held};
 use super::read::{Head, Reading};
-use super::schema;
+use super::{Proved, schema};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -30,12 +32,11 @@ pub(super) enum Request {
     Lease {
         instance: InstanceName,
         who: String,
-        now: i64,
-        until: i64,
+        lasts: Duration,
     },
     Renew {
         lease: Lease,
-        until: i64,
+        lasts: Duration,
     },
     Release {
         lease: Lease,
@@ -48,12 +49,10 @@ pub(super) enum Request {
         instance: InstanceName,
         revision: Revision,
         operations: Vec<Vec<Entry>>,
-        now: i64,
     },
     /// Always alone: it has a transaction of its own.
     Rekey {
         to: Sealer,
-        now: i64,
     },
     #[cfg(test)]
     Pragma(&'static str, i64),
@@ -119,14 +118,17 @@ pub(super) struct Writer {
     version: Option<i64>,
     /// What people should know of what was done by itself.
     asides: Asides,
+    pub(super) host: Arc<dyn Host>,
+    /// Which leases have been seen to be held, and when.
+    proved: Proved,
 }
 
 /// What people should know of what a store has done by itself, until somebody asks.
 pub(super) type Asides = Arc<Mutex<Vec<String>>>;
 
 impl Writer {
-    pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), version: None, asides }
+    pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides, host: Arc<dyn Host>, proved: Proved) -> Writer {
+        Writer { path, sealer, known: HashMap::new(), version: None, asides, host, proved }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -170,13 +172,13 @@ impl Writer {
 
     /// Does what is asked in one transaction; if that fails, each in its own, so that each has its own error.
     fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
-        if let [Request::Rekey { to, now }] = requests {
+        if let [Request::Rekey { to }] = requests {
             self.known.clear();
-            return vec![self.rekey(connection, to, *now).map(Answer::Rekeyed)];
+            return vec![self.rekey(connection, to).map(Answer::Rekeyed)];
         }
-        if let [Request::Restore { instance, revision, operations, now }] = requests {
+        if let [Request::Restore { instance, revision, operations }] = requests {
             self.known.clear();
-            let restored = self.restore(connection, instance, *revision, operations, *now);
+            let restored = self.restore(connection, instance, *revision, operations);
             self.known.clear();
             return vec![restored.map(|()| Answer::Done)];
         }
@@ -208,6 +210,8 @@ impl Writer {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         let transaction = Writing::begin(connection).map_err(at)?;
+        // Before anything is looked at: what is seen from here on holds at this time at least.
+        let now = self.host.elapsed();
         let version = Some(version_of(connection).map_err(at)?);
         if version != self.version {
             let format = schema::format_of(connection).map_err(at)?;
@@ -227,30 +231,41 @@ impl Writer {
             });
         }
         transaction.commit().map_err(at)?;
+        let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        for (request, answer) in requests.iter().zip(&answers) {
+            let lease = match (request, answer) {
+                (Request::Commit { lease, .. } | Request::Renew { lease, .. }, Ok(_)) => lease,
+                (_, Ok(Answer::Leased(lease))) => lease,
+                _ => continue,
+            };
+            proved.insert(lease.instance.clone(), (lease.epoch, now));
+        }
+        drop(proved);
         Ok(answers)
     }
 
     fn one(&mut self, connection: &Connection, request: &Request) -> Result<Answer, Trouble> {
         match request {
             Request::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
-            Request::Lease { instance, who, now, until } => {
-                let held = self.held(connection, instance)?;
-                if let Some((_, Some(holder))) = &held
-                    && *now < holder.until
+            Request::Lease { instance, who, lasts } => {
+                let held = leases::held(connection, instance, &*self.host)?;
+                let epoch = held.as_ref().map_or(0, |held| held.epoch) + 1;
+                if let Some(Held { holder: Some(holder), is_elsewhere, .. }) = held
+                    && holder.holds()
                 {
-                    return Err(busy(instance, Some(holder.clone())));
+                    if is_elsewhere {
+                        leases::count_from_now(connection, instance, *lasts, &*self.host)?;
+                    }
+                    return Err(busy(instance, Some(holder)));
                 }
-                let epoch = held.map_or(0, |(epoch, _)| epoch) + 1;
-                let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until) VALUES (?1, ?2, ?3, ?4, ?5)";
-                connection.prepare_cached(sql)?.execute(params![instance.as_str(), epoch, who, now, until])?;
+                leases::take(connection, instance, epoch, who, *lasts, &*self.host)?;
                 self.look_again(instance);
                 let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
                 Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
-            Request::Renew { lease, until } => {
+            Request::Renew { lease, lasts } => {
                 self.check_held(connection, lease)?;
-                let sql = "UPDATE leases SET until = ?2 WHERE name = ?1";
-                connection.prepare_cached(sql)?.execute(params![lease.instance.as_str(), until])?;
+                leases::renew(connection, &lease.instance, *lasts, &*self.host)?;
                 Ok(Answer::Done)
             }
             Request::Release { lease } => match self.check_held(connection, lease) {
@@ -259,7 +274,7 @@ impl Writer {
                 Err(other) => Err(other),
             },
             Request::Unlock { instance } => {
-                let holder = self.held(connection, instance)?.and_then(|(_, holder)| holder);
+                let holder = leases::held(connection, instance, &*self.host)?.and_then(|held| held.holder);
                 if holder.is_some() {
                     self.end(connection, instance)?;
                 }
@@ -282,7 +297,6 @@ impl Writer {
         instance: &InstanceName,
         revision: Revision,
         operations: &[Vec<Entry>],
-        now: i64,
     ) -> Result<(), StoreError> {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
@@ -293,7 +307,8 @@ impl Writer {
         };
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         for (done, entries) in (0..).zip(operations) {
-            let request = Request::Lease { instance: instance.clone(), who: "import".into(), now, until: now + 1 };
+            let lasts = Duration::from_secs(1);
+            let request = Request::Lease { instance: instance.clone(), who: "import".into(), lasts };
             let Answer::Leased(lease) = self.one(&transaction, &request).map_err(words)? else { continue };
             self.commit(&transaction, &lease, Revision(done), entries).map_err(words)?;
             self.end(&transaction, instance).map_err(words)?;
@@ -312,34 +327,16 @@ impl Writer {
 
     /// The row stays, so that epochs go on growing.
     fn end(&mut self, connection: &Connection, instance: &InstanceName) -> Result<(), Trouble> {
-        let sql = "UPDATE leases SET who = NULL, since = NULL, until = NULL WHERE name = ?1";
-        connection.prepare_cached(sql)?.execute([instance.as_str()])?;
+        leases::end(connection, instance)?;
         self.look_again(instance);
         Ok(())
     }
 
-    fn held(
-        &self,
-        connection: &Connection,
-        instance: &InstanceName,
-    ) -> Result<Option<(i64, Option<LeaseHolder>)>, Trouble> {
-        let sql = "SELECT epoch, who, since, until FROM leases WHERE name = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        let held = statement.query_row([instance.as_str()], |row| {
-            let holder = match row.get(1)? {
-                None => None,
-                Some(who) => Some(LeaseHolder { who, since: row.get(2)?, until: row.get(3)? }),
-            };
-            Ok((row.get(0)?, holder))
-        });
-        Ok(held.optional()?)
-    }
-
     fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<(), Trouble> {
-        match self.held(connection, &lease.instance)? {
-            Some((epoch, Some(_))) if epoch.unsigned_abs() == lease.epoch => Ok(()),
-            held => Err(busy(&lease.instance, held.and_then(|(_, holder)| holder))),
-        }
+        self.reading(connection).check_held(lease).map_err(|error| match error {
+            busy @ StoreError::Busy { .. } => Trouble::Refused(busy),
+            error => Trouble::Failed(error),
+        })
     }
 
     fn commit(
@@ -435,7 +432,7 @@ impl Writer {
     /// The file as this connection sees it.
     fn reading<'a>(&'a self, connection: &'a Connection) -> Reading<'a> {
         let (path, sealer) = (self.path.as_path(), &self.sealer);
-        Reading { connection, format: schema::FORMAT, has_digests: true, path, sealer }
+        Reading { connection, format: schema::FORMAT, has_digests: true, path, sealer, host: &*self.host }
     }
 
     /// What is known of an instance, or what the file says if it has moved on.
