@@ -26,7 +26,7 @@ fn sample(folder: &Path, name: &str) -> PathBuf {
 }
 
 fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
-    block_on(store.lease(&shop(), "ann@host (1)", 1_900_000_000, Duration::from_secs(60)))
+    block_on(store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)))
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -128,7 +128,8 @@ fn what_a_version_without_digests_writes_is_taken() {
     drop(file);
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     assert!(!block_on(store.load(&shop())).unwrap().records.contains_key(&address("a")));
-    let held = block_on(store.lease(&shop(), "bob", 1_900_000_100, Duration::from_secs(60))).unwrap();
+    block_on(store.unlock(&shop())).unwrap();
+    let held = block_on(store.lease(&shop(), "bob", Duration::from_secs(60))).unwrap();
     block_on(store.commit(&held, Revision(3), vec![began("op-3"), outcome(1, "b", record(Value::Int(1)))])).unwrap();
     assert_eq!(number(&path, with_digest), 1);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use diag::Files;
 use engine::generation::Goal;
-use engine::shell::{Clock, Shell, last_goal};
+use engine::shell::{Shell, last_goal};
 use engine::{Given, Options, Staged, Surgery};
 use provider::Catalogs;
 use serde_json::json;
