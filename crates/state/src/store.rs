@@ -109,6 +109,13 @@ pub enum StoreError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Another process has been writing for too long, or was stopped while it did. Nothing was written.
+    #[error("another process keeps the state from being used")]
+    Locked {
+        /// What the place said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The place failed. Whether a commit took effect is unknown until `head` answers.
     #[error("the state cannot be reached")]
     Unreachable {

@@ -27,7 +27,8 @@ fn a_hold_on_what_was_never_begun_can_be_ended() {
     let place = Place::with("shop.blueprint.yaml", ONE);
     place.ends(1, &["unlock", "--yes"]);
     place.ends(0, &["deploy", "--yes", "-i", "another"]);
-    let held = "INSERT INTO leases VALUES ('shop', 1, 'ann@host (process 7)', unixepoch(), unixepoch() + 60)";
+    let held = "INSERT INTO leases (name, epoch, who, since, until) \
+                VALUES ('shop', 1, 'ann@host (process 7)', unixepoch(), unixepoch() + 60)";
     if !change_leases(&place, held) {
         return;
     }
@@ -130,7 +131,7 @@ fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
     let writer = begun(&place);
     // A minute later somebody else takes it over.
     let taken = "UPDATE leases SET epoch = epoch + 1, who = 'bob@host (process 7)', since = unixepoch(), \
-                 until = unixepoch() + 60";
+                 host = NULL, pid = NULL, expires = expires + 600000";
     if !change_leases(&place, taken) {
         place.write("go", "");
         drop(writer.wait_with_output().unwrap());
@@ -142,7 +143,7 @@ fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
     let held = place.ends(5, &["deploy", "--yes"]);
     assert!(held.err.contains("bob@host"), "{}", held.err);
     // A hold that has run out stops nobody.
-    assert!(change_leases(&place, "UPDATE leases SET until = unixepoch() - 1"));
+    assert!(change_leases(&place, "UPDATE leases SET expires = 0"));
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
 }
@@ -184,4 +185,91 @@ resources:
     }
     println!("{done} were done, {refused} refused");
     assert!(done >= 6, "in each round at least one comes through: {done}");
+}
+
+fn signal(child: &std::process::Child, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success(), "{name}");
+}
+
+/// Many short commands, each of which adds a line to `log`.
+fn many(round: &str) -> String {
+    let things: String = (0..60)
+        .map(|at| {
+            format!(
+                "  c{at}: {{type: local/command, spec: {{create: 'echo {round} >> log; sleep 0.02', \
+                 delete: 'echo -{round} >> log', triggers: {{round: {round}}}}}}}\n"
+            )
+        })
+        .collect();
+    format!("version: 2023-04-20\nresources:\n{things}")
+}
+
+/// A process that was stopped, and whose hold somebody else ended and took, calls nothing when it goes on.
+#[test]
+fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
+    let place = Place::with("shop.blueprint.yaml", &many("one"));
+    let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "4"]);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = |of: &str| if place.has("log") { place.read("log").lines().filter(|line| *line == of).count() } else { 0 };
+    wait_for("some calls", || lines("one") > 8);
+    signal(&child, "STOP");
+    // Its hold is that of a process which runs: nobody gets it by waiting.
+    let busy = place.run(&["deploy", "--yes"]);
+    if busy.err.contains("which is stopped") {
+        // It was stopped inside a commit: everybody is told which process it is.
+        signal(&child, "CONT");
+        drop(child.wait_with_output().unwrap());
+        return;
+    }
+    assert_eq!(busy.code, 5, "{}{}", busy.out, busy.err);
+    // What its children had begun comes to an end.
+    std::thread::sleep(Duration::from_millis(1500));
+    place.ends(0, &["unlock", "--yes"]);
+    let unclear = place.run(&["destroy", "--yes", "--force"]);
+    assert_eq!(unclear.code, 0, "{}{}", unclear.out, unclear.err);
+    let before = lines("one");
+    signal(&child, "CONT");
+    let ended = ran(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("error[lease-lost]"), "{}", ended.err);
+    assert_eq!(lines("one"), before, "it went on calling");
+    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "60 created, 0 updated, 0 deleted");
+}
+
+/// A process that was killed holds nothing any more; nobody waits a minute for it.
+#[test]
+fn a_killed_writer_is_taken_over_at_once() {
+    let place = Place::with("shop.blueprint.yaml", SLOW);
+    let mut writer = begun(&place);
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+    place.write("go", "");
+    wait_for("the command that it had begun", || place.has("first"));
+    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.read("log"), "made\n");
+}
+
+/// A process that is stopped inside a commit keeps everybody from writing: it is named.
+#[test]
+fn a_process_that_is_stopped_inside_a_commit_is_named() {
+    let place = Place::with("shop.blueprint.yaml", ONE);
+    place.ends(0, &["deploy", "--yes"]);
+    let script = "import sqlite3, time\nat = sqlite3.connect('.cyan/state.db', isolation_level=None)\n\
+                  at.execute('BEGIN IMMEDIATE')\nopen('held', 'w').close()\ntime.sleep(600)";
+    let Ok(mut child) = Command::new("python3").args(["-c", script]).current_dir(place.path()).spawn() else {
+        println!("skipped: there is no `python3` to hold the file with");
+        return;
+    };
+    wait_for("the lock", || place.has("held"));
+    signal(&child, "STOP");
+    let refused = place.run(&["destroy", "--yes"]);
+    let named = format!("process {} (`python3`), which is stopped,", child.id());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_ne!(refused.code, 0);
+    if cfg!(target_os = "linux") {
+        assert!(refused.err.contains(&named), "{}", refused.err);
+    }
+    assert!(!refused.err.contains("permissions") && refused.err.contains("kill -CONT"), "{}", refused.err);
 }

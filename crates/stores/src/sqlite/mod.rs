@@ -15,6 +15,7 @@ mod body;
 mod digest;
 mod failure;
 mod leases;
+mod locks;
 mod read;
 mod rekey;
 mod schema;
