@@ -281,16 +281,28 @@ async fn rekeyed(place: &Place) -> Result<(), Failed> {
         let mut hand = Hand::take(&*store, name).await?;
         let id = format!("op-{name}");
         hand.commit(vec![began(&id), secret(), outcome(2, "open", record(Value::from("plain")))]).await?;
-        check_err!(place.at(NOW, &store).rekey(&other()).await, StoreError::Busy { .. }, "sealing anew while somebody writes");
+        check_err!(
+            place.at(NOW, &store).rekey(&other()).await,
+            StoreError::Busy { .. },
+            "sealing anew while somebody writes"
+        );
         hand.release().await?;
     }
     let store = place.open(sealer());
     let before = store.load(&instance("shop")).await?;
     check_err!(place.at(NOW, &store).rekey(&Sealer::none()).await, StoreError::NoKey, "sealing anew without a key");
-    check_err!(place.at(NOW, &place.open(other())).rekey(&sealer()).await, StoreError::WrongKey, "sealing anew with the wrong key");
+    check_err!(
+        place.at(NOW, &place.open(other())).rekey(&sealer()).await,
+        StoreError::WrongKey,
+        "sealing anew with the wrong key"
+    );
     check!(place.at(NOW, &store).rekey(&other()).await? > 0, "nothing was sealed anew");
     for name in ["shop", "bar"] {
-        check_err!(place.open(sealer()).load(&instance(name)).await, StoreError::WrongKey, "loading with the former key");
+        check_err!(
+            place.open(sealer()).load(&instance(name)).await,
+            StoreError::WrongKey,
+            "loading with the former key"
+        );
         let found = place.open(other()).load(&instance(name)).await?;
         let inputs = record_of(&found, "key").map(|record| record.inputs.clone());
         check_eq!(inputs, Some(Value::from("s3cret").secret()), "the secret");
@@ -379,7 +391,11 @@ async fn run_out(place: &Place) -> Result<(), Failed> {
         StoreError::Busy { holder: Some(_), .. },
         "a commit after the lease ran out"
     );
-    check_err!(place.at(NOW + 61, &ours).renew(&first.lease, MINUTE).await, StoreError::Busy { .. }, "a late sign of life");
+    check_err!(
+        place.at(NOW + 61, &ours).renew(&first.lease, MINUTE).await,
+        StoreError::Busy { .. },
+        "a late sign of life"
+    );
     let mut second = Hand { store: &*theirs, revision: theirs.head(&second.instance).await?, lease: second };
     check_err!(second.refused(late.clone()).await, StoreError::Refused { .. }, "going on with another's operation");
     second.commit([vec![began("op-2")], late].concat()).await?;

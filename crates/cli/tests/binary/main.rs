@@ -18,5 +18,6 @@ mod rehearsal;
 mod remote;
 mod rollback;
 mod spec_examples;
+mod stuck;
 mod surgery;
 mod types;

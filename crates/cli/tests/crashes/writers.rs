@@ -211,7 +211,8 @@ fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
     let place = Place::with("shop.blueprint.yaml", &many("one"));
     let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "4"]);
     let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let lines = |of: &str| if place.has("log") { place.read("log").lines().filter(|line| *line == of).count() } else { 0 };
+    let lines =
+        |of: &str| if place.has("log") { place.read("log").lines().filter(|line| *line == of).count() } else { 0 };
     wait_for("some calls", || lines("one") > 8);
     signal(&child, "STOP");
     // Its hold is that of a process which runs: nobody gets it by waiting.

@@ -3,7 +3,9 @@
 use blueprint::Name;
 use diag::Diagnostics;
 use futures::future::LocalBoxFuture;
-use state::{Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store, StoreError};
+use state::{
+    Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store, StoreError,
+};
 use tokio::sync::mpsc;
 
 use super::Shell;
@@ -284,9 +286,9 @@ fn stale(made: Revision, found: Revision) -> Option<diag::Diagnostic> {
 pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
     let diagnostic = codes::INSTANCE_BUSY.new(format!("another operation holds `{instance}`"));
     match holder {
-        Some(holder) => diagnostic
-            .note(held_by(holder, now))
-            .help(format!("wait for it; if that process is gone, or is not to go on, `cyan unlock -i {instance}` ends its hold")),
+        Some(holder) => diagnostic.note(held_by(holder, now)).help(format!(
+            "wait for it; if that process is gone, or is not to go on, `cyan unlock -i {instance}` ends its hold"
+        )),
         None => diagnostic.help("wait for it to end"),
     }
 }

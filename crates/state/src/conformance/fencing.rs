@@ -28,7 +28,11 @@ pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
                 check_err!(said, StoreError::Busy { holder: Some(_), .. }, "a commit of who was taken over");
             }
         }
-        check_err!(place.at(NOW + 61, &ours).renew(&first.lease, MINUTE).await, StoreError::Busy { .. }, "its sign of life");
+        check_err!(
+            place.at(NOW + 61, &ours).renew(&first.lease, MINUTE).await,
+            StoreError::Busy { .. },
+            "its sign of life"
+        );
         ours.release(&first.lease).await?;
         if round == 0 {
             // What was in flight is there for the one who has taken over.

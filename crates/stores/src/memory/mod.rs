@@ -13,9 +13,9 @@ use std::time::Duration;
 use blueprint::{Address, IndexMap, Name, Value};
 use state::seal::{KeyId, Sealer};
 use state::{
-    BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName, Journal,
-    Lease, LeaseHolder, Liveness, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Stop, Stops,
-    Store, StoreError,
+    BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
+    Journal, Lease, LeaseHolder, Liveness, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision,
+    Snapshot, Stop, Stops, Store, StoreError,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.

@@ -21,8 +21,7 @@ ALTER TABLE leases ADD COLUMN started INTEGER;
 
 const SELECT: &str = "SELECT name, epoch, who, since, until, boot, expires, host, namespace, pid, started FROM leases";
 /// The same of a file that an older version made, and that nobody has written to since.
-const SELECT_OLD: &str =
-    "SELECT name, epoch, who, since, until, NULL, NULL, NULL, NULL, NULL, NULL FROM leases";
+const SELECT_OLD: &str = "SELECT name, epoch, who, since, until, NULL, NULL, NULL, NULL, NULL, NULL FROM leases";
 
 /// A row.
 pub(super) struct Held {

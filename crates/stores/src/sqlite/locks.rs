@@ -22,8 +22,8 @@ pub(super) fn writer(path: &Path) -> Option<String> {
         let [_, "POSIX", _, "WRITE", pid, place, from, to] = fields.as_slice() else { return None };
         let inode = place.rsplit(':').next()?.parse::<u64>().ok();
         let (from, to) = (from.parse::<u64>().ok()?, to.parse::<u64>().unwrap_or(u64::MAX));
-        let is_ours = inode == shared && from <= *WRITING.end() && to >= *WRITING.start()
-            || inode == file && from >= PENDING;
+        let is_ours =
+            inode == shared && from <= *WRITING.end() && to >= *WRITING.start() || inode == file && from >= PENDING;
         let pid = pid.parse::<u32>().ok()?;
         (inode.is_some() && is_ours && pid != std::process::id()).then_some(pid)
     })?;

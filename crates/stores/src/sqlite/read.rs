@@ -12,14 +12,14 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde::Deserialize;
 use state::seal::{Place, Sealer};
 use state::{
-    Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName, Intent, Journal, Lease, LeaseHolder, LogEntry,
-    Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, Stop, Stops, StoreError,
+    Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName, Intent, Journal, Lease, LeaseHolder,
+    LogEntry, Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, Stop, Stops, StoreError,
 };
 
 use super::body;
 use super::digest::Digest;
-use super::leases;
 use super::failure::{damaged, failed};
+use super::leases;
 use super::schema::SHIFT;
 
 /// Reads from one connection; whoever calls has begun a transaction on it.

@@ -1,8 +1,8 @@
 //! Sealing everything with another key.
 
 use rusqlite::{Connection, TransactionBehavior, params};
-use state::seal::{Place, Sealer};
 use state::StoreError;
+use state::seal::{Place, Sealer};
 
 use super::body;
 use super::failure::failed;

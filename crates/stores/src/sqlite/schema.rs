@@ -376,9 +376,8 @@ fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Fou
     let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at);
     let sql = "SELECT count(*), count(iif(name = 'instances' AND instr(sql, 'digest_of'), 1, NULL)), \
                count(iif(name = 'leases' AND instr(sql, 'namespace'), 1, NULL)) FROM sqlite_schema";
-    let tables = transaction.query_row(sql, [], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? > 0, row.get::<_, i64>(2)? > 0))
-    });
+    let tables = transaction
+        .query_row(sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? > 0, row.get::<_, i64>(2)? > 0)));
     let (tables, has_digests, has_processes) = tables.map_err(at)?;
     match number("PRAGMA application_id")? {
         0 if tables == 0 => Ok(None),

@@ -10,7 +10,9 @@ use blueprint::{Address, IndexMap};
 use futures::channel::oneshot;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
-use state::{Entry, EntryKind, Host, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError};
+use state::{
+    Entry, EntryKind, Host, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Revision, StoreError,
+};
 
 use super::body::{self, Body};
 use super::digest::Digest;

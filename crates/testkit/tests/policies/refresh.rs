@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use engine::{DriftPolicy, Options};
+use engine::{Adoption, DriftPolicy, Options};
 use provider::ErrorKind;
-use state::OperationOutcome::Ready;
+use state::OperationOutcome::{Failed, Gone, Ready};
 
 use crate::cloud::{Accident, times};
 use crate::{Bench, lately, said};
@@ -191,7 +191,7 @@ fn the_fate_of_a_call_that_was_cut_off_must_be_known() {
             let options = Options { refresh, ..Options::default() };
             let (staged, found) = bench.stage(Some(&many(|number| number)), options).await;
             assert!(staged.is_none());
-            assert_eq!(said(&found)[0], "error provider-failed: `r5` cannot be read");
+            assert_eq!(said(&found)[0], "error needs-attention: nobody can tell what became of the create of `r5`");
         }
     });
 }
@@ -239,4 +239,66 @@ resources:
             assert_eq!(found.has_errors(), !needed.is_empty());
         }
     });
+}
+
+const TWO: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n  \
+                   b: {type: test/data, spec: {input: 2}}\n";
+
+/// A refusal is certain, also while the operation is stopping because of another one: nothing is looked for.
+#[test]
+fn two_creates_that_are_refused_together_leave_nothing_to_look_for() {
+    lately(async {
+        let bench = Bench::new();
+        for name in ["a", "b"] {
+            bench.accidents(&format!("create {name}"), times(2, ErrorKind::Permanent));
+        }
+        for _ in 0..2 {
+            assert_eq!(bench.apply(Some(TWO)).await.ended(), Some(Failed));
+        }
+        for name in ["a", "b"] {
+            bench.accidents(&format!("read {name}"), times(9, ErrorKind::Permanent));
+        }
+        let (staged, found) = bench.stage(Some(TWO), Options::default()).await;
+        assert_eq!(said(&found), [""; 0]);
+        assert_eq!(bench.run(staged.expect("a plan")).await.ended(), Some(Ready));
+    });
+}
+
+/// A create failed and may have been carried out all the same, and it cannot be looked for: each way out that is named works.
+#[test]
+fn a_failed_create_that_cannot_be_looked_for_blocks_nothing() {
+    let a = || -> blueprint::Address { "a".parse().expect("an address") };
+    let adopted = || Adoption { address: a(), id: Some("data-1".into()) };
+    let reconcile = || Options { reconcile: true, ..Options::default() };
+    let ways: [(&str, Options, bool); 5] = [
+        ("deploy --no-refresh", Options { refresh: false, ..Options::default() }, true),
+        ("destroy --no-refresh", Options { refresh: false, ..Options::default() }, false),
+        ("reconcile --retry", Options { undone: vec![a()], ..reconcile() }, false),
+        ("reconcile --forget", Options { forgotten: vec![a()], ..reconcile() }, false),
+        ("reconcile --adopt", Options { adopted: vec![adopted()], ..reconcile() }, false),
+    ];
+    for (way, options, deploys) in ways {
+        lately(async {
+            let bench = Bench::new();
+            // The last try is refused for good: an earlier one may have been heard.
+            bench.accidents("create a", times(1, ErrorKind::Transient));
+            bench.accidents("create a", times(1, ErrorKind::Permanent));
+            assert_eq!(bench.apply(Some(TWO)).await.ended(), Some(Failed), "{way}");
+            bench.accidents("read a", times(99, ErrorKind::Permanent));
+            for document in [Some(TWO), None] {
+                let (staged, found) = bench.stage(document, Options::default()).await;
+                assert!(staged.is_none(), "{way}");
+                let told = "error provider-failed: `a` cannot be read: it is not known whether its failed create was carried out";
+                assert_eq!(said(&found), [told], "{way}");
+                let help = found.iter().next().map(|told| told.help.join("\n")).unwrap_or_default();
+                let last = way.split(' ').next_back().unwrap_or_default();
+                assert!(help.contains(last) || last == "--retry", "{way}: {help}");
+            }
+            let (staged, found) = bench.stage(deploys.then_some(TWO), options).await;
+            let ran = bench.run(staged.unwrap_or_else(|| panic!("{way}: {:?}", said(&found)))).await;
+            assert!(matches!(ran.ended(), Some(Ready | Gone)), "{way}: {:?}", ran.operated);
+            let there = bench.lab.snapshot().await.records.contains_key(&a());
+            assert_eq!(there, deploys || !matches!(way, "destroy --no-refresh" | "reconcile --forget"), "{way}");
+        });
+    }
 }
