@@ -110,7 +110,7 @@ mod tests {
             depends_on: vec![Spanned::new("x".into(), at(7))],
             link_selector: None,
             metadata: Default::default(),
-            lifecycle: crate::Lifecycle { retain: true, ..Default::default() }.into(),
+            lifecycle: crate::Lifecycle { retain: true, ..Default::default() },
             description: None,
             made_from: None,
             removal: None,
