@@ -399,7 +399,7 @@ impl Writer<'_> {
                     ResourceMetadata { custom: part(definition, "metadata").cloned(), ..ResourceMetadata::default() };
                 let resource = Resource {
                     depends_on,
-                    metadata: metadata.into(),
+                    metadata,
                     lifecycle: around.lifecycle(name),
                     ..Resource::new(span, type_name, spec_key, spec)
                 };
