@@ -22,7 +22,7 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
         all.retain(|info| !is_gone(info));
     }
     if report.is_json() {
-        let list: Vec<Json> = all.iter().map(|info| to_json(info)).collect();
+        let list: Vec<Json> = all.iter().map(to_json).collect();
         report.set_result(json!({"instances": list}));
         return Ok(Exit::Done);
     }

@@ -97,7 +97,7 @@ async fn whole(
         records.extend(waiting::others_json(snapshot));
         let exports: Map = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         report.set_result(json!({
-            "instance": info.as_ref().map(|info| super::list::to_json(info)),
+            "instance": info.as_ref().map(super::list::to_json),
             "resources": records,
             "exports": json::value(&Value::Map(exports.into()), reveal),
             "exports_old": snapshot.exports_old,
