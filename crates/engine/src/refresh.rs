@@ -730,20 +730,38 @@ fn after_cut_off(
                 let stays = |(key, seen): (&Name, &Value)| !seen.is_null() && !wanted.contains_key(key) && goes(key);
                 all && !fields.as_map().is_some_and(|fields| fields.iter().any(stays))
             });
+            record.outputs = marked(fields, &record.outputs);
             if done {
                 record.inputs = intent.inputs.clone();
                 record.dependencies = intent.dependencies.clone();
                 record.status = Status::new(StatusOp::Update, StatusWord::Ready);
             } else {
+                record.outputs = with_drift(&record.outputs, old, &intent.inputs, goes);
                 record.status = Status::new(StatusOp::Update, StatusWord::Interrupted);
             }
             record.id = id.clone();
-            record.outputs = marked(fields, &record.outputs);
             record.private = private.clone();
             record.token = None;
             Arc::new(record)
         }),
     }
+}
+
+/// The fields that are seen of a thing after an update of it was cut off. A field that the update left alone is as it was
+/// answered before: what is seen of it instead is drift, and is to be found as such.
+fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name) -> bool) -> Value {
+    let (Some(fields), Some(answered)) = (seen.as_map(), old.outputs.as_map()) else { return seen.clone() };
+    let mut all = fields.clone();
+    for (name, before) in answered.iter().filter(|(name, _)| is_input(name)) {
+        let left_alone = match (old.inputs.get(name), sent.get(name)) {
+            (Some(was), Some(is)) => same(was, is),
+            (was, is) => was.is_none() && is.is_none(),
+        };
+        if left_alone && !fields.get(name).is_some_and(|now| same(now, before)) {
+            all.insert(name.clone(), before.clone());
+        }
+    }
+    Value::Map(Arc::new(all))
 }
 
 /// What was sent, as far as it was known when its call was stated; the rest is what the thing has at the same place. What it does
