@@ -222,6 +222,10 @@ impl CommandError {
             CommandError::State(StoreError::Full { .. }) => {
                 one("make room on that disk, then run the same command again; nothing that was recorded is lost")
             }
+            CommandError::State(StoreError::Locked { .. }) => one(
+                "wait for that process and run the same command again; one that is stopped goes on with `kill -CONT PID`, \
+                     or is ended with `kill -KILL PID`: what it had recorded stays",
+            ),
             CommandError::State(StoreError::Unreachable { .. }) => {
                 one("see to the folder and its permissions, or name another place with `--state sqlite:PATH`")
             }
@@ -243,7 +247,10 @@ impl CommandError {
         let mut causes: Vec<String> = Vec::new();
         let mut next = std::error::Error::source(self);
         // That the state cannot be reached has been said; why follows.
-        if let CommandError::State(StoreError::Unreachable { source } | StoreError::Full { source }) = self {
+        if let CommandError::State(
+            StoreError::Unreachable { source } | StoreError::Full { source } | StoreError::Locked { source },
+        ) = self
+        {
             next = Some(source.as_ref());
         }
         while let Some(cause) = next {

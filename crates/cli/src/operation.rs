@@ -7,7 +7,7 @@ use engine::apply::{OnFailure as EngineOnFailure, Settings};
 use engine::shell::{Clock, Interrupt, Operated, Shell, busy, operate, taken_over};
 use engine::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use serde_json::json;
-use state::{InstanceName, OperationKind, OperationOutcome, Snapshot, Store, StoreError};
+use state::{InstanceName, LeaseHolder, OperationKind, OperationOutcome, Snapshot, Store, StoreError};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -101,7 +101,7 @@ fn announce(checked: &Checked, report: &Report) {
 /// Says who holds the instance, if somebody does: what is under way would be taken for cut off.
 pub(crate) async fn is_busy(setup: &Setup, instance: &InstanceName, report: &mut Report) -> Result<bool, CommandError> {
     let now = Clock::System.now();
-    let holder = setup.reading().info(instance).await?.and_then(|info| info.holder).filter(|holder| holder.until > now);
+    let holder = setup.reading().info(instance).await?.and_then(|info| info.holder).filter(LeaseHolder::holds);
     if let Some(holder) = &holder {
         let found: Diagnostics = [busy(instance, Some(holder), now)].into_iter().collect();
         report.diagnostics(&found, &Files::new());

@@ -1,7 +1,7 @@
 //! What every store must do.
 //!
 //! [`store`] runs all cases on places that the caller makes, and says what failed; a store is right when it says
-//! nothing. Times are told, keys are fixed, nothing is drawn at random, so a failure comes again.
+//! nothing. The clock is set, keys are fixed, nothing is drawn at random, so a failure comes again.
 //!
 //! Not here: what only one kind of place can suffer (a full disk, a damaged file).
 
@@ -19,12 +19,35 @@ use crate::{
     StatusOp, StatusWord, Stop, Store, StoreError,
 };
 
+pub use host::TestHost;
 pub use samples::{
     address, began, delete, failed, finished, full_operation, full_record, intent, outcome, record, sealer,
 };
 
-/// An empty place; each call opens a store on it, as another process would.
-pub type Place = Box<dyn Fn(Sealer) -> Box<dyn Store>>;
+/// How a store is opened on a place, as another process would, on a machine of the caller's.
+pub type Open = Box<dyn Fn(Sealer, Arc<TestHost>) -> Box<dyn Store>>;
+
+/// A place that is empty at first, and the machine that stores on it run on.
+pub struct Place {
+    open: Open,
+    host: Arc<TestHost>,
+}
+
+impl Place {
+    fn new(open: Open) -> Place {
+        Place { open, host: Arc::new(TestHost::at(NOW)) }
+    }
+
+    fn open(&self, sealer: Sealer) -> Box<dyn Store> {
+        (self.open)(sealer, self.host.clone())
+    }
+
+    /// The store, once the clock stands at this second.
+    fn at<'s, S>(&self, now: i64, store: &'s S) -> &'s S {
+        self.host.set(now);
+        store
+    }
+}
 
 type Case = for<'p> fn(&'p Place) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
@@ -53,15 +76,15 @@ const CASES: &[(&str, Case)] = &[
 ];
 
 /// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
-pub async fn store(make: &dyn Fn() -> Place) -> Vec<String> {
+pub async fn store(make: &dyn Fn() -> Open) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
-        let place = make();
+        let place = Place::new(make());
         if let Err(Failed(what)) = case(&place).await {
             failures.push(format!("{name}: {what}"));
         }
     }
-    if let Err(Failed(what)) = restored::elsewhere(&make(), &make()).await {
+    if let Err(Failed(what)) = restored::elsewhere(&Place::new(make()), &Place::new(make())).await {
         failures.push(format!("a whole journal is put back elsewhere: {what}"));
     }
     failures
@@ -104,6 +127,7 @@ macro_rules! check_err {
 }
 
 mod fencing;
+mod host;
 mod restored;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -122,7 +146,7 @@ struct Hand<'s> {
 
 impl<'s> Hand<'s> {
     async fn take(store: &'s dyn Store, name: &str) -> Result<Hand<'s>, Failed> {
-        let lease = store.lease(&instance(name), "ann@host (1)", NOW, MINUTE).await?;
+        let lease = store.lease(&instance(name), "ann@host (1)", MINUTE).await?;
         let revision = lease.revision;
         check_eq!(store.head(&lease.instance).await?, revision, "where the instance stands under a new lease");
         Ok(Hand { store, lease, revision })
@@ -149,7 +173,7 @@ fn record_of(snapshot: &Snapshot, address: &str) -> Option<Arc<Record>> {
 }
 
 async fn empty(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let nobody = instance("nobody");
     check!(store.instances().await?.is_empty(), "there are instances");
     check!(store.info(&nobody).await?.is_none(), "there is an instance");
@@ -159,7 +183,7 @@ async fn empty(place: &Place) -> Result<(), Failed> {
     check_err!(store.history(&nobody, 9).await, StoreError::Unknown { .. }, "history");
     check_err!(store.log(&nobody, None, 9).await, StoreError::Unknown { .. }, "log");
     check_eq!(store.unlock(&nobody).await?, None, "the holder");
-    let lease = store.lease(&nobody, "ann@host (1)", NOW, MINUTE).await?;
+    let lease = place.at(NOW, &store).lease(&nobody, "ann@host (1)", MINUTE).await?;
     check!(store.info(&nobody).await?.is_none(), "a lease alone makes an instance");
     let holder = store.holder(&nobody).await?;
     check_eq!(
@@ -169,7 +193,7 @@ async fn empty(place: &Place) -> Result<(), Failed> {
     );
     store.release(&lease).await?;
     check_eq!(store.holder(&nobody).await?, None, "the holder after the lease was given back");
-    store.lease(&nobody, "ann@host (1)", NOW, MINUTE).await?;
+    place.at(NOW, &store).lease(&nobody, "ann@host (1)", MINUTE).await?;
     check!(store.unlock(&nobody).await?.is_some(), "the lease of an instance that is not there yet cannot be ended");
     Ok(())
 }
@@ -177,14 +201,14 @@ async fn empty(place: &Place) -> Result<(), Failed> {
 async fn whole(place: &Place) -> Result<(), Failed> {
     let (entries, wanted) = full_operation();
     {
-        let store = place(sealer());
+        let store = place.open(sealer());
         let mut hand = Hand::take(&*store, "shop").await?;
         let (first, rest) = entries.split_at(3);
         hand.commit(first.to_vec()).await?;
         hand.commit(rest.to_vec()).await?;
         hand.release().await?;
     }
-    let store = place(sealer());
+    let store = place.open(sealer());
     let shop = instance("shop");
     let found = store.load(&shop).await?;
     check_eq!(found.revision, Revision(2), "revision");
@@ -223,7 +247,7 @@ async fn whole(place: &Place) -> Result<(), Failed> {
 async fn secrets(place: &Place) -> Result<(), Failed> {
     let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
     {
-        let store = place(Sealer::none());
+        let store = place.open(Sealer::none());
         check!(!store.can_seal(), "it says that it can seal without a key");
         let mut hand = Hand::take(&*store, "shop").await?;
         check_err!(hand.refused(vec![began("op-1"), secret()]).await, StoreError::NoKey, "a secret without a key");
@@ -232,7 +256,7 @@ async fn secrets(place: &Place) -> Result<(), Failed> {
         check_err!(hand.refused(vec![secret()]).await, StoreError::NoKey, "a secret without a key");
         hand.release().await?;
     }
-    let store = place(sealer());
+    let store = place.open(sealer());
     check!(store.can_seal(), "it says that it cannot seal");
     let mut hand = Hand::take(&*store, "shop").await?;
     check!(store.load(&instance("shop")).await?.records.len() == 1, "a refused record is there");
@@ -241,7 +265,7 @@ async fn secrets(place: &Place) -> Result<(), Failed> {
     let inputs = record_of(&found, "key").map(|record| record.inputs.clone());
     check_eq!(inputs, Some(Value::from("s3cret").secret()), "the secret");
     for other in [Sealer::none(), Sealer::with_key([9; 32])] {
-        let store = place(other);
+        let store = place.open(other);
         check_err!(store.load(&instance("shop")).await, StoreError::WrongKey, "loading with another key");
         check_eq!(store.instances().await?.len(), 1, "instances with another key");
     }
@@ -250,37 +274,49 @@ async fn secrets(place: &Place) -> Result<(), Failed> {
 
 async fn rekeyed(place: &Place) -> Result<(), Failed> {
     let other = || Sealer::with_key([9; 32]);
-    check_eq!(place(sealer()).rekey(&other(), NOW).await?, 0, "sealed anew where nothing is");
+    check_eq!(place.at(NOW, &place.open(sealer())).rekey(&other()).await?, 0, "sealed anew where nothing is");
     let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
     for name in ["shop", "bar"] {
-        let store = place(sealer());
+        let store = place.open(sealer());
         let mut hand = Hand::take(&*store, name).await?;
         let id = format!("op-{name}");
         hand.commit(vec![began(&id), secret(), outcome(2, "open", record(Value::from("plain")))]).await?;
-        check_err!(store.rekey(&other(), NOW).await, StoreError::Busy { .. }, "sealing anew while somebody writes");
+        check_err!(
+            place.at(NOW, &store).rekey(&other()).await,
+            StoreError::Busy { .. },
+            "sealing anew while somebody writes"
+        );
         hand.release().await?;
     }
-    let store = place(sealer());
+    let store = place.open(sealer());
     let before = store.load(&instance("shop")).await?;
-    check_err!(store.rekey(&Sealer::none(), NOW).await, StoreError::NoKey, "sealing anew without a key");
-    check_err!(place(other()).rekey(&sealer(), NOW).await, StoreError::WrongKey, "sealing anew with the wrong key");
-    check!(store.rekey(&other(), NOW).await? > 0, "nothing was sealed anew");
+    check_err!(place.at(NOW, &store).rekey(&Sealer::none()).await, StoreError::NoKey, "sealing anew without a key");
+    check_err!(
+        place.at(NOW, &place.open(other())).rekey(&sealer()).await,
+        StoreError::WrongKey,
+        "sealing anew with the wrong key"
+    );
+    check!(place.at(NOW, &store).rekey(&other()).await? > 0, "nothing was sealed anew");
     for name in ["shop", "bar"] {
-        check_err!(place(sealer()).load(&instance(name)).await, StoreError::WrongKey, "loading with the former key");
-        let found = place(other()).load(&instance(name)).await?;
+        check_err!(
+            place.open(sealer()).load(&instance(name)).await,
+            StoreError::WrongKey,
+            "loading with the former key"
+        );
+        let found = place.open(other()).load(&instance(name)).await?;
         let inputs = record_of(&found, "key").map(|record| record.inputs.clone());
         check_eq!(inputs, Some(Value::from("s3cret").secret()), "the secret");
     }
-    let after = place(other()).load(&instance("shop")).await?;
+    let after = place.open(other()).load(&instance("shop")).await?;
     check_eq!((before.revision, before.records), (after.revision, after.records), "what is remembered");
     Ok(())
 }
 
 async fn leases(place: &Place) -> Result<(), Failed> {
-    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
     let mut first = Hand::take(&*ours, "shop").await?;
-    match theirs.lease(&shop, "bob@host (2)", NOW + 30, MINUTE).await {
+    match place.at(NOW + 30, &theirs).lease(&shop, "bob@host (2)", MINUTE).await {
         Err(StoreError::Busy { holder: Some(holder), .. }) => {
             check_eq!((&*holder.who, holder.since, holder.until), ("ann@host (1)", NOW, NOW + 60), "the holder");
         }
@@ -289,9 +325,9 @@ async fn leases(place: &Place) -> Result<(), Failed> {
     first.commit(vec![began("op-1"), outcome(1, "a", record(Value::Int(1)))]).await?;
     let holder = theirs.info(&shop).await?.and_then(|info| info.holder);
     check_eq!(holder.map(|holder| holder.until), Some(NOW + 60), "the holder at a glance");
-    ours.renew(&first.lease, NOW + 50, MINUTE).await?;
+    place.at(NOW + 50, &ours).renew(&first.lease, MINUTE).await?;
     check_err!(
-        theirs.lease(&shop, "bob", NOW + 100, MINUTE).await,
+        place.at(NOW + 100, &theirs).lease(&shop, "bob", MINUTE).await,
         StoreError::Busy { .. },
         "a lease after a sign of life"
     );
@@ -305,18 +341,18 @@ async fn leases(place: &Place) -> Result<(), Failed> {
         "a commit after the lease was ended"
     );
     check_err!(
-        ours.renew(&first.lease, NOW + 51, MINUTE).await,
+        place.at(NOW + 51, &ours).renew(&first.lease, MINUTE).await,
         StoreError::Busy { .. },
         "a sign of life after the end"
     );
-    let second = theirs.lease(&shop, "bob@host (2)", NOW + 52, MINUTE).await?;
+    let second = place.at(NOW + 52, &theirs).lease(&shop, "bob@host (2)", MINUTE).await?;
     check!(second.epoch > first.lease.epoch, "the epoch did not grow");
     check_err!(first.refused(late).await, StoreError::Busy { holder: Some(_), .. }, "a commit of who was fenced off");
     // Giving back what was taken over is fine, and does not end the other's lease.
     ours.release(&first.lease).await?;
-    theirs.renew(&second, NOW + 53, MINUTE).await?;
+    place.at(NOW + 53, &theirs).renew(&second, MINUTE).await?;
     theirs.release(&second).await?;
-    let third = ours.lease(&shop, "ann@host (1)", NOW + 54, MINUTE).await?;
+    let third = place.at(NOW + 54, &ours).lease(&shop, "ann@host (1)", MINUTE).await?;
     check!(third.epoch > second.epoch, "the epoch did not grow after a lease was given back");
     check_eq!(ours.head(&shop).await?, Revision(1), "the revision after refusals");
     // The same where one store does both, and has just committed.
@@ -329,7 +365,7 @@ async fn leases(place: &Place) -> Result<(), Failed> {
         StoreError::Busy { holder: None, .. },
         "a commit after its own store unlocked"
     );
-    ours.lease(&shop, "bob@host (2)", NOW + 55, MINUTE).await?;
+    place.at(NOW + 55, &ours).lease(&shop, "bob@host (2)", MINUTE).await?;
     check_err!(
         third.refused(late).await,
         StoreError::Busy { holder: Some(_), .. },
@@ -340,22 +376,26 @@ async fn leases(place: &Place) -> Result<(), Failed> {
 }
 
 async fn run_out(place: &Place) -> Result<(), Failed> {
-    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let mut first = Hand::take(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a")]).await?;
     check_err!(
-        theirs.lease(&first.lease.instance, "b", NOW + 59, MINUTE).await,
+        place.at(NOW + 59, &theirs).lease(&first.lease.instance, "b", MINUTE).await,
         StoreError::Busy { .. },
         "a lease a second early"
     );
-    let second = theirs.lease(&first.lease.instance, "bob@host (2)", NOW + 60, MINUTE).await?;
+    let second = place.at(NOW + 60, &theirs).lease(&first.lease.instance, "bob@host (2)", MINUTE).await?;
     let late = vec![outcome(1, "a", record(Value::Int(1)))];
     check_err!(
         first.refused(late.clone()).await,
         StoreError::Busy { holder: Some(_), .. },
         "a commit after the lease ran out"
     );
-    check_err!(ours.renew(&first.lease, NOW + 61, MINUTE).await, StoreError::Busy { .. }, "a late sign of life");
+    check_err!(
+        place.at(NOW + 61, &ours).renew(&first.lease, MINUTE).await,
+        StoreError::Busy { .. },
+        "a late sign of life"
+    );
     let mut second = Hand { store: &*theirs, revision: theirs.head(&second.instance).await?, lease: second };
     check_err!(second.refused(late.clone()).await, StoreError::Refused { .. }, "going on with another's operation");
     second.commit([vec![began("op-2")], late].concat()).await?;
@@ -364,7 +404,7 @@ async fn run_out(place: &Place) -> Result<(), Failed> {
 }
 
 async fn moved(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     hand.commit(vec![began("op-1")]).await?;
     for expected in [Revision(0), Revision(2)] {
@@ -381,7 +421,7 @@ async fn moved(place: &Place) -> Result<(), Failed> {
 }
 
 async fn rules(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     let something = || outcome(1, "a", record(Value::Int(1)));
     for (entries, what) in [
@@ -417,7 +457,7 @@ async fn rules(place: &Place) -> Result<(), Failed> {
 async fn under_way(place: &Place) -> Result<(), Failed> {
     let shop = instance("shop");
     let (entries, wanted) = full_operation();
-    let store = place(sealer());
+    let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     hand.commit(entries).await?;
     // An operation that says nothing of it leaves it as it is, also if it is cut off.
@@ -437,13 +477,13 @@ async fn under_way(place: &Place) -> Result<(), Failed> {
 async fn cut_off(place: &Place) -> Result<(), Failed> {
     let shop = instance("shop");
     {
-        let store = place(sealer());
+        let store = place.open(sealer());
         let mut hand = Hand::take(&*store, "shop").await?;
         hand.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
         hand.commit(vec![outcome(1, "a", record(Value::Int(1))), intent(3, "c")]).await?;
         // Gone without a word: no end, the lease not given back.
     }
-    let store = place(sealer());
+    let store = place.open(sealer());
     let found = store.load(&shop).await?;
     let open = |snapshot: &Snapshot| snapshot.open.keys().map(Address::to_string).collect::<Vec<_>>();
     check_eq!(open(&found), ["b", "c"], "open calls");
@@ -453,13 +493,13 @@ async fn cut_off(place: &Place) -> Result<(), Failed> {
     let last = store.info(&shop).await?.and_then(|info| info.last);
     check!(matches!(last, Some((_, None))), "the operation has an outcome: {last:?}");
     // Another operation settles one of them and is cut off in its turn.
-    let lease = store.lease(&shop, "bob@host (2)", NOW + 100, MINUTE).await?;
+    let lease = place.at(NOW + 100, &store).lease(&shop, "bob@host (2)", MINUTE).await?;
     let mut hand = Hand { store: &*store, lease, revision: found.revision };
     hand.commit(vec![began("op-2"), outcome(1, "c", record(Value::Int(3)))]).await?;
     hand.commit(vec![delete(2, "a", "id-a"), outcome(2, "a", None), delete(3, "c", "id-c")]).await?;
     drop(hand);
     drop(store);
-    let store = place(sealer());
+    let store = place.open(sealer());
     let found = store.load(&shop).await?;
     check_eq!(open(&found), ["b", "c"], "open calls after another operation");
     let deleted = |snapshot: &Snapshot| {
@@ -485,7 +525,7 @@ async fn cut_off(place: &Place) -> Result<(), Failed> {
 }
 
 async fn destroyed(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
     hand.commit(vec![began("op-1"), outcome(1, "a", record(Value::Int(1))), finished(1, OperationOutcome::Ready)])
@@ -510,7 +550,7 @@ async fn destroyed(place: &Place) -> Result<(), Failed> {
 }
 
 async fn history(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
     for number in 1..=5u64 {
@@ -544,7 +584,7 @@ async fn history(place: &Place) -> Result<(), Failed> {
 }
 
 async fn order(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
     let made = |name: &str, value: i64| outcome(1, name, record(Value::Int(value)));
@@ -559,7 +599,7 @@ async fn order(place: &Place) -> Result<(), Failed> {
 }
 
 async fn exports(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
     let state = async || -> Result<(Option<Value>, bool), Failed> {
@@ -584,7 +624,7 @@ async fn exports(place: &Place) -> Result<(), Failed> {
 }
 
 async fn apart(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     for (number, name) in ["b", "a.x", "c_1"].into_iter().enumerate() {
         let mut hand = Hand::take(&*store, name).await?;
         let id = format!("op-{name}");
@@ -608,7 +648,7 @@ async fn apart(place: &Place) -> Result<(), Failed> {
 }
 
 async fn reading(place: &Place) -> Result<(), Failed> {
-    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
     let mut hand = Hand::take(&*ours, "shop").await?;
     let pair = |number: i64| ["a", "b"].map(|name| outcome(1, name, record(Value::Int(number)))).to_vec();
@@ -637,9 +677,9 @@ async fn reading(place: &Place) -> Result<(), Failed> {
 }
 
 async fn races(place: &Place) -> Result<(), Failed> {
-    let stores: Vec<Box<dyn Store>> = (0..4).map(|_| place(sealer())).collect();
+    let stores: Vec<Box<dyn Store>> = (0..4).map(|_| place.open(sealer())).collect();
     let shop = instance("shop");
-    let tried = join_all(stores.iter().map(|store| store.lease(&shop, "somebody", NOW, MINUTE))).await;
+    let tried = join_all(stores.iter().map(|store| place.at(NOW, &store).lease(&shop, "somebody", MINUTE))).await;
     let mut won: Vec<Lease> = Vec::new();
     for lease in tried {
         match lease {

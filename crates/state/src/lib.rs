@@ -11,6 +11,7 @@ mod declared;
 mod entry;
 mod exported;
 mod hidden;
+mod host;
 mod journal;
 mod nesting;
 mod record;
@@ -24,6 +25,7 @@ pub use declared::{ChildRecord, DataRecord, Declared};
 pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
 pub use exported::{EXPORT_FORMAT, Exported, ExportedError};
 pub use hidden::hides_id;
+pub use host::{Host, Liveness, Process};
 pub use journal::{Journal, MAX_DEPTH};
 pub use nesting::read_json;
 pub use record::{
@@ -31,5 +33,5 @@ pub use record::{
     StatusOp, StatusWord,
 };
 pub use stop::{Stop, Stops};
-pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Store, StoreError};
+pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, PROOF, Store, StoreError};
 pub use verify::{Assurance, Damage, Verification, VerifiedInstance};

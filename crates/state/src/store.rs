@@ -8,7 +8,7 @@ use std::time::Duration;
 use blueprint::{Breakpoint, Name};
 
 use crate::seal::Sealer;
-use crate::{Entry, Generation, InstanceName, Operation, OperationOutcome, Revision, Snapshot, Verification};
+use crate::{Entry, Generation, InstanceName, Liveness, Operation, OperationOutcome, Revision, Snapshot, Verification};
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
@@ -29,11 +29,30 @@ pub struct Lease {
 pub struct LeaseHolder {
     /// As `user@host`, with the process id.
     pub who: Name,
-    /// Since when: seconds since 1970 UTC.
+    /// Since when, for people: seconds since 1970 UTC.
     pub since: i64,
-    /// Until when it is held without another sign of life.
+    /// Until when it is held without another sign of life, for people.
     pub until: i64,
+    /// Whether the process that holds it runs.
+    pub liveness: Liveness,
+    /// It has run out by the store's clock.
+    pub expired: bool,
 }
+
+impl LeaseHolder {
+    /// Whether nobody else gets the lease: its process runs, even if it gives no sign of life, or it cannot be told whether it
+    /// runs and the lease has not run out.
+    pub fn holds(&self) -> bool {
+        match self.liveness {
+            Liveness::Alive => true,
+            Liveness::Dead => false,
+            Liveness::Unknown => !self.expired,
+        }
+    }
+}
+
+/// For so long a lease counts as held after the store has seen that it is.
+pub const PROOF: Duration = Duration::from_secs(1);
 
 /// Why a store could not do it.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +111,13 @@ pub enum StoreError {
     /// There is no room left in the place. Nothing was written.
     #[error("there is no room left for the state")]
     Full {
+        /// What the place said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Another process has been writing for too long, or was stopped while it did. Nothing was written.
+    #[error("another process keeps the state from being used")]
+    Locked {
         /// What the place said.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -182,18 +208,23 @@ pub trait Store: Send + Sync {
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>>;
 
-    /// Takes the right to write, for as long as `lasts` from `now` (seconds since 1970 UTC). `Busy` with the holder
-    /// while another lease is held and `now` is before its end.
+    /// Takes the right to write, for as long as `lasts`. `Busy` with the holder while another one [holds](LeaseHolder::holds)
+    /// it: whether a lease has run out is judged by the store's clock, and whether a process runs by the store's
+    /// [`Host`](crate::Host). One that was given elsewhere, in another boot, runs out when it was first asked for here and
+    /// `lasts` have gone by.
     fn lease<'a>(
         &'a self,
         instance: &'a InstanceName,
         who: &'a str,
-        now: i64,
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>>;
 
-    /// A sign of life: holds the lease for as long as `lasts` from `now`. `Busy` if it was taken over.
-    fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>>;
+    /// A sign of life: holds the lease for as long as `lasts` from now on. `Busy` if it was taken over.
+    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// `Busy` if the lease was taken over, ended or given back. Asked before each call of a provider. What a commit, a sign of
+    /// life or this has shown within the last second ([`PROOF`]) counts, by a clock that goes on while the machine sleeps.
+    fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Gives the right back; fine if it was taken over.
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
@@ -224,21 +255,19 @@ pub trait Store: Send + Sync {
     /// Seals everything secret with another key: all of it, or nothing. How many entries were sealed anew.
     ///
     /// Leases that have run out are ended: whoever comes back must not add what the former key has sealed.
-    /// `Busy` while a lease is held at `now` (seconds since 1970 UTC), `NoKey` and `WrongKey` if what is there cannot be
+    /// `Busy` while a lease is held, `NoKey` and `WrongKey` if what is there cannot be
     /// opened or `to` cannot seal. This store goes on with its former key: the place is to be opened with the new one.
-    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>>;
+    fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>>;
 
     /// Puts a whole journal where none is: the operations of an instance, each with its entries, as `log` gave them elsewhere.
     /// All or nothing. Afterwards everything is as it was there, with `revision` commits.
     ///
-    /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held at `now` (seconds since 1970
-    /// UTC), `Refused` if the entries break a rule of the journal, or an operation of that id is known here already.
+    /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held, `Refused` if the entries break a rule of the journal, or an operation of that id is known here already.
     fn restore<'a>(
         &'a self,
         instance: &'a InstanceName,
         revision: Revision,
         operations: Vec<Vec<Entry>>,
-        now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Checks everything that is stored of all instances. A store that cannot be damaged finds nothing.

@@ -40,7 +40,7 @@ fn batches(batch: u32) -> Vec<Vec<Entry>> {
 fn fill(store: &dyn Store, batches: Vec<Vec<Entry>>) {
     block_on(async {
         let name = InstanceName::from_free_text("bench");
-        let lease = store.lease(&name, "bench", 0, Duration::from_secs(60)).await.expect("a lease");
+        let lease = store.lease(&name, "bench", Duration::from_secs(60)).await.expect("a lease");
         let mut revision = Revision(0);
         for entries in batches {
             revision = store.commit(&lease, revision, entries).await.expect("a commit");

@@ -1,4 +1,5 @@
 //! One folder per place where state can live. Each stands under the conformance suite of `state`.
 
+mod machine;
 pub mod memory;
 pub mod sqlite;

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use futures::executor::block_on;
-use state::conformance::Place;
+use state::conformance::Open;
 use state::{Store, conformance};
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
-fn check(make: &dyn Fn() -> Place) {
+fn check(make: &dyn Fn() -> Open) {
     let failures = block_on(conformance::store(make));
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
@@ -17,7 +17,7 @@ fn check(make: &dyn Fn() -> Place) {
 fn memory() {
     check(&|| {
         let state = MemoryState::default();
-        Box::new(move |sealer| Box::new(MemoryStore::open(&state, sealer)) as Box<dyn Store>)
+        Box::new(move |sealer, host| Box::new(MemoryStore::open(&state, sealer).on(host)) as Box<dyn Store>)
     });
 }
 
@@ -25,9 +25,9 @@ fn memory() {
 fn sqlite() {
     check(&|| {
         let folder = tempfile::tempdir().unwrap();
-        Box::new(move |sealer| {
+        Box::new(move |sealer, host| {
             let path = folder.path().join(".cyan/state.db");
-            Box::new(SqliteStore::open(path, sealer, Mode::ReadWrite)) as Box<dyn Store>
+            Box::new(SqliteStore::open(path, sealer, Mode::ReadWrite).on(host)) as Box<dyn Store>
         })
     });
 }

@@ -27,7 +27,7 @@ fn sample(folder: &Path, name: &str) -> PathBuf {
 }
 
 fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
-    block_on(store.lease(&shop(), "ann@host (1)", 1_900_000_000, Duration::from_secs(60)))
+    block_on(store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)))
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -134,7 +134,7 @@ fn refused_after(sql: &str) {
         store.history(&shop(), 9).await?;
         store.log(&shop(), None, usize::MAX).await?;
         store.instances().await?;
-        let held = store.lease(&shop(), "ann@host (1)", 1_900_000_000, Duration::from_secs(60)).await?;
+        let held = store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)).await?;
         store.commit(&held, Revision(3), vec![began("op-3"), outcome(1, "a", record(Value::Int(2)))]).await.map(|_| ())
     };
     refused("a look at all of it", block_on(all));
@@ -216,7 +216,7 @@ fn rows_are_authenticated_from_the_first_commit_with_a_key_on() {
     assert!(matches!(block_on(none.load(&shop())), Err(StoreError::WrongKey)));
     assert!(matches!(lease(&none), Err(StoreError::WrongKey)));
     let other = InstanceName::from_free_text("other");
-    let new = block_on(none.lease(&other, "ann@host (1)", 1_900_000_000, Duration::from_secs(60)));
+    let new = block_on(none.lease(&other, "ann@host (1)", Duration::from_secs(60)));
     assert!(matches!(new, Err(StoreError::WrongKey)));
     assert!(matches!(block_on(none.verify()), Err(StoreError::WrongKey)));
 }
@@ -254,7 +254,7 @@ fn calls_that_were_stated_before_all_was_known_are_read() {
     let found = unknown(&SqliteStore::open(&path, sealer(), Mode::ReadOnly));
     assert_eq!(found, (11, 11));
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    let held = block_on(store.lease(&chain, "ann@host (1)", 2_000_000_000, Duration::from_secs(60))).unwrap();
+    let held = block_on(store.lease(&chain, "ann@host (1)", Duration::from_secs(60))).unwrap();
     assert_eq!(unknown(&store), found);
     block_on(store.commit(&held, held.revision, vec![began("op-2"), outcome(1, "r1", None)])).unwrap();
     assert_eq!(unknown(&store), (10, 10));

@@ -20,7 +20,7 @@ fn shop() -> InstanceName {
 }
 
 fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
-    block_on(store.lease(&shop(), "ann@host (1)", 1_700_000_000, Duration::from_secs(60)))
+    block_on(store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)))
 }
 
 fn write(path: &Path, entries: Vec<Entry>) {
@@ -365,7 +365,7 @@ fn many_make_the_file_at_once() {
                     let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
                     let instance = InstanceName::from_free_text(name);
                     begin.wait();
-                    let held = block_on(store.lease(&instance, name, 0, Duration::from_secs(60))).unwrap();
+                    let held = block_on(store.lease(&instance, name, Duration::from_secs(60))).unwrap();
                     block_on(store.commit(&held, Revision(0), vec![began(name), intent(1, "a")])).unwrap();
                 });
             }

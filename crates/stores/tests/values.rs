@@ -45,7 +45,7 @@ fn comes_back(open: &dyn Fn() -> Box<dyn Store>, values: &[Value]) -> Result<(),
     });
     {
         let store = open();
-        let lease = block_on(store.lease(&shop, "ann@host", 0, Duration::from_secs(60))).unwrap();
+        let lease = block_on(store.lease(&shop, "ann@host", Duration::from_secs(60))).unwrap();
         block_on(store.commit(&lease, Revision(0), std::iter::once(began("op-1")).chain(records).collect())).unwrap();
     }
     let found = block_on(open().load(&shop)).unwrap();

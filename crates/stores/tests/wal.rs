@@ -35,8 +35,10 @@ fn shop() -> InstanceName {
     InstanceName::from_free_text("shop")
 }
 
-fn lease(store: &SqliteStore, now: i64) -> Result<Lease, StoreError> {
-    block_on(store.lease(&shop(), "ann@host (1)", now, Duration::from_secs(60)))
+/// Takes the lease, whoever has held it.
+fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
+    block_on(store.unlock(&shop()))?;
+    block_on(store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)))
 }
 
 /// What can be told of an instance, all of which belongs to one revision.
@@ -70,7 +72,7 @@ struct Life {
 impl Life {
     fn begin(path: &Path) -> Life {
         let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
-        let lease = lease(&store, 0).unwrap();
+        let lease = lease(&store).unwrap();
         let none = whole(&store).unwrap().1;
         Life { store, lease, at: vec![none], operations: 0 }
     }
@@ -109,7 +111,7 @@ impl Life {
         block_on(store.release(&lease)).unwrap();
         drop(store);
         let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
-        let lease = self::lease(&store, 0).unwrap();
+        let lease = self::lease(&store).unwrap();
         Life { store, lease, at, operations }
     }
 }
@@ -124,7 +126,7 @@ fn look(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     assert_eq!(found, at[revision.0 as usize], "{what}: torn at revision {}", revision.0);
     // And it can be gone on from there.
     let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
-    let lease = lease(&store, 1000).map_err(refused)?;
+    let lease = lease(&store).map_err(refused)?;
     let entries = vec![began(what), outcome(1, "after", record(Value::Int(1)))];
     let gone_on = block_on(store.commit(&lease, revision, entries)).map_err(refused)?;
     assert_eq!(gone_on, Revision(revision.0 + 1), "{what}");

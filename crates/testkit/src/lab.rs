@@ -20,7 +20,7 @@ use providers::fake::{self, FakeOptions, FakeProvider, Fault, SharedWorld};
 use source::{Location, Source, Sources};
 use sources::disk::Disk;
 use state::seal::Sealer;
-use state::{InstanceName, Lease, OperationOutcome, Snapshot, Store as _};
+use state::{Host, InstanceName, Lease, Liveness, OperationOutcome, Snapshot, Store as _};
 use stores::memory::{MemoryState, MemoryStore};
 use tokio::sync::mpsc;
 
@@ -158,7 +158,7 @@ impl Lab {
 
     /// The store, as a new process opens it.
     pub fn store(&self) -> MemoryStore {
-        MemoryStore::open(&self.memory, self.sealer())
+        MemoryStore::open(&self.memory, self.sealer()).on(Arc::new(VirtualHost(self.clock.clone())))
     }
 
     /// What seals and opens secrets.
@@ -474,7 +474,7 @@ impl Lab {
     /// Another operation takes the instance and keeps it.
     pub async fn hold(&self) -> Option<Lease> {
         let long = std::time::Duration::from_secs(86_400);
-        self.store().lease(&self.name, "other@lab", self.clock.now(), long).await.ok()
+        self.store().lease(&self.name, "other@lab", long).await.ok()
     }
 
     /// What is in the cloud by place, with ids and hashes replaced by the places that they stand for, and lists of objects
@@ -576,6 +576,31 @@ fn plain(value: &Value, names: &BTreeMap<String, String>) -> String {
                 if text.contains(hash.as_str()) { text.replace(hash.as_str(), place) } else { text }
             })
         }
+    }
+}
+
+/// A machine with the clock of a laboratory.
+pub(crate) struct VirtualHost(pub(crate) Clock);
+
+impl Host for VirtualHost {
+    fn boot(&self) -> Name {
+        "lab".into()
+    }
+
+    fn elapsed(&self) -> std::time::Duration {
+        self.0.elapsed()
+    }
+
+    fn wall(&self) -> i64 {
+        self.0.now()
+    }
+
+    fn process(&self) -> Option<state::Process> {
+        None
+    }
+
+    fn liveness(&self, _process: &state::Process) -> Liveness {
+        Liveness::Unknown
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report
     let all = store.history(&instance, arguments.limit).await?;
     let now = Clock::System.now();
     // Only the newest can still be running, and only while somebody holds the instance.
-    let running = store.info(&instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.until > now);
+    let running = store.info(&instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.holds());
     if report.is_json() {
         let list: Vec<Json> = all.iter().map(to_json).collect();
         report.set_result(json!({"instance": instance, "operations": list}));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use blueprint::format_duration;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
-use state::{InstanceInfo, OperationOutcome};
+use state::{InstanceInfo, LeaseHolder, OperationOutcome};
 
 use crate::arguments::{Global, List};
 use crate::exit::{CommandError, Exit};
@@ -22,7 +22,7 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
         all.retain(|info| !is_gone(info));
     }
     if report.is_json() {
-        let list: Vec<Json> = all.iter().map(|info| to_json(info, now)).collect();
+        let list: Vec<Json> = all.iter().map(to_json).collect();
         report.set_result(json!({"instances": list}));
         return Ok(Exit::Done);
     }
@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
         .map(|info| {
             vec![
                 info.name.to_string(),
-                status_at(info, now),
+                status_at(info),
                 info.generation.0.to_string(),
                 info.records.to_string(),
                 ago(now, info.created),
@@ -63,8 +63,8 @@ fn is_gone(info: &InstanceInfo) -> bool {
 }
 
 /// How an instance is: its last operation and how far that came.
-pub(crate) fn status(info: &InstanceInfo, now: i64) -> String {
-    let held = info.holder.as_ref().is_some_and(|holder| holder.until > now);
+pub(crate) fn status(info: &InstanceInfo) -> String {
+    let held = info.holder.as_ref().is_some_and(LeaseHolder::holds);
     match &info.last {
         None => "new".to_owned(),
         Some((_, Some(OperationOutcome::Gone))) => "destroyed".to_owned(),
@@ -79,8 +79,8 @@ pub(crate) fn status(info: &InstanceInfo, now: i64) -> String {
 }
 
 /// The same with the place where it waits.
-fn status_at(info: &InstanceInfo, now: i64) -> String {
-    let text = status(info, now);
+fn status_at(info: &InstanceInfo) -> String {
+    let text = status(info);
     match &*info.waiting {
         [] => text,
         [(address, at)] => format!("{text}: {address} ({at})"),
@@ -95,12 +95,12 @@ pub(crate) fn ago(now: i64, then: i64) -> String {
 }
 
 /// An instance for machines.
-pub(crate) fn to_json(info: &InstanceInfo, now: i64) -> Json {
+pub(crate) fn to_json(info: &InstanceInfo) -> Json {
     let holder =
         info.holder.as_ref().map(|holder| json!({"who": holder.who, "since": holder.since, "until": holder.until}));
     let mut json = json!({
         "name": info.name,
-        "status": status(info, now),
+        "status": status(info),
         "revision": info.revision,
         "generation": info.generation,
         "resources": info.records,

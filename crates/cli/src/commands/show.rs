@@ -9,7 +9,7 @@ use blueprint::{Address, Breakpoint, Map, Value};
 use diag::Files;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
-use state::{EntryKind, InstanceName, Record, Snapshot, StatusWord, Store};
+use state::{EntryKind, InstanceName, LeaseHolder, Record, Snapshot, StatusWord, Store};
 
 use super::list::{ago, status};
 use crate::arguments::{Global, Show};
@@ -98,7 +98,7 @@ async fn whole(
         records.extend(waiting::others_json(snapshot));
         let exports: Map = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         report.set_result(json!({
-            "instance": info.as_ref().map(|info| super::list::to_json(info, now)),
+            "instance": info.as_ref().map(super::list::to_json),
             "resources": records,
             "exports": json::value(&Value::Map(exports.into()), reveal),
             "exports_old": snapshot.exports_old,
@@ -110,10 +110,10 @@ async fn whole(
     }
     let paint = report.terminal.out;
     let mut text = String::new();
-    let is_held = info.as_ref().and_then(|info| info.holder.as_ref()).is_some_and(|holder| holder.until > now);
+    let is_held = info.as_ref().and_then(|info| info.holder.as_ref()).is_some_and(LeaseHolder::holds);
     let open = if is_held { "under way" } else { "interrupted" };
     if let Some(info) = &info {
-        text.push_str(&format!("{} {}\n", paint.bold(instance), status(info, now)));
+        text.push_str(&format!("{} {}\n", paint.bold(instance), status(info)));
         text.push_str(&format!("generation {}, revision {}", info.generation.0, info.revision.0));
         if !info.document.is_empty() {
             text.push_str(&format!(", from {}", info.document));

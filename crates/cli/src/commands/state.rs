@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use diag::Files;
 use engine::generation::Goal;
-use engine::shell::{Clock, Shell, last_goal};
+use engine::shell::{Shell, last_goal};
 use engine::{Given, Options, Staged, Surgery};
 use provider::Catalogs;
 use serde_json::json;
@@ -128,7 +128,7 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
         },
     };
     let store = setup.writing();
-    let sealed = store.rekey(&Sealer::with_key(key), Clock::System.now()).await?;
+    let sealed = store.rekey(&Sealer::with_key(key)).await?;
     operation::tell_asides(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
@@ -257,7 +257,7 @@ async fn import(
         operation::ask(&staged, &instance, report)?;
     }
     let store = setup.writing();
-    let restored = store.restore(&instance, exported.revision, exported.operations(), Clock::System.now()).await;
+    let restored = store.restore(&instance, exported.revision, exported.operations()).await;
     operation::tell_asides(store.as_ref(), report);
     match restored {
         Ok(()) => {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::shell::Clock;
 use serde_json::json;
-use state::InstanceName;
+use state::{InstanceName, Liveness};
 
 use super::list::ago;
 use crate::arguments::{Global, Unlock, Which};
@@ -26,13 +26,18 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         return Ok(Exit::Done);
     };
     let now = Clock::System.now();
-    let alive = holder.until > now;
-    let sign = if alive {
-        "and has given a sign of life within the last minute"
-    } else {
-        "and has given no sign of life for a minute"
+    let alive = holder.holds();
+    let sign = match (holder.liveness, holder.expired) {
+        (Liveness::Dead, _) => "that process has ended",
+        (Liveness::Alive, true) => "that process runs, but has given no sign of life for a minute",
+        (_, false) => "it has given a sign of life within the last minute",
+        (Liveness::Unknown, true) => "it has given no sign of life for a minute",
     };
-    report.terminal.say(format!("`{instance}` has been held by {} for {} {sign}.", holder.who, ago(now, holder.since)));
+    report.terminal.say(format!(
+        "`{instance}` has been held by {} for {}; {sign}.",
+        holder.who,
+        ago(now, holder.since)
+    ));
     // A hold that has run out stops nobody; ending one whose owner may be at work is a decision.
     if alive && !arguments.yes {
         if !report.terminal.can_ask() {

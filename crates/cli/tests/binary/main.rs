@@ -26,6 +26,7 @@ mod rollback;
 mod schemas;
 mod spec_examples;
 mod stops;
+mod stuck;
 mod surgery;
 mod terminal;
 mod types;

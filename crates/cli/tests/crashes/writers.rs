@@ -1,28 +1,59 @@
 //! One writer at a time: who is refused, who is not made to wait, and what becomes of one whose hold was ended.
 
+use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use blueprint::Name;
 use state::seal::Sealer;
-use state::{InstanceName, Store};
+use state::{Host, InstanceName, Liveness, Process, Store};
 use stores::sqlite::{Mode, SqliteStore};
 
 use crate::place::{Place, Ran, ran};
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
-/// What another process does with the leases of a state.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// This machine, for a process of which nobody can tell whether it runs, as from another container.
+struct Elsewhere;
+
+impl Host for Elsewhere {
+    fn boot(&self) -> Name {
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().into()
+    }
+
+    fn elapsed(&self) -> Duration {
+        let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
+        Duration::from_secs_f64(uptime.split(' ').next().unwrap().parse().unwrap())
+    }
+
+    fn wall(&self) -> i64 {
+        i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
+    }
+
+    fn process(&self) -> Option<Process> {
+        None
+    }
+
+    fn liveness(&self, _process: &Process) -> Liveness {
+        Liveness::Unknown
+    }
+}
+
+/// What somebody elsewhere does with the leases of a state.
 fn as_another<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T) -> T {
-    let store = SqliteStore::open(place.path().join(".cyan/state.db"), Sealer::none(), Mode::ReadWrite);
+    let path = place.path().join(".cyan/state.db");
+    let store = SqliteStore::open(path, Sealer::none(), Mode::ReadWrite).on(Arc::new(Elsewhere));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(does(&store, &InstanceName::from_free_text("shop")))
 }
 
-/// Another process takes the instance over, which is held until so many seconds from now.
-fn take_over(place: &Place, who: &str, seconds: i64) {
-    let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();
+/// Somebody of whom it cannot be told whether they run takes the instance over for so long.
+fn take_over(place: &Place, who: &str, lasts: Duration) {
     as_another(place, async |store, shop| {
         store.unlock(shop).await.unwrap();
-        store.lease(shop, who, now + seconds - 60, Duration::from_secs(60)).await.unwrap();
+        store.lease(shop, who, lasts).await.unwrap();
     });
 }
 
@@ -32,7 +63,7 @@ fn a_hold_on_what_was_never_begun_can_be_ended() {
     let place = Place::with("shop.blueprint.yaml", ONE);
     place.ends(1, &["unlock", "--yes"]);
     place.ends(0, &["deploy", "--yes", "-i", "another"]);
-    take_over(&place, "ann@host (process 7)", 60);
+    take_over(&place, "ann@host (process 7)", MINUTE);
     let refused = place.ends(5, &["deploy", "--yes", "-i", "shop"]);
     assert!(refused.err.contains("held by ann@host (process 7)"), "{}", refused.err);
     assert!(refused.err.contains("cyan unlock -i shop"), "{}", refused.err);
@@ -131,14 +162,14 @@ fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
     // A minute later somebody else takes it over.
-    take_over(&place, "bob@host (process 7)", 60);
+    take_over(&place, "bob@host (process 7)", MINUTE);
     let ended = is_fenced_off(&place, writer);
     assert!(ended.err.contains("held by bob@host (process 7)"), "{}", ended.err);
     // It has not taken the other's hold along when it ended.
     let held = place.ends(5, &["deploy", "--yes"]);
     assert!(held.err.contains("bob@host"), "{}", held.err);
     // A hold that has run out stops nobody.
-    take_over(&place, "bob@host (process 7)", -1);
+    take_over(&place, "bob@host (process 7)", Duration::ZERO);
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
 }
@@ -180,4 +211,92 @@ resources:
     }
     println!("{done} were done, {refused} refused");
     assert!(done >= 6, "in each round at least one comes through: {done}");
+}
+
+fn signal(child: &std::process::Child, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success(), "{name}");
+}
+
+/// Many short commands, each of which adds a line to `log`.
+fn many(round: &str) -> String {
+    let things: String = (0..60)
+        .map(|at| {
+            format!(
+                "  c{at}: {{type: local/command, spec: {{create: 'echo {round} >> log; sleep 0.02', \
+                 delete: 'echo -{round} >> log', triggers: {{round: {round}}}}}}}\n"
+            )
+        })
+        .collect();
+    format!("version: 2023-04-20\nresources:\n{things}")
+}
+
+/// A process that was stopped, and whose hold somebody else ended and took, calls nothing when it goes on.
+#[test]
+fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
+    let place = Place::with("shop.blueprint.yaml", &many("one"));
+    let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "4"]);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let lines =
+        |of: &str| if place.has("log") { place.read("log").lines().filter(|line| *line == of).count() } else { 0 };
+    wait_for("some calls", || lines("one") > 8);
+    signal(&child, "STOP");
+    // Its hold is that of a process which runs: nobody gets it by waiting.
+    let busy = place.run(&["deploy", "--yes"]);
+    if busy.err.contains("which is stopped") {
+        // It was stopped inside a commit: everybody is told which process it is.
+        signal(&child, "CONT");
+        drop(child.wait_with_output().unwrap());
+        return;
+    }
+    assert_eq!(busy.code, 5, "{}{}", busy.out, busy.err);
+    // What its children had begun comes to an end.
+    std::thread::sleep(Duration::from_millis(1500));
+    place.ends(0, &["unlock", "--yes"]);
+    let unclear = place.run(&["destroy", "--yes", "--force"]);
+    assert_eq!(unclear.code, 0, "{}{}", unclear.out, unclear.err);
+    let before = lines("one");
+    signal(&child, "CONT");
+    let ended = ran(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("error[lease-lost]"), "{}", ended.err);
+    assert_eq!(lines("one"), before, "it went on calling");
+    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "60 created, 0 updated, 0 deleted");
+}
+
+/// A process that was killed holds nothing any more; nobody waits a minute for it.
+#[test]
+fn a_killed_writer_is_taken_over_at_once() {
+    let place = Place::with("shop.blueprint.yaml", SLOW);
+    let mut writer = begun(&place);
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+    place.write("go", "");
+    wait_for("the command that it had begun", || place.has("first"));
+    assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
+    assert_eq!(place.read("log"), "made\n");
+}
+
+/// A process that is stopped inside a commit keeps everybody from writing: it is named.
+#[test]
+fn a_process_that_is_stopped_inside_a_commit_is_named() {
+    let place = Place::with("shop.blueprint.yaml", ONE);
+    place.ends(0, &["deploy", "--yes"]);
+    let script = "import sqlite3, time\nat = sqlite3.connect('.cyan/state.db', isolation_level=None)\n\
+                  at.execute('BEGIN IMMEDIATE')\nopen('held', 'w').close()\ntime.sleep(600)";
+    let Ok(mut child) = Command::new("python3").args(["-c", script]).current_dir(place.path()).spawn() else {
+        println!("skipped: there is no `python3` to hold the file with");
+        return;
+    };
+    wait_for("the lock", || place.has("held"));
+    signal(&child, "STOP");
+    let refused = place.run(&["destroy", "--yes"]);
+    let named = format!("process {} (`python3`), which is stopped,", child.id());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_ne!(refused.code, 0);
+    if cfg!(target_os = "linux") {
+        assert!(refused.err.contains(&named), "{}", refused.err);
+    }
+    assert!(!refused.err.contains("permissions") && refused.err.contains("kill -CONT"), "{}", refused.err);
 }

@@ -3,7 +3,9 @@
 use blueprint::Name;
 use diag::Diagnostics;
 use futures::future::LocalBoxFuture;
-use state::{Generation, InstanceName, LeaseHolder, Operation, OperationOutcome, Revision, Store, StoreError};
+use state::{
+    Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store, StoreError,
+};
 use tokio::sync::mpsc;
 
 use super::Shell;
@@ -92,7 +94,7 @@ pub async fn operate(
     if kept && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }
-    let lease = match store.lease(instance, who, shell.clock.now(), LEASE).await {
+    let lease = match store.lease(instance, who, LEASE).await {
         Ok(lease) => lease,
         Err(StoreError::Busy { holder, .. }) => {
             found.push(busy(instance, holder.as_ref(), shell.clock.now()));
@@ -204,7 +206,7 @@ async fn roll_back(
     tell(Event::RollingBack { generation: number });
     let staged = tokio::select! {
         biased;
-        staged = alive(back.stage(goal, &mut found), store, lease, shell) => staged,
+        staged = alive(back.stage(goal, &mut found), store, lease) => staged,
         // What is there may take long to be read; nobody has to wait for that.
         Some(_) = interrupts.recv() => None,
     };
@@ -240,7 +242,7 @@ async fn roll_back(
 }
 
 /// Waits for something under a lease, which is kept alive meanwhile. Who has lost it finds out at the next commit.
-async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease, shell: &Shell) -> T {
+async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
     let mut work = std::pin::pin!(work);
     let mut signs = tokio::time::interval(LEASE / 3);
     loop {
@@ -248,7 +250,7 @@ async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &stat
             biased;
             done = &mut work => return done,
             _ = signs.tick() => {
-                let _ = store.renew(lease, shell.clock.now(), LEASE).await;
+                let _ = store.renew(lease, LEASE).await;
             }
         }
     }
@@ -295,9 +297,9 @@ fn stale(made: Revision, found: Revision) -> Option<diag::Diagnostic> {
 pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
     let diagnostic = codes::INSTANCE_BUSY.new(format!("another operation holds `{instance}`"));
     match holder {
-        Some(holder) => diagnostic
-            .note(held_by(holder, now))
-            .help(format!("wait for it; if that process is gone, `cyan unlock -i {instance}` ends its hold")),
+        Some(holder) => diagnostic.note(held_by(holder, now)).help(format!(
+            "wait for it; if that process is gone, or is not to go on, `cyan unlock -i {instance}` ends its hold"
+        )),
         None => diagnostic.help("wait for it to end"),
     }
 }
@@ -321,7 +323,13 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
         Ok(seconds @ 1..) => blueprint::format_duration(std::time::Duration::from_secs(seconds)),
         _ => "less than a second".to_owned(),
     };
-    format!("held by {}, who began {begun} ago", holder.who)
+    let sign = match (holder.liveness, holder.expired) {
+        (Liveness::Alive, true) => "; the process runs, but has given no sign of life for a minute: it may be stopped",
+        (Liveness::Alive, false) => "; the process runs",
+        (Liveness::Dead, _) => "; the process has ended",
+        (Liveness::Unknown, _) => "",
+    };
+    format!("held by {}, who began {begun} ago{sign}", holder.who)
 }
 
 /// What the history will say of a run of this plan.

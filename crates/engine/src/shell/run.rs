@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use provider::{Applied, ApplyRequest, BoxFuture, ProviderError, ReadRequest, Stability};
+use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, ProviderError, ReadRequest, Stability};
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -55,6 +55,8 @@ impl Lost {
 enum Answer {
     Committed(Result<Revision, StoreError>),
     Applied(u32, Result<Applied, ProviderError>),
+    /// It was not called, because the lease was lost, or it could not be told whether it was.
+    NotCalled(u32, StoreError),
     Looked(u32, Result<Stability, ProviderError>),
     Answered(Option<u32>, Vec<(Question, Reply)>),
     Woke(u64),
@@ -101,7 +103,11 @@ pub async fn run(
                     let cancel = shell.cancel.child_token();
                     course.cancels.insert(task, cancel.clone());
                     under_way.push(Box::pin(async move {
-                        Answer::Applied(task, call(shell, request, cancel, progress).await)
+                        // Whoever was stopped or asleep since its last commit may have been taken over.
+                        match store.check_lease(lease).await {
+                            Ok(()) => Answer::Applied(task, call(shell, request, cancel, progress).await),
+                            Err(error) => Answer::NotCalled(task, error),
+                        }
                     }));
                 }
                 Effect::Look(task, request) => {
@@ -142,7 +148,7 @@ pub async fn run(
             Err(_) => {}
         }
         if alive.tick().now_or_never().is_some() {
-            course.renew(store, lease, shell).await;
+            course.renew(store, lease).await;
         }
         while course.happened.is_empty() {
             tokio::select! {
@@ -160,7 +166,7 @@ pub async fn run(
                         course.take_in(answer, shell);
                     }
                 }
-                _ = alive.tick() => course.renew(store, lease, shell).await,
+                _ = alive.tick() => course.renew(store, lease).await,
                 else => return Err(Lost::now(&apply, course.refused)),
             }
         }
@@ -184,7 +190,7 @@ impl Course {
 
     /// What an answer means to the machine.
     fn take_in(&mut self, answer: Answer, shell: &Shell) {
-        self.happened.push(match answer {
+        let happened = match answer {
             Answer::Committed(Ok(now)) => {
                 self.revision = now;
                 Happened::Committed(shell.clock.now())
@@ -198,15 +204,23 @@ impl Course {
                 self.cancels.remove(&task);
                 Happened::Applied(task, answer)
             }
+            Answer::NotCalled(task, error) => {
+                self.cancels.remove(&task);
+                self.happened.push(Happened::CommitFailed(words(&error)));
+                self.refused.get_or_insert(error);
+                let why = "it was not called, because the instance is no longer held by this operation";
+                Happened::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
+            }
             Answer::Looked(task, answer) => Happened::Looked(task, answer),
             Answer::Answered(task, replies) => Happened::Answered(task, replies),
             Answer::Woke(number) => Happened::Woke(number),
-        });
+        };
+        self.happened.push(happened);
     }
 
     /// A sign of life. Who has lost the lease cannot commit any more; any other trouble may be over at the next one.
-    async fn renew(&mut self, store: &dyn Store, lease: &Lease, shell: &Shell) {
-        if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, shell.clock.now(), LEASE).await {
+    async fn renew(&mut self, store: &dyn Store, lease: &Lease) {
+        if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, LEASE).await {
             self.happened.push(Happened::CommitFailed(words(&error)));
             self.refused = Some(error);
         }

@@ -8,11 +8,11 @@ use crate::{Revision, StoreError};
 
 /// Every way to write is closed to whoever was taken over, whatever it has seen; nothing it says changes what the other does.
 pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
-    let (ours, theirs) = (place(sealer()), place(sealer()));
+    let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let mut first = Hand::take(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
     let shop = instance("shop");
-    let lease = theirs.lease(&shop, "bob@host (2)", NOW + 60, MINUTE).await?;
+    let lease = place.at(NOW + 60, &theirs).lease(&shop, "bob@host (2)", MINUTE).await?;
     let mut second = Hand { store: &*theirs, revision: theirs.head(&shop).await?, lease };
     // What it saw last, and whatever it may see later.
     for round in 0..2u64 {
@@ -28,7 +28,11 @@ pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
                 check_err!(said, StoreError::Busy { holder: Some(_), .. }, "a commit of who was taken over");
             }
         }
-        check_err!(ours.renew(&first.lease, NOW + 61, MINUTE).await, StoreError::Busy { .. }, "its sign of life");
+        check_err!(
+            place.at(NOW + 61, &ours).renew(&first.lease, MINUTE).await,
+            StoreError::Busy { .. },
+            "its sign of life"
+        );
         ours.release(&first.lease).await?;
         if round == 0 {
             // What was in flight is there for the one who has taken over.
@@ -59,8 +63,8 @@ pub(super) async fn epochs(place: &Place) -> Result<(), Failed> {
     let mut epochs = Vec::new();
     let mut leases = Vec::new();
     for at in 0..4 {
-        let store = place(sealer());
-        let lease = store.lease(&shop, "ann@host (1)", NOW + at * 60, MINUTE).await?;
+        let store = place.open(sealer());
+        let lease = place.at(NOW + at * 60, &store).lease(&shop, "ann@host (1)", MINUTE).await?;
         for old in &leases {
             let late = store.commit(old, Revision(0), vec![began("late")]).await;
             check_err!(late, StoreError::Busy { .. }, "a commit under an older lease of the same name");
@@ -82,12 +86,12 @@ pub(super) async fn epochs(place: &Place) -> Result<(), Failed> {
 pub(super) async fn rekeyed(place: &Place) -> Result<(), Failed> {
     let secret = || vec![outcome(1, "key", record(Value::from("s3cret").secret()))];
     let other = || Sealer::with_key([9; 32]);
-    let store = place(sealer());
+    let store = place.open(sealer());
     let mut sleeper = Hand::take(&*store, "shop").await?;
     sleeper.commit([vec![began("op-1")], secret()].concat()).await?;
-    check!(place(sealer()).rekey(&other(), NOW + 60).await? > 0, "nothing was sealed anew");
+    check!(place.at(NOW + 60, &place.open(sealer())).rekey(&other()).await? > 0, "nothing was sealed anew");
     check_err!(sleeper.refused(secret()).await, StoreError::Busy { .. }, "a commit with the former key");
-    let found = place(other()).load(&instance("shop")).await?;
+    let found = place.open(other()).load(&instance("shop")).await?;
     check_eq!(found.revision, Revision(1), "the revision");
     Ok(())
 }

@@ -16,7 +16,7 @@ async fn exported(store: &dyn Store, name: &str) -> Result<(Exported, Snapshot, 
 
 /// With secrets, a history, a cut-off call, and the same text afterwards.
 pub(super) async fn elsewhere(place: &Place, other_place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     let (entries, _) = full_operation();
     let (first, rest) = entries.split_at(2);
@@ -37,39 +37,39 @@ pub(super) async fn elsewhere(place: &Place, other_place: &Place) -> Result<(), 
     // What is known here under the same ids is not known twice.
     let operations = whole.operations();
     check_eq!(operations.len(), 3, "operations");
-    let twice = store.restore(&instance("copy"), whole.revision, operations.clone(), NOW).await;
+    let twice = store.restore(&instance("copy"), whole.revision, operations.clone()).await;
     check_err!(twice, StoreError::Refused { .. }, "the same operations a second time");
     check!(store.info(&instance("copy")).await?.is_none(), "half of it was put back");
 
-    let elsewhere = other_place(sealer());
-    elsewhere.restore(&instance("shop"), read.revision, read.operations(), NOW).await?;
+    let elsewhere = other_place.open(sealer());
+    elsewhere.restore(&instance("shop"), read.revision, read.operations()).await?;
     let (_, after, again) = exported(&*elsewhere, "shop").await?;
     check!(again == text, "writing it again gives another text");
     check_eq!(after.open, before.open, "calls that were cut off");
     let (here, there) = (store.history(&instance("shop"), 9).await?, elsewhere.history(&instance("shop"), 9).await?);
     check_eq!(format!("{there:?}"), format!("{here:?}"), "the history");
     // Sealed for the place where it lies now.
-    let other = other_place(Sealer::with_key([9; 32])).load(&instance("shop")).await;
+    let other = other_place.open(Sealer::with_key([9; 32])).load(&instance("shop")).await;
     check_err!(other, StoreError::WrongKey, "loading with another key");
     Ok(())
 }
 
 /// Nothing is there afterwards that could not be put back in whole, and nothing is overwritten.
 pub(super) async fn refused(place: &Place) -> Result<(), Failed> {
-    let store = place(sealer());
+    let store = place.open(sealer());
     let shop = instance("shop");
     let fine = |id: &str| vec![began(id), outcome(1, "a", record(Value::Int(1)))];
     let broken: Vec<Vec<Entry>> = vec![fine("op-1"), vec![outcome(1, "a", None)]];
-    check_err!(store.restore(&shop, Revision(7), broken, NOW).await, StoreError::Refused { .. }, "a broken journal");
+    check_err!(store.restore(&shop, Revision(7), broken).await, StoreError::Refused { .. }, "a broken journal");
     check!(store.info(&shop).await?.is_none(), "half of it was put back");
-    let held = store.lease(&shop, "ann@host (1)", NOW, MINUTE).await?;
-    let busy = store.restore(&shop, Revision(7), vec![fine("op-1")], NOW).await;
+    let held = place.at(NOW, &store).lease(&shop, "ann@host (1)", MINUTE).await?;
+    let busy = store.restore(&shop, Revision(7), vec![fine("op-1")]).await;
     check_err!(busy, StoreError::Busy { .. }, "putting back what somebody holds");
     store.release(&held).await?;
-    store.restore(&shop, Revision(7), vec![fine("op-1"), fine("op-2")], NOW).await?;
+    store.restore(&shop, Revision(7), vec![fine("op-1"), fine("op-2")]).await?;
     let found = store.load(&shop).await?;
     check_eq!((found.revision, &*found.uid, found.records.len()), (Revision(7), "op-1", 1), "what was put back");
-    let again = store.restore(&shop, Revision(7), vec![fine("op-3")], NOW).await;
+    let again = store.restore(&shop, Revision(7), vec![fine("op-3")]).await;
     check_err!(again, StoreError::Moved { .. }, "putting back where something is");
     // And it is gone on from.
     let mut hand = Hand::take(&*store, "shop").await?;

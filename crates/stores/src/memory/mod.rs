@@ -1,7 +1,7 @@
 //! State in the process alone: for tests, simulations and `memory:`.
 //!
-//! The strictest of the stores: what it takes, the others take. It has no clock; a lease is judged by the times that
-//! it is told. Secrets never leave the process, so they stay as they are, but storing one needs a key all the same and
+//! The strictest of the stores: what it takes, the others take. A lease is judged by the clock of its
+//! [`Host`]; processes are not told apart. Secrets never leave the process, so they stay as they are, but storing one needs a key all the same and
 //! reading it back the same key.
 //!
 //! Not here: the rules of a journal (`state::Journal`).
@@ -13,9 +13,9 @@ use std::time::Duration;
 use blueprint::{Address, IndexMap, Name, Value};
 use state::seal::{KeyId, Sealer};
 use state::{
-    BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Journal,
-    Lease, LeaseHolder, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision, Snapshot, Stop, Stops,
-    Store, StoreError,
+    BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
+    Journal, Lease, LeaseHolder, Liveness, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision,
+    Snapshot, Stop, Stops, Store, StoreError,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
@@ -23,10 +23,17 @@ use state::{
 pub struct MemoryState(Arc<Mutex<World>>);
 
 /// A store on a [`MemoryState`].
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct MemoryStore {
     state: MemoryState,
     sealer: Sealer,
+    host: Arc<dyn Host>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> MemoryStore {
+        MemoryStore::new(Sealer::default())
+    }
 }
 
 #[derive(Default)]
@@ -40,7 +47,15 @@ struct World {
 #[derive(Default)]
 struct Held {
     epoch: u64,
-    holder: Option<LeaseHolder>,
+    /// Who holds it, and when that runs out on the host's clock.
+    holder: Option<(LeaseHolder, Duration)>,
+}
+
+impl Held {
+    fn holder(&self, host: &dyn Host) -> Option<LeaseHolder> {
+        let (holder, expires) = self.holder.as_ref()?;
+        Some(LeaseHolder { expired: host.elapsed() >= *expires, ..holder.clone() })
+    }
 }
 
 #[derive(Default)]
@@ -90,7 +105,13 @@ impl MemoryStore {
 
     /// A store on what another store has, or had, in its memory.
     pub fn open(state: &MemoryState, sealer: Sealer) -> MemoryStore {
-        MemoryStore { state: state.clone(), sealer }
+        MemoryStore { state: state.clone(), sealer, host: Arc::new(crate::machine::Machine::clock()) }
+    }
+
+    /// The same store with the clock of another machine, for tests.
+    #[must_use]
+    pub fn on(self, host: Arc<dyn Host>) -> MemoryStore {
+        MemoryStore { host, ..self }
     }
 
     /// What it holds, for another store to be opened on.
@@ -101,7 +122,7 @@ impl MemoryStore {
     fn commit_now(&self, lease: &Lease, expected: Revision, entries: Vec<Entry>) -> Result<Revision, StoreError> {
         let world = &mut *self.state.lock();
         let name = &lease.instance;
-        world.check_held(lease)?;
+        world.check_held(lease, &*self.host)?;
         let found = world.instances.get(name).map_or(Revision(0), |instance| instance.revision);
         if found != expected {
             return Err(StoreError::Moved { instance: name.clone(), expected, found });
@@ -139,7 +160,6 @@ impl MemoryStore {
         name: &InstanceName,
         revision: Revision,
         operations: Vec<Vec<Entry>>,
-        now: i64,
     ) -> Result<(), StoreError> {
         let mut begun: Vec<Name> = Vec::new();
         for (done, entries) in (0..).zip(operations) {
@@ -147,7 +167,7 @@ impl MemoryStore {
                 EntryKind::Began(operation) => Some(operation.id.clone()),
                 _ => None,
             });
-            let lease = self.lease_now(name, "import", now, Duration::from_secs(1))?;
+            let lease = self.lease_now(name, "import", Duration::from_secs(1))?;
             let committed = self.commit_now(&lease, Revision(done), entries);
             let world = &mut *self.state.lock();
             world.leases.get_mut(name).into_iter().for_each(|held| held.holder = None);
@@ -188,12 +208,12 @@ impl MemoryStore {
         })
     }
 
-    fn rekey_now(&self, to: &Sealer, now: i64) -> Result<u64, StoreError> {
+    fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
         let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
         let mut world = self.state.lock();
-        let mut held = world.leases.iter().filter_map(|(name, held)| Some((name, held.holder.as_ref()?)));
-        if let Some((instance, holder)) = held.find(|(_, holder)| now < holder.until) {
-            return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder.clone()) });
+        let mut held = world.leases.iter().filter_map(|(name, held)| Some((name, held.holder(&*self.host)?)));
+        if let Some((instance, holder)) = held.find(|(_, holder)| holder.holds()) {
+            return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder) });
         }
         world.instances.values().try_for_each(|instance| self.check_key(instance))?;
         // Who let its lease run out may still be there, with the former key.
@@ -209,30 +229,33 @@ impl MemoryStore {
         }
     }
 
-    fn lease_now(&self, name: &InstanceName, who: &str, now: i64, lasts: Duration) -> Result<Lease, StoreError> {
+    fn lease_now(&self, name: &InstanceName, who: &str, lasts: Duration) -> Result<Lease, StoreError> {
         let world = &mut *self.state.lock();
         let revision = world.instances.get(name).map_or(Revision(0), |instance| instance.revision);
         let held = world.leases.entry(name.clone()).or_default();
-        if let Some(holder) = held.holder.as_ref().filter(|holder| now < holder.until) {
-            return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder.clone()) });
+        if let Some(holder) = held.holder(&*self.host).filter(LeaseHolder::holds) {
+            return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
         }
         held.epoch += 1;
-        held.holder = Some(LeaseHolder { who: who.into(), since: now, until: until(now, lasts) });
+        let (since, liveness) = (self.host.wall(), Liveness::Unknown);
+        let holder = LeaseHolder { who: who.into(), since, until: until(since, lasts), liveness, expired: false };
+        held.holder = Some((holder, self.host.elapsed().saturating_add(lasts)));
         Ok(Lease { instance: name.clone(), epoch: held.epoch, revision })
     }
 
-    fn renew_now(&self, lease: &Lease, now: i64, lasts: Duration) -> Result<(), StoreError> {
+    fn renew_now(&self, lease: &Lease, lasts: Duration) -> Result<(), StoreError> {
         let world = &mut *self.state.lock();
-        world.check_held(lease)?;
-        if let Some(holder) = world.leases.get_mut(&lease.instance).and_then(|held| held.holder.as_mut()) {
-            holder.until = until(now, lasts);
+        world.check_held(lease, &*self.host)?;
+        if let Some((holder, expires)) = world.leases.get_mut(&lease.instance).and_then(|held| held.holder.as_mut()) {
+            holder.until = until(self.host.wall(), lasts);
+            *expires = self.host.elapsed().saturating_add(lasts);
         }
         Ok(())
     }
 
     fn release_now(&self, lease: &Lease) {
         let world = &mut *self.state.lock();
-        if world.check_held(lease).is_ok()
+        if world.check_held(lease, &*self.host).is_ok()
             && let Some(held) = world.leases.get_mut(&lease.instance)
         {
             held.holder = None;
@@ -269,12 +292,12 @@ fn until(now: i64, lasts: Duration) -> i64 {
 }
 
 impl World {
-    fn check_held(&self, lease: &Lease) -> Result<(), StoreError> {
+    fn check_held(&self, lease: &Lease, host: &dyn Host) -> Result<(), StoreError> {
         let held = self.leases.get(&lease.instance);
         match held {
             Some(Held { epoch, holder: Some(_) }) if *epoch == lease.epoch => Ok(()),
             _ => {
-                let holder = held.and_then(|held| held.holder.clone());
+                let holder = held.and_then(|held| held.holder(host));
                 Err(StoreError::Busy { instance: lease.instance.clone(), holder })
             }
         }
@@ -284,7 +307,7 @@ impl World {
         self.instances.get(name).ok_or_else(|| StoreError::Unknown { instance: name.clone() })
     }
 
-    fn info(&self, name: &InstanceName) -> Option<InstanceInfo> {
+    fn info(&self, name: &InstanceName, host: &dyn Host) -> Option<InstanceInfo> {
         let instance = self.instances.get(name)?;
         let last = instance.operations.last().map(Past::info);
         let has_ended = last.as_ref().is_some_and(|last| last.finished.is_some());
@@ -300,8 +323,8 @@ impl World {
                 (operation, last.finished.map(|(outcome, ..)| outcome))
             }),
             waiting: if has_ended { Stop::waiting(&instance.stops) } else { Vec::new() },
-            holder: self.leases.get(name).and_then(|held| held.holder.clone()),
             verified: true,
+            holder: self.leases.get(name).and_then(|held| held.holder(host)),
         })
     }
 }
@@ -412,12 +435,12 @@ impl Store for MemoryStore {
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
         Box::pin(async {
             let world = self.state.lock();
-            Ok(world.instances.keys().filter_map(|name| world.info(name)).collect())
+            Ok(world.instances.keys().filter_map(|name| world.info(name, &*self.host)).collect())
         })
     }
 
     fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().info(instance)) })
+        Box::pin(async { Ok(self.state.lock().info(instance, &*self.host)) })
     }
 
     fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
@@ -441,14 +464,17 @@ impl Store for MemoryStore {
         &'a self,
         instance: &'a InstanceName,
         who: &'a str,
-        now: i64,
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>> {
-        Box::pin(async move { self.lease_now(instance, who, now, lasts) })
+        Box::pin(async move { self.lease_now(instance, who, lasts) })
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move { self.renew_now(lease, now, lasts) })
+    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.renew_now(lease, lasts) })
+    }
+
+    fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.state.lock().check_held(lease, &*self.host) })
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -459,11 +485,19 @@ impl Store for MemoryStore {
     }
 
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().leases.get(instance).and_then(|held| held.holder.clone())) })
+        Box::pin(async { Ok(self.state.lock().leases.get(instance).and_then(|held| held.holder(&*self.host))) })
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().leases.get_mut(instance).and_then(|held| held.holder.take())) })
+        Box::pin(async {
+            let world = &mut *self.state.lock();
+            let held = world.leases.get_mut(instance);
+            Ok(held.and_then(|held| {
+                let holder = held.holder(&*self.host);
+                held.holder = None;
+                holder
+            }))
+        })
     }
 
     fn history<'a>(
@@ -483,8 +517,8 @@ impl Store for MemoryStore {
         Box::pin(async move { self.log_now(instance, operation, limit) })
     }
 
-    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(async move { self.rekey_now(to, now) })
+    fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
+        Box::pin(async move { self.rekey_now(to) })
     }
 
     fn restore<'a>(
@@ -492,9 +526,8 @@ impl Store for MemoryStore {
         instance: &'a InstanceName,
         revision: Revision,
         operations: Vec<Vec<Entry>>,
-        now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move { self.restore_now(instance, revision, operations, now) })
+        Box::pin(async move { self.restore_now(instance, revision, operations) })
     }
 
     fn can_seal(&self) -> bool {

@@ -49,10 +49,12 @@ pub enum Failure {
         source: Said,
     },
     /// Another process has been writing to it for too long.
-    #[error("another process keeps writing to `{}`", .path.display())]
+    #[error("{} keeps writing to `{}`", .by.as_deref().unwrap_or("another process"), .path.display())]
     Locked {
         /// The file.
         path: PathBuf,
+        /// The process, where that can be told.
+        by: Option<String>,
         /// What SQLite said.
         source: Said,
     },
@@ -107,6 +109,7 @@ impl Failure {
     pub(super) fn into_store_error(self) -> StoreError {
         match self {
             full @ Failure::Full { .. } => StoreError::Full { source: Box::new(full) },
+            locked @ Failure::Locked { .. } => StoreError::Locked { source: Box::new(locked) },
             failure => StoreError::Unreachable { source: Box::new(failure) },
         }
     }
@@ -134,7 +137,8 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
             Failure::Closed { path, source: source.into() }.into_store_error()
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Failure::Locked { path, source: source.into() }.into_store_error()
+            let by = super::locks::writer(&path);
+            Failure::Locked { path, by, source: source.into() }.into_store_error()
         }
         _ => match source {
             // A row of ours that does not read as what it is.

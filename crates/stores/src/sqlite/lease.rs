@@ -1,16 +1,27 @@
-//! The rows of leases: read and written, each with its tag. What a lease means is the writer's to know.
+//! The rows of leases: read and written, each with its tag. All SQL about leases is here; what a lease allows is the writer's
+//! to know.
+//!
+//! A row says in which boot, and when in it (`CLOCK_BOOTTIME`), the lease runs out, and which process holds it. `since` and
+//! `until` are wall-clock times for people. A row stays when its lease ends, so that epochs go on growing.
 
+use std::time::Duration;
+
+use blueprint::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use state::seal::Sealer;
 use state::tag::{Tag, Tagger};
-use state::{InstanceName, LeaseHolder};
+use state::{Host, InstanceName, LeaseHolder, Liveness, Process};
 
 /// A row.
 pub(super) struct Held {
     pub(super) epoch: i64,
+    /// Who holds the lease, judged by the clock and the processes of this machine.
     pub(super) holder: Option<LeaseHolder>,
+    /// When it runs out is counted in a boot that is not this one.
+    pub(super) is_elsewhere: bool,
     /// Whether it is what was written.
     pub(super) genuine: Genuine,
+    stored: Option<Stored>,
 }
 
 /// What a tag has shown.
@@ -22,63 +33,204 @@ pub(super) enum Genuine {
     Unknown,
 }
 
+/// Who holds a lease, as it lies in the file.
+struct Stored {
+    who: Name,
+    since: i64,
+    until: i64,
+    /// The boot that `expires` counts in. Both are missing where an older version gave the lease.
+    boot: Option<Name>,
+    /// Milliseconds since that boot.
+    expires: Option<i64>,
+    process: Option<StoredProcess>,
+}
+
+struct StoredProcess {
+    host: Name,
+    namespace: Name,
+    pid: i64,
+    started: i64,
+}
+
+/// The columns of a row, after its name, in the order in which `held` reads them.
+fn columns(format: i64) -> &'static str {
+    match format < 3 {
+        true => "epoch, who, since, until, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
+        false => "epoch, who, since, until, boot, expires, host, namespace, pid, started, auth, mac",
+    }
+}
+
 /// The row of an instance.
 pub(super) fn read(
     connection: &Connection,
     format: i64,
     sealer: &Sealer,
+    host: &dyn Host,
     name: &InstanceName,
 ) -> Result<Option<Held>, rusqlite::Error> {
-    let tags = if format < 3 { "NULL, NULL" } else { "auth, mac" };
-    let sql = format!("SELECT epoch, who, since, until, {tags} FROM leases WHERE name = ?1");
+    let sql = format!("SELECT {} FROM leases WHERE name = ?1", columns(format));
     let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_row([name.as_str()], |row| held(row, format, sealer, name.as_str())).optional()
+    statement.query_row([name.as_str()], |row| held(row, format, sealer, host, name.as_str())).optional()
 }
 
-/// What a row says that begins with these columns.
-pub(super) fn held(row: &Row<'_>, format: i64, sealer: &Sealer, name: &str) -> Result<Held, rusqlite::Error> {
+/// What a row says that has these columns.
+fn held(row: &Row<'_>, format: i64, sealer: &Sealer, host: &dyn Host, name: &str) -> Result<Held, rusqlite::Error> {
     let epoch = row.get(0)?;
-    let holder = match row.get(1)? {
+    let stored = match row.get(1)? {
         None => None,
-        Some(who) => Some(LeaseHolder { who, since: row.get(2)?, until: row.get(3)? }),
+        Some(who) => Some(Stored {
+            who,
+            since: row.get(2)?,
+            until: row.get(3)?,
+            boot: row.get(4)?,
+            expires: row.get(5)?,
+            process: match (row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?) {
+                (Some(host), Some(namespace), Some(pid), Some(started)) => {
+                    Some(StoredProcess { host, namespace, pid, started })
+                }
+                _ => None,
+            },
+        }),
     };
     let genuine = if format < 3 {
         Genuine::Unknown
     } else {
-        match sealer.tagger_of(&row.get::<_, String>(4)?) {
+        match sealer.tagger_of(&row.get::<_, String>(10)?) {
             None => Genuine::Unknown,
-            Some(tagger) if tag(&tagger, name, epoch, holder.as_ref()) == row.get::<_, Tag>(5)? => Genuine::Yes,
+            Some(tagger) if tag(&tagger, name, epoch, stored.as_ref()) == row.get::<_, Tag>(11)? => Genuine::Yes,
             Some(_) => Genuine::No,
         }
     };
-    Ok(Held { epoch, holder, genuine })
+    let holder = stored.as_ref().map(|stored| stored.holder(host));
+    let is_elsewhere = stored.as_ref().is_some_and(|stored| stored.is_elsewhere(host));
+    Ok(Held { epoch, holder, is_elsewhere, genuine, stored })
 }
 
-/// Writes the row of an instance: it stays when nobody holds the lease, so that epochs go on growing.
-pub(super) fn write(
+impl Stored {
+    /// A lease of the process that asks, which lasts so long from now.
+    fn now(who: &str, lasts: Duration, host: &dyn Host) -> Stored {
+        let process = host.process().map(|process| StoredProcess {
+            host: process.host,
+            namespace: process.namespace,
+            pid: i64::from(process.pid),
+            started: process.started.cast_signed(),
+        });
+        let taken = Stored { who: who.into(), since: host.wall(), until: 0, boot: None, expires: None, process };
+        taken.lasting(lasts, host)
+    }
+
+    /// The same, running out so long from now.
+    fn lasting(self, lasts: Duration, host: &dyn Host) -> Stored {
+        let until = host.wall().saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
+        let expires = i64::try_from(host.elapsed().saturating_add(lasts).as_millis()).unwrap_or(i64::MAX);
+        Stored { until, boot: Some(host.boot()), expires: Some(expires), ..self }
+    }
+
+    fn is_elsewhere(&self, host: &dyn Host) -> bool {
+        self.boot.as_ref().is_some_and(|boot| *boot != host.boot())
+    }
+
+    fn holder(&self, host: &dyn Host) -> LeaseHolder {
+        let expired = match (&self.boot, self.expires) {
+            (Some(boot), Some(expires)) => *boot == host.boot() && host.elapsed().as_millis() as i64 >= expires,
+            // An older version knew no other clock.
+            _ => host.wall() >= self.until,
+        };
+        // A process counts time in the boot that it runs in, unless somebody else counts for it.
+        let liveness = self.process.as_ref().map_or(Liveness::Unknown, |process| {
+            host.liveness(&Process {
+                host: process.host.clone(),
+                boot: self.boot.clone().unwrap_or_default(),
+                namespace: process.namespace.clone(),
+                pid: u32::try_from(process.pid).unwrap_or_default(),
+                started: process.started.cast_unsigned(),
+            })
+        });
+        LeaseHolder { who: self.who.clone(), since: self.since, until: self.until, liveness, expired }
+    }
+}
+
+/// Gives the lease of an instance to this process.
+pub(super) fn take(
+    connection: &Connection,
+    sealer: &Sealer,
+    host: &dyn Host,
+    name: &InstanceName,
+    epoch: i64,
+    (who, lasts): (&str, Duration),
+) -> Result<(), rusqlite::Error> {
+    write(connection, sealer, name.as_str(), epoch, Some(&Stored::now(who, lasts, host)))
+}
+
+/// Lets a lease run out so long from now, in this boot. Its process stays as it is recorded.
+pub(super) fn count_from_now(
+    connection: &Connection,
+    sealer: &Sealer,
+    host: &dyn Host,
+    name: &InstanceName,
+    held: Held,
+    lasts: Duration,
+) -> Result<(), rusqlite::Error> {
+    let stored = held.stored.map(|stored| stored.lasting(lasts, host));
+    write(connection, sealer, name.as_str(), held.epoch, stored.as_ref())
+}
+
+/// Ends a lease.
+pub(super) fn end(connection: &Connection, sealer: &Sealer, name: &str, epoch: i64) -> Result<(), rusqlite::Error> {
+    write(connection, sealer, name, epoch, None)
+}
+
+/// Writes a row as it lies under another key.
+pub(super) fn write_again(
+    connection: &Connection,
+    sealer: &Sealer,
+    name: &InstanceName,
+    held: &Held,
+) -> Result<(), rusqlite::Error> {
+    write(connection, sealer, name.as_str(), held.epoch, held.stored.as_ref())
+}
+
+fn write(
     connection: &Connection,
     sealer: &Sealer,
     name: &str,
     epoch: i64,
-    holder: Option<&LeaseHolder>,
+    stored: Option<&Stored>,
 ) -> Result<(), rusqlite::Error> {
     let tagger = sealer.tagger();
-    let sql =
-        "INSERT OR REPLACE INTO leases (name, epoch, who, since, until, auth, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let process = stored.and_then(|stored| stored.process.as_ref());
+    let sql = "INSERT OR REPLACE INTO leases (name, epoch, who, since, until, boot, expires, host, namespace, pid, started, \
+               auth, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     connection.prepare_cached(sql)?.execute(params![
         name,
         epoch,
-        holder.map(|holder| &*holder.who),
-        holder.map(|holder| holder.since),
-        holder.map(|holder| holder.until),
+        stored.map(|stored| &*stored.who),
+        stored.map(|stored| stored.since),
+        stored.map(|stored| stored.until),
+        stored.and_then(|stored| stored.boot.as_deref()),
+        stored.and_then(|stored| stored.expires),
+        process.map(|process| &*process.host),
+        process.map(|process| &*process.namespace),
+        process.map(|process| process.pid),
+        process.map(|process| process.started),
         tagger.key(),
-        tag(&tagger, name, epoch, holder),
+        tag(&tagger, name, epoch, stored),
     ])?;
     Ok(())
 }
 
-fn tag(tagger: &Tagger, name: &str, epoch: i64, holder: Option<&LeaseHolder>) -> Tag {
-    let row = tagger.row("lease").text(name).number(epoch).number(i64::from(holder.is_some()));
-    let row = row.text(holder.map_or("", |holder| &holder.who));
-    row.optional(holder.map(|holder| holder.since)).optional(holder.map(|holder| holder.until)).finish()
+fn tag(tagger: &Tagger, name: &str, epoch: i64, stored: Option<&Stored>) -> Tag {
+    let row = tagger.row("lease").text(name).number(epoch).number(i64::from(stored.is_some()));
+    let Some(stored) = stored else { return row.finish() };
+    let process = stored.process.as_ref();
+    row.text(&stored.who)
+        .number(stored.since)
+        .number(stored.until)
+        .text(stored.boot.as_deref().unwrap_or_default())
+        .optional(stored.expires)
+        .text(process.map_or("", |process| &process.host))
+        .text(process.map_or("", |process| &process.namespace))
+        .optional(process.map(|process| process.pid))
+        .optional(process.map(|process| process.started))
+        .finish()
 }

@@ -9,13 +9,14 @@
 //! Nothing but SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file drops all locks that
 //! the process has on it (POSIX), and the next process would take a running deploy's log for an abandoned one.
 //!
-//! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clocks (times come with the calls).
+//! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), what a machine says of its clock and processes (`state::Host`).
 
 mod body;
 mod digest;
 mod failure;
 mod head;
 mod lease;
+mod locks;
 mod operations;
 mod read;
 mod rekey;
@@ -24,18 +25,20 @@ mod upgrade;
 mod verify;
 mod write;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
-    Store, StoreError, Verification,
+    BoxFuture, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, PROOF, Revision,
+    Snapshot, Store, StoreError, Verification,
 };
 
+use crate::machine::Machine;
 use failure::failed;
 pub use failure::{Failure, Said};
 use read::Reading;
@@ -57,10 +60,15 @@ pub struct SqliteStore {
     sealer: Sealer,
     mode: Mode,
     asides: Asides,
+    host: Arc<dyn Host>,
+    proved: Proved,
     // In this order: the last connection to be closed tidies up the file, and should be the one that writes.
     reader: Mutex<Option<Worker<Read>>>,
     writer: Mutex<Option<Worker<(Request, Reply)>>>,
 }
+
+/// When, in time since the boot, it was last seen under which epoch an instance is held.
+type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 
 /// Something to be done with the connection that reads; none while there is no file.
 type Read = Box<dyn FnOnce(Result<Option<Reading<'_>>, StoreError>) + Send>;
@@ -96,7 +104,14 @@ impl SqliteStore {
     /// A store in the file of that path. Nothing is opened or made yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
         let (reader, writer) = Default::default();
-        SqliteStore { path: path.into(), sealer, mode, asides: Asides::default(), reader, writer }
+        let (asides, host, proved) = (Asides::default(), Arc::new(Machine::here()), Proved::default());
+        SqliteStore { path: path.into(), sealer, mode, asides, host, proved, reader, writer }
+    }
+
+    /// The same store on another machine, for tests.
+    #[must_use]
+    pub fn on(self, host: Arc<dyn Host>) -> SqliteStore {
+        SqliteStore { host, ..self }
     }
 
     /// The file.
@@ -144,8 +159,8 @@ impl SqliteStore {
             let _ = reply.send(result);
         });
         let start = |job| {
-            let (path, sealer) = (self.path.clone(), self.sealer.clone());
-            Worker::start("state-reader", job, move |jobs| run_reader(&path, &sealer, &jobs))
+            let (path, sealer, host) = (self.path.clone(), self.sealer.clone(), self.host.clone());
+            Worker::start("state-reader", job, move |jobs| run_reader(&path, &sealer, &*host, &jobs))
         };
         self.send(&self.reader, start, job)?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
@@ -156,7 +171,8 @@ impl SqliteStore {
             return Err(Failure::ReadOnly { path: self.path.clone() }.into_store_error());
         }
         let (reply, answer) = oneshot::channel();
-        let writer = Writer::new(self.path.clone(), self.sealer.clone(), self.asides.clone());
+        let (asides, host, proved) = (self.asides.clone(), self.host.clone(), self.proved.clone());
+        let writer = Writer::new(self.path.clone(), self.sealer.clone(), asides, host, proved);
         let start = |request| Worker::start("state-writer", request, move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
@@ -169,7 +185,7 @@ impl SqliteStore {
     }
 }
 
-fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
+fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiver<Read>) {
     let mut connection: Option<Readable> = None;
     while let Ok(job) = jobs.recv() {
         if connection.is_none() {
@@ -191,7 +207,7 @@ fn run_reader(path: &Path, sealer: &Sealer, jobs: &mpsc::Receiver<Read>) {
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
                 let reading =
-                    Reading { connection: &transaction, format, has_digests, only_looks: false, path, sealer };
+                    Reading { connection: &transaction, format, has_digests, only_looks: false, path, sealer, host };
                 job(reading.whole().map(|()| Some(reading)));
             }
             Err(error) => job(Err(failed(path, error))),
@@ -242,10 +258,9 @@ impl Store for SqliteStore {
         &'a self,
         instance: &'a InstanceName,
         who: &'a str,
-        now: i64,
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>> {
-        let request = Request::Lease { instance: instance.clone(), who: who.into(), now, until: until(now, lasts) };
+        let request = Request::Lease { instance: instance.clone(), who: who.into(), lasts };
         Box::pin(async move {
             match self.write(request).await? {
                 Answer::Leased(lease) => Ok(lease),
@@ -254,9 +269,24 @@ impl Store for SqliteStore {
         })
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Renew { lease: lease.clone(), until: until(now, lasts) };
+    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+        let request = Request::Renew { lease: lease.clone(), lasts };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
+    }
+
+    fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let now = self.host.elapsed();
+            let proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner).get(&lease.instance).copied();
+            if proved.is_some_and(|(epoch, at)| epoch == lease.epoch && now.saturating_sub(at) < PROOF) {
+                return Ok(());
+            }
+            let (asked, none) = (lease.clone(), StoreError::Busy { instance: lease.instance.clone(), holder: None });
+            self.read(Err(none), move |reading| reading.check_held(&asked).map(|_| ())).await?;
+            let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
+            proved.insert(lease.instance.clone(), (lease.epoch, now));
+            Ok(())
+        })
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -301,8 +331,8 @@ impl Store for SqliteStore {
         Box::pin(self.read(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
     }
 
-    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>> {
-        let request = Request::Rekey { to: to.clone(), now };
+    fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let request = Request::Rekey { to: to.clone() };
         Box::pin(async move {
             match self.write(request).await? {
                 Answer::Rekeyed(count) => Ok(count),
@@ -316,9 +346,8 @@ impl Store for SqliteStore {
         instance: &'a InstanceName,
         revision: Revision,
         operations: Vec<Vec<Entry>>,
-        now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Restore { instance: instance.clone(), revision, operations, now };
+        let request = Request::Restore { instance: instance.clone(), revision, operations };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
@@ -335,10 +364,6 @@ impl Store for SqliteStore {
     }
 }
 
-fn until(now: i64, lasts: Duration) -> i64 {
-    now.saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX))
-}
-
 #[cfg(test)]
 mod tests {
     use blueprint::Value;
@@ -353,7 +378,7 @@ mod tests {
     }
 
     fn lease(store: &SqliteStore, name: &str) -> Lease {
-        block_on(store.lease(&InstanceName::from_free_text(name), "ann@host", 0, Duration::from_secs(60))).unwrap()
+        block_on(store.lease(&InstanceName::from_free_text(name), "ann@host", Duration::from_secs(60))).unwrap()
     }
 
     fn pragma(store: &SqliteStore, name: &'static str, value: i64) {

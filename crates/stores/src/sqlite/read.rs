@@ -14,14 +14,15 @@ use serde::de::DeserializeOwned;
 use state::seal::Sealer;
 use state::tag::Tag;
 use state::{
-    Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent, Journal, LeaseHolder, LogEntry,
-    Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, StatusOp, Stop, Stops, StoreError,
+    Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName, Intent, Journal, Lease, LeaseHolder,
+    LogEntry, Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, StatusOp, Stop, Stops,
+    StoreError,
 };
 
 use super::digest::{Digest, OldDigest};
 use super::failure::{damaged, damaged_row};
 use super::head::{EntryRow, Head, sequence_of};
-use super::lease::Genuine;
+use super::lease::{Genuine, Held};
 use super::{body, lease};
 
 /// Reads from one connection; whoever calls has begun a transaction on it.
@@ -35,6 +36,7 @@ pub(super) struct Reading<'a> {
     pub(super) only_looks: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
+    pub(super) host: &'a dyn Host,
 }
 
 /// What of an intent or outcome says where it belongs.
@@ -354,18 +356,34 @@ impl Reading<'_> {
     }
 
     pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
-        let held = lease::read(self.connection, self.format, self.sealer, name).map_err(|error| self.at(error))?;
-        match held {
+        Ok(self.held(name)?.and_then(|held| held.holder))
+    }
+
+    /// The row of a lease, which is what was written as far as that can be told.
+    pub(super) fn held(&self, name: &InstanceName) -> Result<Option<Held>, StoreError> {
+        let held = lease::read(self.connection, self.format, self.sealer, self.host, name);
+        match held.map_err(|error| self.at(error))? {
             Some(held) if held.genuine == Genuine::No => {
                 Err(damaged_row(self.path, &format!("the lease of `{name}` is not what was written")))
             }
-            held => Ok(held.and_then(|held| held.holder)),
+            held => Ok(held),
+        }
+    }
+
+    /// The lease, if it is the one that holds; `Busy` otherwise.
+    pub(super) fn check_held(&self, lease: &Lease) -> Result<Held, StoreError> {
+        match self.held(&lease.instance)? {
+            Some(held) if held.holder.is_some() && held.epoch.unsigned_abs() == lease.epoch => Ok(held),
+            held => {
+                Err(StoreError::Busy { instance: lease.instance.clone(), holder: held.and_then(|held| held.holder) })
+            }
         }
     }
 
     /// The row of a lease stays when it was given back: an instance has one.
     fn has_lease(&self, name: &InstanceName) -> Result<(), StoreError> {
-        let found = lease::read(self.connection, self.format, self.sealer, name).map_err(|error| self.at(error))?;
+        let found = lease::read(self.connection, self.format, self.sealer, self.host, name);
+        let found = found.map_err(|error| self.at(error))?;
         match found {
             None if self.format >= 3 => Err(damaged_row(self.path, &format!("the lease of `{name}` is missing"))),
             _ => Ok(()),

@@ -8,23 +8,21 @@ use state::{InstanceName, LeaseHolder, StoreError};
 
 use super::failure::{damaged, failed};
 use super::head::{self, EntryRow, Head, sequence_of};
-use super::schema::{self, SHIFT};
+use super::schema::SHIFT;
 use super::write::Writer;
 use super::{body, upgrade};
 
 impl Writer {
     /// Seals every entry that holds a secret with `to`, in one transaction, and leaves nothing of the former sealing in the
     /// file. How many there were.
-    pub(super) fn rekey(&mut self, connection: &mut Connection, to: &Sealer, now: i64) -> Result<u64, StoreError> {
+    pub(super) fn rekey(&mut self, connection: &mut Connection, to: &Sealer) -> Result<u64, StoreError> {
         if !to.can_seal() {
             return Err(StoreError::NoKey);
         }
         let (path, tagger) = (self.path.clone(), to.tagger());
         let at = |error| failed(&path, error);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        if let Some(busy) = held(&transaction, now).map_err(at)? {
-            return Err(busy);
-        }
+        self.is_held_by_nobody(&transaction)?;
         let instances = self.tag_anew(&transaction, to)?;
         let sealed: Vec<(i64, String)> = {
             let sql =
@@ -48,12 +46,23 @@ impl Writer {
             }
         }
         // Who let its lease run out may still be there, with the former key.
-        transaction.execute("UPDATE leases SET who = NULL, since = NULL, until = NULL", []).map_err(at)?;
-        upgrade::tag_leases(&transaction, &path, schema::FORMAT, &self.sealer, to)?;
+        upgrade::end_leases(&self.reading(&transaction), to)?;
         transaction.commit().map_err(at)?;
         // Freed pages and the write-ahead log still hold what the former key sealed.
         connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(at)?;
         Ok(sealed.len() as u64)
+    }
+
+    /// `Busy` if somebody holds an instance, of whatever name.
+    fn is_held_by_nobody(&self, connection: &Connection) -> Result<(), StoreError> {
+        let reading = self.reading(connection);
+        for instance in upgrade::leased(connection, &self.path)? {
+            let holder = reading.held(&instance)?.and_then(|held| held.holder);
+            if holder.as_ref().is_some_and(LeaseHolder::holds) {
+                return Err(StoreError::Busy { instance, holder });
+            }
+        }
+        Ok(())
     }
 
     /// Checks all rows, and gives them tags under the other key; the instances by their numbers.
@@ -71,15 +80,4 @@ impl Writer {
         }
         Ok(heads)
     }
-}
-
-/// Who holds an instance now, as the refusal.
-fn held(connection: &Connection, now: i64) -> Result<Option<StoreError>, rusqlite::Error> {
-    let sql = "SELECT name, who, since, until FROM leases WHERE who IS NOT NULL AND until > ?1 LIMIT 1";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([now])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let instance = InstanceName::from_free_text(&row.get::<_, String>(0)?);
-    let holder = LeaseHolder { who: row.get(1)?, since: row.get(2)?, until: row.get(3)? };
-    Ok(Some(StoreError::Busy { instance, holder: Some(holder) }))
 }

@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
-use state::StoreError;
 use state::seal::Sealer;
+use state::{Host, StoreError};
 
 use super::failure::{Failure, damaged, failed, is_full};
 use super::read::Reading;
@@ -102,7 +102,9 @@ CREATE TABLE records (
 CREATE TABLE leases (
   name TEXT PRIMARY KEY,
   epoch INTEGER NOT NULL,
-  who TEXT, since INTEGER, until INTEGER,
+  who TEXT, since INTEGER, until INTEGER,   -- for people
+  boot TEXT, expires INTEGER,               -- when it runs out: milliseconds since that boot
+  host TEXT, namespace TEXT, pid INTEGER, started INTEGER,
   auth TEXT, mac BLOB
 ) WITHOUT ROWID;
 ";
@@ -150,6 +152,12 @@ CREATE TABLE store (
 ALTER TABLE operations ADD COLUMN number INTEGER;
 ALTER TABLE operations ADD COLUMN mac BLOB;
 ALTER TABLE entries ADD COLUMN mac BLOB;
+ALTER TABLE leases ADD COLUMN boot TEXT;
+ALTER TABLE leases ADD COLUMN expires INTEGER;
+ALTER TABLE leases ADD COLUMN host TEXT;
+ALTER TABLE leases ADD COLUMN namespace TEXT;
+ALTER TABLE leases ADD COLUMN pid INTEGER;
+ALTER TABLE leases ADD COLUMN started INTEGER;
 ALTER TABLE leases ADD COLUMN auth TEXT;
 ALTER TABLE leases ADD COLUMN mac BLOB;
 ";
@@ -162,7 +170,11 @@ ALTER TABLE instances DROP COLUMN digest_of;
 
 /// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is rewritten after a
 /// copy was made: where that lies is the second thing returned.
-pub(super) fn open_to_write(path: &Path, sealer: &Sealer) -> Result<(Connection, Option<PathBuf>), StoreError> {
+pub(super) fn open_to_write(
+    path: &Path,
+    sealer: &Sealer,
+    host: &dyn Host,
+) -> Result<(Connection, Option<PathBuf>), StoreError> {
     make_folder(path)?;
     make_private_file(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -183,12 +195,12 @@ pub(super) fn open_to_write(path: &Path, sealer: &Sealer) -> Result<(Connection,
         // Another process may have been quicker.
         match recognise_in(&transaction, path)? {
             None => make(&transaction, sealer).map_err(at)?,
-            Some(older) => renew(&transaction, path, sealer, older)?,
+            Some(older) => renew(&transaction, path, sealer, host, older)?,
         }
         transaction.commit().map_err(at)?;
     }
     let format = FORMAT;
-    Reading { connection: &connection, format, has_digests: false, only_looks: true, path, sealer }.count()?;
+    Reading { connection: &connection, format, has_digests: false, only_looks: true, path, sealer, host }.count()?;
     // Earlier versions kept the blocks of a log under this name.
     let _ = fs::remove_file(beside(path, "-spare"));
     Ok((connection, copy))
@@ -252,15 +264,28 @@ fn make(transaction: &Transaction<'_>, sealer: &Sealer) -> Result<(), rusqlite::
 }
 
 /// Makes a file of an older format one of this format, every row with its tag.
-fn renew(transaction: &Transaction<'_>, path: &Path, sealer: &Sealer, older: Found) -> Result<(), StoreError> {
+fn renew(
+    transaction: &Transaction<'_>,
+    path: &Path,
+    sealer: &Sealer,
+    host: &dyn Host,
+    older: Found,
+) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
     if older.format == FORMAT {
         // Another process was quicker.
         return Ok(());
     }
     let format = older.format;
-    let reading =
-        Reading { connection: transaction, format, has_digests: older.has_digests, only_looks: false, path, sealer };
+    let reading = Reading {
+        connection: transaction,
+        format,
+        has_digests: older.has_digests,
+        only_looks: false,
+        path,
+        sealer,
+        host,
+    };
     let heads = upgrade::checked(&reading)?;
     if format == 1 {
         transaction.execute_batch(FROM_FORMAT_1).map_err(at)?;
@@ -271,7 +296,7 @@ fn renew(transaction: &Transaction<'_>, path: &Path, sealer: &Sealer, older: Fou
         transaction.execute_batch(DROP_OLD_DIGESTS).map_err(at)?;
     }
     transaction.execute_batch(VIEWS).map_err(at)?;
-    upgrade::tag_all(transaction, path, sealer, heads)?;
+    upgrade::tag_all(transaction, path, sealer, host, heads)?;
     transaction.pragma_update(None, "user_version", FORMAT).map_err(at)
 }
 
@@ -385,7 +410,7 @@ fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 use state::seal::Sealer;
 use state::tag::{Tag, Tagger};
-use state::{InstanceName, StoreError};
+use state::{Host, InstanceName, StoreError};
 use std::path::Path;
 
 use super::digest::Digest;
@@ -11,7 +11,6 @@ use super::failure::{damaged, damaged_row, failed};
 use super::head::{self, EntryRow, Head};
 use super::lease;
 use super::read::{Reading, text};
-use super::schema::FORMAT;
 
 /// The instances of a file of an older format, as far as that can be checked.
 pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>, StoreError> {
@@ -31,6 +30,7 @@ pub(super) fn tag_all(
     connection: &Connection,
     path: &Path,
     sealer: &Sealer,
+    host: &dyn Host,
     heads: Vec<(InstanceName, Head)>,
 ) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
@@ -43,7 +43,7 @@ pub(super) fn tag_all(
                    AND o.first <= operations.first) WHERE instance = ?1";
         connection.execute(sql, [head.id]).map_err(at)?;
         // Until now there is nothing that the rows could be held against.
-        let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer };
+        let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
         let operations = reading.operations(&head, i64::MAX)?;
         head.tagger = Some(tagger.clone());
         for (mut operation, number) in operations.into_iter().zip((1..=head.operations).rev()) {
@@ -54,7 +54,8 @@ pub(super) fn tag_all(
         head.live = live(connection, path, &head, &tagger)?;
         head.write(connection, &name).map_err(at)?;
     }
-    tag_leases(connection, path, 2, sealer, sealer)
+    let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
+    tag_leases(&reading, sealer)
 }
 
 /// Gives the rows of an instance tags under another key; they are checked first.
@@ -114,24 +115,28 @@ fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&
     Ok(())
 }
 
-/// Tags the rows of all leases anew.
-pub(super) fn tag_leases(
-    connection: &Connection,
-    path: &Path,
-    format: i64,
-    from: &Sealer,
-    to: &Sealer,
-) -> Result<(), StoreError> {
+/// The instances that have a lease, whoever holds it.
+pub(super) fn leased(connection: &Connection, path: &Path) -> Result<Vec<InstanceName>, StoreError> {
     let at = |error| failed(path, error);
-    let names: Vec<String> = {
-        let mut statement = connection.prepare("SELECT name FROM leases").map_err(at)?;
-        let rows = statement.query_map([], |row| row.get(0)).map_err(at)?;
-        rows.collect::<Result<_, _>>().map_err(at)?
-    };
-    for name in names {
-        let instance: InstanceName = name.parse().map_err(|_| damaged(path))?;
-        let Some(held) = lease::read(connection, format.min(FORMAT), from, &instance).map_err(at)? else { continue };
-        lease::write(connection, to, &name, held.epoch, held.holder.as_ref()).map_err(at)?;
+    let mut statement = connection.prepare("SELECT name FROM leases").map_err(at)?;
+    let rows = statement.query_map([], |row| row.get::<_, String>(0)).map_err(at)?;
+    rows.map(|name| name.map_err(at)?.parse().map_err(|_| damaged(path))).collect()
+}
+
+/// Tags the rows of all leases under another key.
+pub(super) fn tag_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), StoreError> {
+    for name in leased(reading.connection, reading.path)? {
+        let Some(held) = reading.held(&name)? else { continue };
+        lease::write_again(reading.connection, to, &name, &held).map_err(|error| reading.at(error))?;
+    }
+    Ok(())
+}
+
+/// Ends all leases, and tags their rows under another key.
+pub(super) fn end_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), StoreError> {
+    for name in leased(reading.connection, reading.path)? {
+        let Some(held) = reading.held(&name)? else { continue };
+        lease::end(reading.connection, to, name.as_str(), held.epoch).map_err(|error| reading.at(error))?;
     }
     Ok(())
 }

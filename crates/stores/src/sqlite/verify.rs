@@ -51,7 +51,7 @@ pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
                     Ok(_) => broken.push("a record is missing, changed, or one too many".to_owned()),
                     Err(error) => broken.push(format!("records: {error}")),
                 }
-                match lease::read(reading.connection, reading.format, reading.sealer, &instance) {
+                match lease::read(reading.connection, reading.format, reading.sealer, reading.host, &instance) {
                     Ok(Some(held)) if held.genuine != Genuine::No => rows += 1,
                     Ok(_) => broken.push("the lease is missing or not what was written".to_owned()),
                     Err(error) => broken.push(format!("the lease: {}", reading.at(error))),

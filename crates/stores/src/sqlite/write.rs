@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use blueprint::{Address, IndexMap};
 use futures::channel::oneshot;
@@ -11,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
 use state::tag::Tagger;
 use state::{
-    Entry, EntryKind, Finished, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Outcome, Revision,
+    Entry, EntryKind, Finished, Host, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Outcome, Revision,
     StoreError,
 };
 
@@ -19,10 +20,10 @@ use super::body::{self, Body};
 use super::digest::Digest;
 use super::failure::{damaged, damaged_row, failed};
 use super::head::{self, EntryRow, Head};
-use super::lease::{self, Genuine, Held};
+use super::lease::{self, Held};
 use super::operations::OperationRow;
 use super::read::Reading;
-use super::{schema, upgrade};
+use super::{Proved, schema, upgrade};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -37,12 +38,11 @@ pub(super) enum Request {
     Lease {
         instance: InstanceName,
         who: String,
-        now: i64,
-        until: i64,
+        lasts: Duration,
     },
     Renew {
         lease: Lease,
-        until: i64,
+        lasts: Duration,
     },
     Release {
         lease: Lease,
@@ -55,12 +55,10 @@ pub(super) enum Request {
         instance: InstanceName,
         revision: Revision,
         operations: Vec<Vec<Entry>>,
-        now: i64,
     },
     /// Always alone: it has a transaction of its own.
     Rekey {
         to: Sealer,
-        now: i64,
     },
     #[cfg(test)]
     Pragma(&'static str, i64),
@@ -127,14 +125,17 @@ pub(super) struct Writer {
     version: Option<i64>,
     /// What people should know of what was done by itself.
     asides: Asides,
+    pub(super) host: Arc<dyn Host>,
+    /// Which leases have been seen to be held, and when.
+    proved: Proved,
 }
 
 /// What people should know of what a store has done by itself, until somebody asks.
 pub(super) type Asides = Arc<Mutex<Vec<String>>>;
 
 impl Writer {
-    pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), version: None, asides }
+    pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides, host: Arc<dyn Host>, proved: Proved) -> Writer {
+        Writer { path, sealer, known: HashMap::new(), version: None, asides, host, proved }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -147,7 +148,7 @@ impl Writer {
                     let _ = reply.send(Ok(answer));
                     continue;
                 }
-                None => match schema::open_to_write(&self.path, &self.sealer) {
+                None => match schema::open_to_write(&self.path, &self.sealer, &*self.host) {
                     Ok((opened, copy)) => {
                         self.asides.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
                             format!(
@@ -178,13 +179,13 @@ impl Writer {
 
     /// Does what is asked in one transaction; if that fails, each in its own, so that each has its own error.
     fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
-        if let [Request::Rekey { to, now }] = requests {
+        if let [Request::Rekey { to }] = requests {
             self.known.clear();
-            return vec![self.rekey(connection, to, *now).map(Answer::Rekeyed)];
+            return vec![self.rekey(connection, to).map(Answer::Rekeyed)];
         }
-        if let [Request::Restore { instance, revision, operations, now }] = requests {
+        if let [Request::Restore { instance, revision, operations }] = requests {
             self.known.clear();
-            let restored = self.restore(connection, instance, *revision, operations, *now);
+            let restored = self.restore(connection, instance, *revision, operations);
             self.known.clear();
             return vec![restored.map(|()| Answer::Done)];
         }
@@ -216,6 +217,8 @@ impl Writer {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         let transaction = Writing::begin(connection).map_err(at)?;
+        // Before anything is looked at: what is seen from here on holds at this time at least.
+        let now = self.host.elapsed();
         let version = Some(version_of(connection).map_err(at)?);
         if version != self.version {
             let format = schema::format_of(connection).map_err(at)?;
@@ -235,37 +238,48 @@ impl Writer {
             });
         }
         transaction.commit().map_err(at)?;
+        let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        for (request, answer) in requests.iter().zip(&answers) {
+            let lease = match (request, answer) {
+                (Request::Commit { lease, .. } | Request::Renew { lease, .. }, Ok(_)) => lease,
+                (_, Ok(Answer::Leased(lease))) => lease,
+                _ => continue,
+            };
+            proved.insert(lease.instance.clone(), (lease.epoch, now));
+        }
+        drop(proved);
         Ok(answers)
     }
 
     fn one(&mut self, connection: &Connection, request: &Request) -> Result<Answer, Trouble> {
         match request {
             Request::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
-            Request::Lease { instance, who, now, until } => {
+            Request::Lease { instance, who, lasts } => {
                 let held = self.held(connection, instance)?;
-                if let Some(holder) = held.as_ref().and_then(|held| held.holder.as_ref())
-                    && *now < holder.until
-                {
-                    return Err(busy(instance, Some(holder.clone())));
-                }
                 let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
                 if held.is_none() && revision > Revision(0) {
                     return Err(self.torn(&format!("the lease of `{instance}` is missing")));
                 }
-                let epoch = held.map_or(0, |held| held.epoch) + 1;
-                let holder = LeaseHolder { who: who.as_str().into(), since: *now, until: *until };
-                lease::write(connection, &self.sealer, instance.as_str(), epoch, Some(&holder))?;
+                let epoch = held.as_ref().map_or(0, |held| held.epoch) + 1;
+                if let Some(held) = held
+                    && let Some(holder) = held.holder.clone().filter(LeaseHolder::holds)
+                {
+                    if held.is_elsewhere {
+                        lease::count_from_now(connection, &self.sealer, &*self.host, instance, held, *lasts)?;
+                    }
+                    return Err(busy(instance, Some(holder)));
+                }
+                lease::take(connection, &self.sealer, &*self.host, instance, epoch, (who, *lasts))?;
                 self.look_again(instance);
                 Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
-            Request::Renew { lease, until } => {
-                let (epoch, holder) = self.check_held(connection, lease)?;
-                let holder = LeaseHolder { until: *until, ..holder };
-                lease::write(connection, &self.sealer, lease.instance.as_str(), epoch, Some(&holder))?;
+            Request::Renew { lease, lasts } => {
+                let held = self.check_held(connection, lease)?;
+                lease::count_from_now(connection, &self.sealer, &*self.host, &lease.instance, held, *lasts)?;
                 Ok(Answer::Done)
             }
             Request::Release { lease } => match self.check_held(connection, lease) {
-                Ok((epoch, _)) => self.end(connection, &lease.instance, epoch).map(|()| Answer::Done),
+                Ok(held) => self.end(connection, &lease.instance, held.epoch).map(|()| Answer::Done),
                 Err(Trouble::Refused(_)) => Ok(Answer::Done),
                 Err(other) => Err(other),
             },
@@ -293,7 +307,6 @@ impl Writer {
         instance: &InstanceName,
         revision: Revision,
         operations: &[Vec<Entry>],
-        now: i64,
     ) -> Result<(), StoreError> {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
@@ -304,7 +317,8 @@ impl Writer {
         };
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         for (done, entries) in (0..).zip(operations) {
-            let request = Request::Lease { instance: instance.clone(), who: "import".into(), now, until: now + 1 };
+            let lasts = Duration::from_secs(1);
+            let request = Request::Lease { instance: instance.clone(), who: "import".into(), lasts };
             let Answer::Leased(lease) = self.one(&transaction, &request).map_err(words)? else { continue };
             self.commit(&transaction, &lease, Revision(done), entries).map_err(words)?;
             self.end(&transaction, instance, lease.epoch.cast_signed()).map_err(words)?;
@@ -325,31 +339,24 @@ impl Writer {
 
     /// The row stays, so that epochs go on growing.
     fn end(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), Trouble> {
-        lease::write(connection, &self.sealer, instance.as_str(), epoch, None)?;
+        lease::end(connection, &self.sealer, instance.as_str(), epoch)?;
         self.look_again(instance);
         Ok(())
     }
 
     fn held(&self, connection: &Connection, instance: &InstanceName) -> Result<Option<Held>, Trouble> {
-        match lease::read(connection, schema::FORMAT, &self.sealer, instance)? {
-            Some(held) if held.genuine == Genuine::No => {
-                Err(self.torn(&format!("the lease of `{instance}` is not what was written")))
-            }
-            held => Ok(held),
-        }
+        self.reading(connection).held(instance).map_err(Trouble::Failed)
     }
 
     fn torn(&self, what: &str) -> Trouble {
         Trouble::Failed(damaged_row(&self.path, what))
     }
 
-    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<(i64, LeaseHolder), Trouble> {
-        match self.held(connection, &lease.instance)? {
-            Some(Held { epoch, holder: Some(holder), .. }) if epoch.unsigned_abs() == lease.epoch => {
-                Ok((epoch, holder))
-            }
-            held => Err(busy(&lease.instance, held.and_then(|held| held.holder))),
-        }
+    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<Held, Trouble> {
+        self.reading(connection).check_held(lease).map_err(|error| match error {
+            busy @ StoreError::Busy { .. } => Trouble::Refused(busy),
+            error => Trouble::Failed(error),
+        })
     }
 
     fn commit(
@@ -423,8 +430,14 @@ impl Writer {
             upgrade::tag_anew(&self.reading(connection), &mut head, to.clone()).map_err(Trouble::Failed)?;
             head::write_count(connection, &to, count)?;
         }
-        let mut writing =
-            Entries { connection, path: &self.path, sealer: &self.sealer, head: &mut head, records: &mut records };
+        let mut writing = Entries {
+            connection,
+            path: &self.path,
+            sealer: &self.sealer,
+            host: &*self.host,
+            head: &mut head,
+            records: &mut records,
+        };
         writing.write(lease, entries, &bodies)?;
         journal.follow(lease.epoch, entries);
         head.revision += 1;
@@ -449,7 +462,15 @@ impl Writer {
     /// The file as this connection sees it.
     pub(super) fn reading<'a>(&'a self, connection: &'a Connection) -> Reading<'a> {
         let (path, sealer) = (self.path.as_path(), &self.sealer);
-        Reading { connection, format: schema::FORMAT, has_digests: false, only_looks: false, path, sealer }
+        Reading {
+            connection,
+            format: schema::FORMAT,
+            has_digests: false,
+            only_looks: false,
+            path,
+            sealer,
+            host: &*self.host,
+        }
     }
 
     /// What is known of an instance, or what the file says if it has moved on.
@@ -569,6 +590,7 @@ struct Entries<'a> {
     connection: &'a Connection,
     path: &'a Path,
     sealer: &'a Sealer,
+    host: &'a dyn Host,
     head: &'a mut Head,
     records: &'a mut Records,
 }
@@ -643,7 +665,7 @@ impl Entries<'_> {
 
     /// The end of the operation that runs.
     fn finished(&mut self, sequence: i64, finished: &Finished) -> Result<(), Trouble> {
-        let Entries { connection, path, sealer, head, .. } = self;
+        let Entries { connection, path, sealer, host, head, .. } = self;
         head.generation = finished.generation.0.cast_signed();
         head.finished = Some(sequence);
         match &finished.exports {
@@ -652,7 +674,7 @@ impl Entries<'_> {
             None => head.exports_old |= finished.outcome != OperationOutcome::Ready,
         }
         let format = schema::FORMAT;
-        let reading = Reading { connection, format, has_digests: false, only_looks: false, path, sealer };
+        let reading = Reading { connection, format, has_digests: false, only_looks: false, path, sealer, host: *host };
         let Some(last) = reading.operations(head, 1).map_err(Trouble::Failed)?.pop() else { return Err(Trouble::Torn) };
         let ended = OperationRow {
             outcome: Some(finished.outcome.word().to_owned()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options, plan_file};
 use futures::executor::block_on;
-use state::conformance::{began, finished, full_operation, intent, outcome, record, sealer};
+use state::conformance::{TestHost, began, finished, full_operation, intent, outcome, record, sealer};
 use state::seal::Sealer;
 use state::{
     Entry, Exported, ExportedError, InstanceName, Journal, Lease, OperationOutcome, Revision, Snapshot, Store as _,
@@ -250,7 +250,7 @@ fn journal(input: &[u8]) -> u64 {
     }
     let memory = MemoryState::default();
     let store = MemoryStore::open(&memory, sealer());
-    let Ok(lease) = block_on(store.lease(&shop(), "fuzz", 0, Duration::from_secs(60))) else {
+    let Ok(lease) = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60))) else {
         panic!("nobody holds an instance that is not there");
     };
     let committed = block_on(store.commit(&lease, Revision(0), entries.clone()));
@@ -269,6 +269,11 @@ fn journal(input: &[u8]) -> u64 {
         (Ok(()), Err(error)) => error.to_string().chars().filter(char::is_ascii_lowercase).take(24).collect(),
     };
     number((words, roughly(entries.len())))
+}
+
+/// A machine whose clock stands at this second.
+fn at(now: i64) -> Arc<TestHost> {
+    Arc::new(TestHost::at(now))
 }
 
 /// A database as files.
@@ -300,14 +305,14 @@ fn made() -> Result<Databases, Box<dyn std::error::Error>> {
     };
     let (full, _) = full_operation();
     {
-        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-        let lease = block_on(store.lease(&shop(), "fuzz", 0, Duration::from_secs(60)))?;
+        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite).on(at(0));
+        let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)))?;
         commit(&store, &lease, &mut revisions, full)?;
         block_on(store.release(&lease))?;
     }
     let base = std::fs::read(&path)?;
-    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    let lease = block_on(store.lease(&shop(), "fuzz", 100, Duration::from_secs(60)))?;
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite).on(at(0));
+    let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)))?;
     let mut operation = vec![began("operation-2")];
     for step in 1..6_u32 {
         operation.push(outcome(step, &format!("r{step}"), record(Value::Int(i64::from(step)))));
@@ -342,14 +347,14 @@ fn typed(error: &StoreError) -> &'static str {
 fn look(path: &Path) -> Vec<Result<Snapshot, &'static str>> {
     let mut seen = Vec::new();
     for mode in [Mode::ReadOnly, Mode::ReadWrite] {
-        let store = SqliteStore::open(path, sealer(), mode);
+        let store = SqliteStore::open(path, sealer(), mode).on(at(1_000_000));
         let _ = block_on(store.instances()).map_err(|error| typed(&error));
         let _ = block_on(store.head(&shop())).map_err(|error| typed(&error));
         let _ = block_on(store.history(&shop(), 10)).map_err(|error| typed(&error));
         let _ = block_on(store.log(&shop(), None, 100)).map_err(|error| typed(&error));
         seen.push(block_on(store.load(&shop())).map_err(|error| typed(&error)));
         if mode == Mode::ReadWrite {
-            let lease = block_on(store.lease(&shop(), "fuzz", 1_000_000, Duration::from_secs(60)));
+            let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)));
             if let Ok(lease) = lease.map_err(|error| typed(&error)) {
                 let head = block_on(store.head(&shop())).map_err(|error| typed(&error)).unwrap_or_default();
                 let entries = vec![began("operation-9"), outcome(1, "r9", record(Value::Int(9)))];

@@ -455,14 +455,17 @@ impl Store for Kept {
         &'a self,
         instance: &'a InstanceName,
         who: &'a str,
-        now: i64,
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>> {
-        self.behind.lease(instance, who, now, lasts)
+        self.behind.lease(instance, who, lasts)
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, now: i64, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.behind.renew(lease, now, lasts)
+    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.behind.renew(lease, lasts)
+    }
+
+    fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.behind.check_lease(lease)
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -494,8 +497,8 @@ impl Store for Kept {
         self.behind.log(instance, operation, limit)
     }
 
-    fn rekey<'a>(&'a self, to: &'a Sealer, now: i64) -> BoxFuture<'a, Result<u64, StoreError>> {
-        self.behind.rekey(to, now)
+    fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.behind.rekey(to)
     }
 
     fn restore<'a>(
@@ -503,9 +506,8 @@ impl Store for Kept {
         instance: &'a InstanceName,
         revision: Revision,
         operations: Vec<Vec<Entry>>,
-        now: i64,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.behind.restore(instance, revision, operations, now)
+        self.behind.restore(instance, revision, operations)
     }
 
     fn can_seal(&self) -> bool {

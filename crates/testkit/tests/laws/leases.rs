@@ -32,7 +32,7 @@ fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
             for _ in 0..58 {
                 tokio::time::sleep(Duration::from_secs(10)).await;
                 let now = lab.clock.now();
-                match lab.store().lease(&lab.name, "bob@lab", now, LEASE).await {
+                match lab.store().lease(&lab.name, "bob@lab", LEASE).await {
                     Err(StoreError::Busy { holder: Some(holder), .. }) if &*holder.who == "ann@lab" => {
                         let left = holder.until - now;
                         assert!(
@@ -64,7 +64,7 @@ fn who_was_taken_over_stops_at_the_next_sign_of_life_and_nothing_is_lost() {
             tokio::time::sleep(Duration::from_secs(100)).await;
             let store = lab.store();
             store.unlock(&lab.name).await.unwrap_or_else(|error| panic!("{error}"));
-            let lease = store.lease(&lab.name, "bob@lab", lab.clock.now(), LEASE * 60).await;
+            let lease = store.lease(&lab.name, "bob@lab", LEASE * 60).await;
             (lease, store.head(&lab.name).await)
         };
         let (operated, (lease, head)) = beside(&lab, taking_over).await;

@@ -500,7 +500,7 @@ fn where_nothing_can_be_recorded_any_more_what_runs_is_told_to_end_and_waited_fo
                 tokio::time::sleep(Duration::from_secs(5)).await;
                 let store = bench.lab.store();
                 store.unlock(&bench.lab.name).await.expect("it is there");
-                store.lease(&bench.lab.name, "bob@lab", bench.lab.clock.now(), LEASE).await.expect("nobody has it")
+                store.lease(&bench.lab.name, "bob@lab", LEASE).await.expect("nobody has it")
             };
             let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
             assert_eq!(ran.took, Duration::from_secs(took), "{:?}", ran.operated);

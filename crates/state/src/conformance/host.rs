@@ -1,0 +1,46 @@
+//! A machine whose clock stands still until it is told otherwise, and on which processes cannot be told apart.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use blueprint::Name;
+
+use crate::{Host, Liveness, Process};
+
+/// The machine.
+#[derive(Debug)]
+pub struct TestHost(AtomicI64);
+
+impl TestHost {
+    /// One whose clock stands at this second since 1970.
+    pub fn at(now: i64) -> TestHost {
+        TestHost(AtomicI64::new(now))
+    }
+
+    /// Sets the clock.
+    pub fn set(&self, now: i64) {
+        self.0.store(now, Ordering::Relaxed);
+    }
+}
+
+impl Host for TestHost {
+    fn boot(&self) -> Name {
+        "test".into()
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.wall().unsigned_abs())
+    }
+
+    fn wall(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn process(&self) -> Option<Process> {
+        None
+    }
+
+    fn liveness(&self, _process: &Process) -> Liveness {
+        Liveness::Unknown
+    }
+}

@@ -1,0 +1,40 @@
+//! Which process keeps others from the file, as Linux tells of it.
+//!
+//! Best effort, for people: nothing is decided by it. The files are not opened, which would drop the locks of this process.
+
+use std::path::Path;
+
+/// The process that holds a lock with which SQLite writes, as a phrase; none where that cannot be told.
+#[cfg(target_os = "linux")]
+pub(super) fn writer(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    /// SQLite's locks for writing, for taking the log in and for recovery, in the file of shared memory.
+    const WRITING: std::ops::RangeInclusive<u64> = 120..=122;
+    /// Its locks in the database file begin here.
+    const PENDING: u64 = 0x4000_0000;
+
+    let inode = |end: &str| std::fs::metadata(super::schema::beside(path, end)).ok().map(|about| about.ino());
+    let (file, shared) = (inode(""), inode("-shm"));
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let found = locks.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, "POSIX", _, "WRITE", pid, place, from, to] = fields.as_slice() else { return None };
+        let inode = place.rsplit(':').next()?.parse::<u64>().ok();
+        let (from, to) = (from.parse::<u64>().ok()?, to.parse::<u64>().unwrap_or(u64::MAX));
+        let is_ours =
+            inode == shared && from <= *WRITING.end() && to >= *WRITING.start() || inode == file && from >= PENDING;
+        let pid = pid.parse::<u32>().ok()?;
+        (inode.is_some() && is_ours && pid != std::process::id()).then_some(pid)
+    })?;
+    let about = std::fs::read_to_string(format!("/proc/{found}/stat")).unwrap_or_default();
+    let (name, after) = about.split_once('(')?.1.rsplit_once(')')?;
+    let stopped = if after.trim_start().starts_with(['T', 't']) { ", which is stopped," } else { "" };
+    Some(format!("process {found} (`{name}`){stopped}"))
+}
+
+/// Elsewhere nobody tells.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn writer(_path: &Path) -> Option<String> {
+    None
+}

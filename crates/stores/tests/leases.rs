@@ -1,0 +1,112 @@
+//! Who gets a lease: by the clock of the machine, and by whether the process that holds it runs.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::Name;
+use futures::executor::block_on;
+use state::conformance::sealer;
+use state::{Host, InstanceName, Lease, Liveness, Process, Store, StoreError};
+use stores::sqlite::{Mode, SqliteStore};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A machine as a test wants it: its boot, its clock, and what it tells of every process.
+#[derive(Clone)]
+struct Machine {
+    boot: &'static str,
+    seconds: u64,
+    liveness: Liveness,
+}
+
+impl Host for Machine {
+    fn boot(&self) -> Name {
+        self.boot.into()
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+
+    /// Wall-clock time goes wherever it likes.
+    fn wall(&self) -> i64 {
+        1_000_000 - 50_000 * self.seconds.cast_signed()
+    }
+
+    fn process(&self) -> Option<Process> {
+        let (host, namespace) = ("here".into(), "all".into());
+        Some(Process { host, boot: self.boot.into(), namespace, pid: 7, started: 1 })
+    }
+
+    fn liveness(&self, _process: &Process) -> Liveness {
+        self.liveness
+    }
+}
+
+fn shop() -> InstanceName {
+    InstanceName::from_free_text("shop")
+}
+
+fn store(folder: &Path, boot: &'static str, seconds: u64, liveness: Liveness) -> SqliteStore {
+    let store = SqliteStore::open(folder.join("state.db"), sealer(), Mode::ReadWrite);
+    store.on(Arc::new(Machine { boot, seconds, liveness }))
+}
+
+fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
+    block_on(store.lease(&shop(), "ann@host", MINUTE))
+}
+
+#[test]
+fn only_a_process_that_may_have_ended_loses_a_lease() {
+    for (seconds, liveness, is_taken) in [
+        (1000, Liveness::Alive, false),
+        (1, Liveness::Dead, true),
+        (59, Liveness::Unknown, false),
+        (60, Liveness::Unknown, true),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lease(&store(folder.path(), "b", 0, Liveness::Unknown)).unwrap();
+        let second = store(folder.path(), "b", seconds, liveness);
+        let holder = block_on(second.holder(&shop())).unwrap().unwrap();
+        assert_eq!(holder.holds(), !is_taken, "{seconds} s, {liveness:?}");
+        match lease(&second) {
+            Ok(taken) => assert!(is_taken && taken.epoch > first.epoch, "{seconds} s, {liveness:?}"),
+            Err(StoreError::Busy { holder: Some(_), .. }) => assert!(!is_taken, "{seconds} s, {liveness:?}"),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Times of another boot mean nothing here: a lease of there runs out a minute after it was first met.
+#[test]
+fn a_lease_of_another_boot_runs_out_from_when_it_is_first_met() {
+    let folder = tempfile::tempdir().unwrap();
+    lease(&store(folder.path(), "there", 5, Liveness::Unknown)).unwrap();
+    for seconds in [100_000, 100_059] {
+        let refused = lease(&store(folder.path(), "here", seconds, Liveness::Unknown));
+        assert!(matches!(refused, Err(StoreError::Busy { .. })), "{refused:?}");
+    }
+    lease(&store(folder.path(), "here", 100_060, Liveness::Unknown)).unwrap();
+}
+
+/// What a commit or a sign of life has shown counts for a second.
+#[test]
+fn a_lease_that_was_ended_is_missed_after_a_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let own = store(path, "b", 0, Liveness::Alive);
+    let held = lease(&own).unwrap();
+    block_on(own.check_lease(&held)).unwrap();
+    block_on(store(path, "b", 0, Liveness::Alive).unlock(&shop())).unwrap();
+    block_on(own.check_lease(&held)).unwrap();
+    let later = own.on(Arc::new(Machine { boot: "b", seconds: 1, liveness: Liveness::Alive }));
+    let lost = block_on(later.check_lease(&held));
+    assert!(matches!(lost, Err(StoreError::Busy { holder: None, .. })), "{lost:?}");
+    let again = lease(&store(path, "b", 2, Liveness::Alive)).unwrap();
+    let lost = block_on(later.check_lease(&held));
+    assert!(matches!(lost, Err(StoreError::Busy { holder: Some(_), .. })), "{lost:?}");
+    block_on(later.check_lease(&again)).unwrap();
+}
