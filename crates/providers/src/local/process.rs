@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use provider::{Call, ErrorKind, Progress, ProviderError, Scrub};
 use tokio::sync::oneshot;
@@ -80,6 +80,19 @@ impl Drop for Guard {
     }
 }
 
+/// A program that is being started. Whoever drops this before the program runs waits until it does, and ends it: the process
+/// may end next, and then nobody would be left to do so.
+struct Starting(oneshot::Receiver<Result<Guard, ProviderError>>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        let begun = Instant::now();
+        while matches!(self.0.try_recv(), Err(oneshot::error::TryRecvError::Empty)) && begun.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
 /// Runs a program to its end.
 pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
     if call.cancel.is_cancelled() {
@@ -95,7 +108,8 @@ pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
         .spawn(move || follow(run, progress, started, ended))
         .map_err(|error| ProviderError::new(ErrorKind::Transient, format!("cannot start a thread: {error}")))?;
     let broke_off = || ProviderError::new(ErrorKind::Permanent, "the command could not be followed");
-    let mut guard = leader.await.map_err(|_| broke_off())??;
+    let mut starting = Starting(leader);
+    let mut guard = (&mut starting.0).await.map_err(|_| broke_off())??;
     let ended = tokio::select! {
         ended = &mut end => Ok(ended),
         () = call.cancel.cancelled() => Err(cancelled()),
