@@ -31,5 +31,5 @@ pub use record::{
     StatusOp, StatusWord,
 };
 pub use stop::{Stop, Stops};
-pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Store, StoreError};
+pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Managed, Store, StoreError};
 pub use verify::{Assurance, Damage, Verification, VerifiedInstance};

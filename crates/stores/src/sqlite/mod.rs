@@ -16,6 +16,7 @@ mod digest;
 mod failure;
 mod head;
 mod lease;
+mod managed;
 mod operations;
 mod read;
 mod rekey;
@@ -32,8 +33,8 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
-    Store, StoreError, Verification,
+    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed, Revision,
+    Snapshot, Store, StoreError, Verification,
 };
 
 use failure::failed;
@@ -221,6 +222,11 @@ impl Store for SqliteStore {
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         let instance = instance.clone();
         Box::pin(self.read(Ok(Snapshot::default()), move |reading| reading.load(&instance)))
+    }
+
+    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
+        let instance = instance.to_owned();
+        Box::pin(self.read(Ok(Vec::new()), move |reading| reading.managed_by_others(&instance)))
     }
 
     fn commit<'a>(
