@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use blueprint::Address;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::{Adoption, Options};
 use state::InstanceName;
@@ -12,6 +13,14 @@ use state::InstanceName;
 use crate::inputs::Written;
 use crate::registry::Offer;
 use crate::terminal::ColorChoice;
+
+/// Reads a path. One that begins with `~`, which the shell has left as it is, is refused.
+pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.to_str().and_then(blueprint::home_mistake) {
+        Some(mistake) => Err(format!("{mistake}; `$HOME/..` is filled in by the shell")),
+        None => Ok(path),
+    })
+}
 
 /// Deploy infrastructure from documents.
 ///
@@ -37,13 +46,13 @@ pub(crate) struct Arguments {
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
     /// Run as if started in this folder
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", global = true, value_parser = path())]
     pub(crate) start: Option<PathBuf>,
     /// Set the place of the state: `sqlite:PATH` or `memory:` [default: .cyan/state.db beside the document]
     #[arg(long, value_name = "URL", global = true, env = "CYAN_STATE")]
     pub(crate) state: Option<String>,
     /// Read this configuration file [default: cyan.toml beside the document]
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     pub(crate) config: Option<PathBuf>,
     /// Print machine-readable JSON on stdout
     #[arg(long, global = true)]
@@ -65,7 +74,7 @@ pub(crate) struct Global {
     #[arg(default_missing_value = "true", hide_possible_values = true)]
     pub(crate) simulate: Option<bool>,
     /// Add a catalogue of types, for commands that change nothing and for `--simulate`; repeatable
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     pub(crate) catalog: Vec<PathBuf>,
     /// What the two flags above, or the configuration in their place, put at hand.
     #[arg(skip)]
@@ -199,7 +208,7 @@ pub(crate) struct Which {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Meant {
     /// Document of the instance [default: the document in the current folder, else the only instance]
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) which: Which,
@@ -225,7 +234,7 @@ pub(crate) struct Secrets {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Reading {
     /// Document to read [default: the document in the current folder, if there is one]
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) which: Which,
@@ -361,6 +370,7 @@ impl From<Consent> for Running {
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     /// Folder to write to; created if it is missing [default: .]
+    #[arg(value_parser = path())]
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -370,7 +380,7 @@ pub(crate) struct Init {
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     /// Documents to check [default: the document in the current folder]; `-` reads standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) inputs: Inputs,
@@ -387,7 +397,7 @@ pub(crate) struct Validate {
 #[command(visible_aliases = ["plan", "preview"])]
 pub(crate) struct Stage {
     /// Document to read [default: the document in the current folder]; `-` reads standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) which: Which,
@@ -396,7 +406,7 @@ pub(crate) struct Stage {
     #[command(flatten)]
     pub(crate) planning: Planning,
     /// Write the plan to this file, for `cyan deploy PLAN`
-    #[arg(long, value_name = "PLAN")]
+    #[arg(long, value_name = "PLAN", value_parser = path())]
     pub(crate) out: Option<PathBuf>,
     /// Exit with 3 if anything would change
     #[arg(long)]
@@ -414,7 +424,7 @@ pub(crate) struct Stage {
 #[command(visible_aliases = ["apply", "up"])]
 pub(crate) struct Deploy {
     /// Document or plan file [default: the document in the current folder]; `-` reads standard input
-    #[arg(value_name = "FILE or PLAN")]
+    #[arg(value_name = "FILE or PLAN", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) which: Which,
@@ -594,7 +604,7 @@ pub(crate) enum StateCommand {
     /// interrupted calls.
     Export {
         /// File to write [default: standard output]
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = path())]
         file: Option<PathBuf>,
         #[command(flatten)]
         which: Which,
@@ -611,7 +621,7 @@ pub(crate) enum StateCommand {
     /// output of `openstack stack abandon`, the documents are written to this folder and the resources are adopted.
     Import {
         /// File to read; `-` reads standard input
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = path())]
         file: PathBuf,
         #[command(flatten)]
         which: Which,
@@ -628,7 +638,7 @@ pub(crate) enum StateCommand {
     /// Needs the present key, and that no operation runs. Changes all secrets or none.
     Rekey {
         /// File of the new key; created if it is missing
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = path())]
         file: PathBuf,
     },
 }
@@ -699,7 +709,7 @@ pub(crate) enum KeyCommand {
     /// Write a new key, unless there is one
     New {
         /// File to write [default: cyan/key in the configuration folder of the user]
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = path())]
         file: Option<PathBuf>,
     },
 }
@@ -711,7 +721,7 @@ pub(crate) enum KeyCommand {
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
     /// Documents to format [default: the document in the current folder]; `-` formats standard input to stdout
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     /// Write nothing; exit with 3 if a file would change
     #[arg(long)]
@@ -738,7 +748,7 @@ pub(crate) enum GraphFormat {
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
     /// Document to read [default: the document in the current folder]; `-` reads standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     /// Set the output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
@@ -835,6 +845,42 @@ pub(crate) struct Man {
     #[arg(value_name = "COMMAND", num_args = 1.., conflicts_with = "out")]
     pub(crate) command: Option<Vec<String>>,
     /// Write the pages of all commands to this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = path())]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+    use clap::{Arg, Command, CommandFactory as _};
+
+    use super::*;
+
+    /// What a command says of `~/x` for one of its arguments.
+    fn said(command: &Command, arg: &Arg) -> clap::Error {
+        let flag = arg.get_long().map(|long| format!("--{long}"));
+        let flag = flag.or_else(|| arg.get_short().map(|short| format!("-{short}")));
+        let words = std::iter::once("cyan".to_owned()).chain(flag).chain(["~/x".to_owned()]);
+        let command = command.clone().args_override_self(true).mut_args(|arg| arg.required(false));
+        command.try_get_matches_from(words).expect_err("it takes a path from `~` on")
+    }
+
+    #[test]
+    fn no_path_begins_with_a_tilde() {
+        let mut whole = Arguments::command();
+        whole.build();
+        let mut open = vec![whole];
+        let mut count = 0;
+        while let Some(command) = open.pop() {
+            for arg in command.get_arguments() {
+                if arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>() {
+                    let error = said(&command, arg);
+                    assert_eq!(error.kind(), ErrorKind::ValueValidation, "{} {arg}: {error}", command.get_name());
+                    count += 1;
+                }
+            }
+            open.extend(command.get_subcommands().cloned());
+        }
+        assert!(count > 40, "{count}");
+    }
 }

@@ -124,6 +124,9 @@ impl Config {
             .map_err(|error| CommandError::Config { name: shown.clone(), source: unquoted(&error, &text).into() })?;
         config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
         for file in config.vars.iter_mut().chain(&mut config.catalog) {
+            if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
+                return Err(CommandError::Config { name: shown, source: mistake.into() });
+            }
             *file = config.folder.join(&file);
         }
         config.file = shown;

@@ -20,6 +20,7 @@ pub(crate) fn sealer() -> Result<Sealer, CommandError> {
     }
     if let Some(file) = std::env::var_os("CYAN_KEY_FILE").filter(|file| !file.is_empty()) {
         let file = PathBuf::from(file);
+        crate::setup::not_from_home(&file)?;
         return match read(&file)? {
             Some(key) => Ok(Sealer::with_key(key)),
             None => Err(CommandError::Unreadable {

@@ -3,28 +3,47 @@
 //! Not here: errors of a command whose words were understood (`exit`).
 
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 
-use clap::CommandFactory as _;
 use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
 use crate::json;
-use crate::terminal::{ColorChoice, Terminal};
+use crate::terminal::{ColorChoice, Terminal, shown};
 
 /// Prints why the words could not be understood, or the help or version that they ask for.
 pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
-    let words: Vec<&str> =
+    let read: Vec<&str> =
         words.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| *word != "--").collect();
-    if error.use_stderr() && words.contains(&"--json") {
+    if error.use_stderr() && read.contains(&"--json") {
         let mut terminal = Terminal::new(ColorChoice::Never, true, false, false);
-        terminal.data(&machine(error, &words));
+        terminal.data(&machine(error, &read));
         return Exit::Usage;
     }
     // A reader of the help that closes its pipe early is no error.
-    let _ = error.print();
+    let _ = match visible(words) {
+        None => error.print(),
+        // It repeats words that a terminal would act on: they are understood again as they are to be shown.
+        Some(words) => match Arguments::try_parse_from(words) {
+            Err(error) if error.use_stderr() && is_visible(&error.render().to_string()) => error.print(),
+            _ => io::stderr().write_all(shown(&error.render().to_string()).as_bytes()),
+        },
+    };
     if error.use_stderr() { Exit::Usage } else { Exit::Done }
+}
+
+/// The words with everything escaped that a terminal acts on; none where there is no such thing.
+fn visible(words: &[OsString]) -> Option<Vec<String>> {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let clean: Vec<_> = words.iter().map(|word| diag::visible_line(word).into_owned()).collect();
+    (words != clean).then_some(clean)
+}
+
+fn is_visible(text: &str) -> bool {
+    shown(text) == text
 }
 
 /// The machine output of a command that was not understood: in the form of that command, as far as it is known.

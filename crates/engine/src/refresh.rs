@@ -250,7 +250,7 @@ pub(crate) fn report_unread<'u>(
 }
 
 /// Asks for a thing by the id that is recorded.
-fn asked<'a>(address: &'a Address, record: &'a Record) -> ReadQuestion<'a> {
+pub(crate) fn asked<'a>(address: &'a Address, record: &'a Record) -> ReadQuestion<'a> {
     ReadQuestion {
         address,
         type_name: &record.type_name,

@@ -26,7 +26,7 @@ pub struct Call {
     /// The same for every try of one step, also when a create is planned again after a run that was cut off, and for nothing
     /// else: a create that was done under it is not done again, where the provider can tell (idempotency).
     pub token: Name,
-    /// How long the call may take, where something limits it: past it the provider gives up with [`ErrorKind::Transient`].
+    /// How long the call may take, where something limits it: past it the provider gives up with [`ErrorKind::TimedOut`].
     pub deadline: Option<Duration>,
     /// Ended when nobody waits any more; the provider stops as soon as it safely can.
     pub cancel: CancellationToken,
@@ -223,6 +223,8 @@ pub enum ErrorKind {
     NotFound,
     /// May go away; may be tried again.
     Transient,
+    /// The [deadline](Call::deadline) of the call is over; may be tried again.
+    TimedOut,
     /// Will not go away by trying again.
     Permanent,
     /// The call was cancelled.
@@ -232,7 +234,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Whether the same call may be tried again.
     pub fn is_retryable(self) -> bool {
-        matches!(self, ErrorKind::Throttled | ErrorKind::Transient)
+        matches!(self, ErrorKind::Throttled | ErrorKind::Transient | ErrorKind::TimedOut)
     }
 }
 

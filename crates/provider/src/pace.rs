@@ -55,7 +55,7 @@ impl RetryPolicy {
     /// What holds for an error of that class; none where trying again would not help.
     pub fn of(&self, kind: ErrorKind) -> Option<&Retries> {
         match kind {
-            ErrorKind::Transient => Some(&self.transient),
+            ErrorKind::Transient | ErrorKind::TimedOut => Some(&self.transient),
             ErrorKind::Throttled => Some(&self.throttled),
             _ => None,
         }

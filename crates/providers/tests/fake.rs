@@ -312,7 +312,7 @@ async fn delays_run_at_the_same_time_and_end_with_cancellation() {
     assert!(began.elapsed().as_millis() < 1100);
     let hurried = Call { deadline: Some(Duration::from_millis(20)), ..call("d", "4") };
     let late = apply(&fake, &hurried, Operation::Create, "test/data", None, slow).await.unwrap_err();
-    assert_eq!(late.kind, ErrorKind::Transient);
+    assert_eq!(late.kind, ErrorKind::TimedOut);
     assert_eq!(fake.world().lock().unwrap().things().count(), 2);
 }
 

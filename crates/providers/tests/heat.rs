@@ -176,7 +176,7 @@ async fn waits_take_the_time_of_the_clock_and_can_be_cancelled() {
     let (seconds, error) = took("OS::Heat::Delay", jitter, &here).await;
     assert!((10..30).contains(&seconds) && error.is_none(), "{seconds}");
     here.deadline = Some(Duration::from_secs(3));
-    assert_eq!(took(test, r#"{"wait_secs": -1}"#, &here).await, (3, Some(ErrorKind::Transient)));
+    assert_eq!(took(test, r#"{"wait_secs": -1}"#, &here).await, (3, Some(ErrorKind::TimedOut)));
     here.deadline = None;
     let cancel = here.cancel.clone();
     tokio::spawn(async move {

@@ -481,7 +481,7 @@ async fn a_call_ends_in_time_and_on_request() {
     let spec = map(&[("url", server.url("/").into())]);
     let provider = providers::http::provider();
     let short = Call { deadline: Some(Duration::from_millis(50)), ..call() };
-    assert_eq!(provider.apply(&short, create_request(&spec)).await.unwrap_err().kind, ErrorKind::Transient);
+    assert_eq!(provider.apply(&short, create_request(&spec)).await.unwrap_err().kind, ErrorKind::TimedOut);
     let ended = call();
     let cancel = ended.cancel.clone();
     let later = async move {

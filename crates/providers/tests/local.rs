@@ -781,7 +781,7 @@ async fn the_whole_group_ends_on_timeout_cancel_and_deadline() {
 
     let call = Call { deadline: Some(Duration::from_millis(100)), ..world.call() };
     let error = world.create_with(&call, "local/command", &spec([("create", script("98763"))])).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Transient);
+    assert_eq!(error.kind, ErrorKind::TimedOut);
     assert!(ends("98763").await, "deadline");
 
     let inputs = spec([("create", script("98764"))]);

@@ -160,5 +160,5 @@ async fn sleep_ends_on_cancel_and_at_the_deadline() {
     assert_eq!(result.unwrap_err().kind, ErrorKind::Cancelled);
     let hurried = Call { deadline: Some(Duration::from_millis(20)), ..call(NOW) };
     let error = apply(&hurried, Operation::Create, "time/sleep", &inputs, &Value::Null).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Transient);
+    assert_eq!(error.kind, ErrorKind::TimedOut);
 }

@@ -459,7 +459,7 @@ async fn making_a_key_ends_with_its_call() {
     let provider = providers::tls::provider();
     let call_in_time = Call { deadline: Some(Duration::ZERO), ..call() };
     let error = provider.apply(&call_in_time, create_request("tls/private-key", &spec)).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Transient);
+    assert_eq!(error.kind, ErrorKind::TimedOut);
     let cancelled = call();
     let cancel = cancelled.cancel.clone();
     let request = create_request("tls/private-key", &spec);

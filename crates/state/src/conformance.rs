@@ -10,13 +10,13 @@ mod samples;
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Value};
+use blueprint::{Address, Name, Value};
 use futures::future::{LocalBoxFuture, join, join_all};
 
 use crate::seal::Sealer;
 use crate::{
-    Entry, EntryKind, InstanceName, Lease, Operation, OperationKind, OperationOutcome, Record, Revision, Snapshot,
-    StatusOp, StatusWord, Stop, Store, StoreError,
+    Entry, EntryKind, InstanceName, Lease, Managed, Operation, OperationKind, OperationOutcome, Record, Revision,
+    Snapshot, StatusOp, StatusWord, Stop, Store, StoreError,
 };
 
 pub use host::TestHost;
@@ -643,7 +643,25 @@ async fn apart(place: &Place) -> Result<(), Failed> {
         check_eq!(inputs, Some(Value::from(name)), "the record");
         check_eq!(found.open.len(), 1, "open calls");
         check_eq!(found.records.len(), 1, "records");
+        let managed = store.managed_by_others(name).await?;
+        let owners: Vec<&str> = managed.iter().map(|one| one.instance.as_str()).collect();
+        let others: Vec<&str> = ["a.x", "b", "c_1"].into_iter().filter(|other| *other != name).collect();
+        check_eq!(owners, others, "who else manages something");
+        let same = |one: &Managed| {
+            let record = record_of(&found, "same");
+            record.is_some_and(|it| (&it.type_name, &it.id) == (&one.type_name, &one.id))
+                && one.address == address("same")
+        };
+        check!(managed.iter().all(same), "what others manage: {managed:?}");
     }
+    // What is gone is managed by nobody, and neither is what was never made.
+    let mut hand = Hand::take(&*store, "b").await?;
+    let mut unmade = record(Value::Null);
+    unmade.id = Name::default();
+    hand.commit(vec![outcome(1, "unmade", unmade), outcome(1, "same", None)]).await?;
+    let managed = store.managed_by_others("a.x").await?;
+    check!(managed.iter().all(|one| one.instance.as_str() == "c_1"), "what others manage: {managed:?}");
+    check_eq!(managed.len(), 1, "things that others manage");
     Ok(())
 }
 

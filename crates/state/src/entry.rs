@@ -105,8 +105,8 @@ pub enum EntryKind {
     Began(Arc<Operation>),
     /// A call is about to be made, unless the operation stops before. Committed before the call.
     Intent(Arc<Intent>),
-    /// A call has been answered, or the state was changed without one. Committed before anybody may rely on it, but for calls
-    /// whose intents are durable: whoever reads those back finds this one's too.
+    /// A call has been answered, or the state was changed without one. Committed before a call that relies on it: the intent of
+    /// that call is in the same commit or a later one.
     Outcome(Arc<Outcome>),
     /// The operation is over. Makes a generation.
     Finished(Arc<Finished>),
@@ -139,8 +139,8 @@ pub struct Intent {
     /// The type.
     #[serde(rename = "type")]
     pub type_name: Name,
-    /// The spec that will be sent; null for a delete. Secrets marked. Parts of that of a create may be unknown, where the call was
-    /// stated before what it waits for was answered.
+    /// The spec that will be sent; null for a delete. Secrets marked. An earlier version wrote some creates before the outcomes that
+    /// they wait for: parts of their specs are unknown.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub inputs: Value,
     /// What the provider said of a create before it was called: it gets it back if the call is cut off. Null for other calls.

@@ -79,8 +79,8 @@ impl Journal {
     /// * An operation belongs to the lease under which it began; another lease begins another.
     /// * Both carry step 0, and `Finished` the next generation.
     /// * One address has one call in flight. An outcome, of whatever operation, settles it.
-    /// * What a record holds is known, and what a call is sent too, but for parts of a create that is stated before its turn;
-    ///   nothing holds a function or is nested past [`MAX_DEPTH`].
+    /// * What a record holds is known, and so is what a call is sent, apart from creates that an earlier version wrote before the
+    ///   outcomes that they wait for. Nothing holds a function or is nested past [`MAX_DEPTH`].
     pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
         let (first, last) = match entries {
             [] => return Err("a commit needs an entry".into()),

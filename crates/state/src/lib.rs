@@ -33,5 +33,7 @@ pub use record::{
     StatusOp, StatusWord,
 };
 pub use stop::{Stop, Stops};
-pub use store::{BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, PROOF, Store, StoreError};
+pub use store::{
+    BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Managed, PROOF, Store, StoreError,
+};
 pub use verify::{Assurance, Damage, Verification, VerifiedInstance};

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use blueprint::{Breakpoint, Name};
+use blueprint::{Address, Breakpoint, Name};
 
 use crate::seal::Sealer;
 use crate::{Entry, Generation, InstanceName, Liveness, Operation, OperationOutcome, Revision, Snapshot, Verification};
@@ -177,6 +177,19 @@ pub struct LogEntry {
     pub entry: Entry,
 }
 
+/// A thing that an instance manages.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Managed {
+    /// Which instance.
+    pub instance: InstanceName,
+    /// Where.
+    pub address: Address,
+    /// The type.
+    pub type_name: Name,
+    /// The provider's id.
+    pub id: Name,
+}
+
 /// A place for the memory of instances.
 ///
 /// Readers never wait for a writer and always see one whole revision. (Stores are chosen at run time, hence boxed
@@ -193,6 +206,11 @@ pub trait Store: Send + Sync {
 
     /// Everything at the current revision; an empty snapshot for an instance that was never committed to.
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>>;
+
+    /// The things that all instances but the one of this name manage: those of their records that have an id. Ordered by instance.
+    ///
+    /// The cost grows with the records of these instances, not with their documents and their history.
+    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>>;
 
     /// All or nothing, and durable once it returns. `Busy` if the lease was taken over, ended or given back; `Moved`
     /// unless `head` is still `expected`; `Refused` if an entry breaks a rule of the [`Journal`](crate::Journal).

@@ -77,6 +77,28 @@ fn a_reader_finds_a_file_that_was_made_later() {
     assert_eq!(block_on(reader.head(&shop())).unwrap(), Revision(1));
 }
 
+/// Other instances are asked what they manage whenever a plan makes something.
+#[test]
+fn what_others_manage_is_read_without_their_documents_and_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    write(&path, vec![began("op-1"), outcome(1, "a", record(Value::Int(1))), intent(2, "open")]);
+    let managed = || block_on(SqliteStore::open(&path, sealer(), Mode::ReadOnly).managed_by_others("other"));
+    assert_eq!(managed().unwrap().len(), 1);
+    let damage = |kind: &str| {
+        let connection = Connection::open(&path).unwrap();
+        let sql = "UPDATE entries SET body = body || ' ' WHERE kind = ?1";
+        assert_eq!(connection.execute(sql, [kind]).unwrap(), 1);
+    };
+    damage("began");
+    damage("intent");
+    let load = |store: SqliteStore| block_on(store.load(&shop()));
+    assert!(load(SqliteStore::open(&path, sealer(), Mode::ReadOnly)).is_err(), "a snapshot needs them");
+    assert_eq!(managed().unwrap()[0].id, record(Value::Int(1)).id);
+    damage("outcome");
+    assert!(matches!(managed(), Err(StoreError::Damaged { .. })));
+}
+
 /// What both kinds of store say about a file.
 fn refusals(path: &Path) -> [String; 2] {
     [Mode::ReadOnly, Mode::ReadWrite].map(|mode| {

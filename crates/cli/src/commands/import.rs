@@ -78,22 +78,25 @@ async fn is_declared(
     }
     let declared = found.is_empty();
     report.diagnostics(&found, &document.files);
-    if !declared || address.key.is_none() {
+    let is_conditional =
+        root.and_then(|root| root.resources.get(&address.name)).is_some_and(|resource| resource.condition.is_some());
+    if !declared || address.key.is_none() && address.path.is_empty() && !is_conditional {
         return Ok(declared);
     }
-    let found = not_an_element(document, address, setup, instance).await?;
-    report.diagnostics(&found, &Files::new());
+    let (found, files) = not_there(document, address, setup, instance).await?;
+    report.diagnostics(&found, &files);
     Ok(found.is_empty())
 }
 
-/// Why a template has no such element, if that can be told: its list may depend on inputs that are not known here.
-async fn not_an_element(
+/// Why there is nothing under a declared address, if that can be told: there is no such element, or a condition is false.
+/// Lists and conditions may depend on inputs that are not known here.
+async fn not_there(
     mut document: Document,
     address: &Address,
     setup: &Setup,
     instance: &InstanceName,
-) -> Result<Diagnostics, CommandError> {
-    let nothing = Diagnostics::new();
+) -> Result<(Diagnostics, Files), CommandError> {
+    let nothing = (Diagnostics::new(), Files::new());
     let Some(checked) = document.checked.clone() else { return Ok(nothing) };
     let (blueprint, mut found) = (&checked.blueprint, Diagnostics::new());
     let (environment, defaults) = (document.environment.clone(), &setup.config.vars);
@@ -113,12 +116,15 @@ async fn not_an_element(
     document.registry.open_world(&setup.place)?;
     let shell = setup.shell(&document.registry, instance, document.source.folder.clone())?;
     let simulated = setup.global.offer.simulated;
-    let options = Options { refresh: false, targets: vec![address.clone()], simulated, ..Options::default() };
+    let (targets, importing) = (vec![address.clone()], vec![address.clone()]);
+    let options = Options { refresh: false, targets, importing, simulated, ..Options::default() };
     let wanted = Wanted { document: Some((documents, frozen)), given, options, snapshot, answers: None };
     let others = setup.reading();
-    // The thing stands where it would be created, so this plan may be refused. Whether it knows the element is told all the same.
+    // The thing stands where it would be created, so this plan may be refused. Whether it knows the address is told all the same.
     engine::plan(wanted.request(&shell, &document.registry, others.as_ref()), &mut found).await;
-    Ok(found.iter().filter(|one| one.code.name == codes::UNKNOWN_ADDRESS.name).cloned().collect())
+    let is_told =
+        |one: &&Diagnostic| [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED].iter().any(|it| it.name == one.code.name);
+    Ok((found.iter().filter(is_told).cloned().collect(), document.files))
 }
 
 fn not_declared(document: &str, address: &Address) -> Diagnostic {

@@ -180,6 +180,34 @@ fn groups_have_limits() {
     assert!(said.contains("all groups together may have at most 100000 members"), "{said}");
 }
 
+/// So are too many members of `each`: of one resource, and of all of them together, those in children too.
+#[test]
+fn each_has_limits() {
+    let each = |name: &str, list: &str| {
+        format!("  {name}: {{type: test/data, each: \"${{{list}}}\", spec: {{input: \"${{elem}}\"}}}}\n")
+    };
+    let head = "version: 2023-04-20\nresources:\n";
+    let refused = |place: &Place, file: &str, message: &str, at: &str| {
+        for command in ["validate", "stage"] {
+            let said = place.ends(1, &[command]).err;
+            assert_eq!(said.matches("error[value-constraint]").count(), 1, "{said}");
+            assert!(said.contains(&format!("error[value-constraint]: {message}")), "{said}");
+            assert!(said.contains(&format!(" --> {file}:")) && said.contains(at), "{said}");
+        }
+    };
+    let wide = format!("flatten(list({}))", ["range(60000)"; 2].join(", "));
+    let place = Place::with("blueprint.yaml", &format!("{head}{}", each("a", &wide)));
+    refused(&place, "blueprint.yaml", "`each` may have at most 100000 items, not 120000", &wide);
+    let two = format!("{head}{}{}{}", each("a", "range(60000)"), each("b", "range(50000)"), each("c", "list(1)"));
+    let together = "all `each` together may have at most 100000 items";
+    place.write("blueprint.yaml", two);
+    refused(&place, "blueprint.yaml", together, "b: {type");
+    let children: String = (0..11).map(|number| format!("  c{number}: {{path: child.yaml}}\n")).collect();
+    place.write("blueprint.yaml", format!("version: 2023-04-20\nresources: {{}}\ninclude:\n{children}"));
+    place.write("child.yaml", format!("{head}{}", each("a", "range(10000)")));
+    refused(&place, "child.yaml", together, "a: {type");
+}
+
 #[test]
 fn catalogues_are_taken_by_every_command_that_changes_nothing() {
     let place = Place::with("blueprint.yaml", &resource("type: shop/shelf, spec: {name: x}"));

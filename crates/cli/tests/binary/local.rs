@@ -237,10 +237,28 @@ fn a_home_folder_is_not_meant_by_a_tilde() {
     place.write("a.blueprint.yaml", one("local/file", "{path: f, content: '${file(\"~/f\")}'}"));
     assert!(place.ends(1, &["stage"]).err.contains(says));
     place.write("a.blueprint.yaml", one("local/file", "{path: f, content: x}"));
-    for flags in [["--state", "sqlite:~/state.db"], ["--vars", "~/vars.yaml"]] {
-        let ended = place.run(&["stage", flags[0], flags[1]]);
-        assert!(ended.code != 0 && ended.err.contains(says), "{flags:?}: {}", ended.err);
+    for words in [
+        &["stage", "--state", "sqlite:~/state.db"][..],
+        &["stage", "--vars", "~/vars.yaml"],
+        &["stage", "--out", "~/plan"],
+        &["stage", "--config", "~/cyan.toml"],
+        &["stage", "--catalog", "~/catalog.json"],
+        &["-C", "~/x", "stage"],
+        &["deploy", "~/plan"],
+        &["state", "export", "~/state.json"],
+        &["key", "new", "~/key"],
+        &["man", "--out", "~/man"],
+        &["init", "~"],
+    ] {
+        assert!(place.ends(2, words).err.contains(says), "{words:?}");
     }
+    for name in ["vars", "catalog"] {
+        place.write("cyan.toml", format!("{name} = ['~/x']\n"));
+        assert!(place.ends(1, &["stage"]).err.contains(says), "{name}");
+    }
+    std::fs::remove_file(place.path().join("cyan.toml")).unwrap();
+    let ended = place.cyan(&["stage"]).env("CYAN_KEY_FILE", "~/key").output().unwrap();
+    assert!(String::from_utf8_lossy(&ended.stderr).contains(says), "{ended:?}");
     place.write("a.blueprint.yaml", "version: 2023-04-20\ninclude:\n  sub: {path: ~/c.blueprint.yaml}\n");
     assert!(place.ends(1, &["stage"]).err.contains(says));
     assert!(!place.has("~"));

@@ -9,6 +9,7 @@ mod checks;
 mod children;
 mod configuration;
 mod console;
+mod event_kinds;
 mod fmt;
 mod help;
 mod identity;

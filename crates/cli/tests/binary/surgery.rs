@@ -113,6 +113,42 @@ fn only_a_declared_address_can_be_imported() {
     assert!(ran.err.contains("there is no document that declares `page`"), "{}", ran.err);
 }
 
+#[test]
+fn an_address_that_is_switched_off_cannot_be_imported() {
+    let place = Place::with(
+        "blueprint.yaml",
+        "version: 2023-04-20
+variables: {on: {type: boolean, default: false}}
+resources:
+  page: {type: local/file, condition: \"${variables.on}\", spec: {path: page.txt, content: x}}
+  pages:
+    type: local/file
+    each: ${list(1, 2)}
+    condition: \"${eq(elem, 1)}\"
+    spec: {path: \"${elem}.txt\", content: x}
+",
+    );
+    for name in ["page.txt", "1.txt", "2.txt"] {
+        place.write(name, "x");
+    }
+    for (file, address) in [("page.txt", "page"), ("2.txt", "pages[1]")] {
+        let ran = place.ends(1, &["import", "local/file", file, address, "-y"]);
+        let says = format!("error[import-failed]: `{address}` cannot be imported: its condition is false");
+        assert!(ran.err.contains(&says) && ran.err.contains("condition: "), "{}", ran.err);
+    }
+    assert!(!place.has(".cyan"), "nothing was recorded");
+    place.ends(0, &["import", "local/file", "1.txt", "pages[0]", "-y"]);
+    place.write(
+        "blueprint.yaml",
+        "version: 2023-04-20
+variables: {on: {type: boolean, default: true}}
+resources:
+  page: {type: local/file, condition: \"${variables.on}\", spec: {path: page.txt, content: x}}
+",
+    );
+    place.ends(0, &["import", "local/file", "page.txt", "page", "-y"]);
+}
+
 /// A file is the same by whatever path it is named.
 #[cfg(unix)]
 #[test]

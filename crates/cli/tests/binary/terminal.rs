@@ -108,6 +108,33 @@ fn nothing_of_a_document_acts_on_a_terminal() {
     both("a destroy", &place.ends(0, &["destroy", "-y", "--color", "always"]));
 }
 
+/// Errors of the command line repeat what was typed, which may come from a script.
+#[test]
+fn words_that_are_not_understood_are_repeated_without_effect() {
+    let place = Place::new();
+    let word = format!("x\u{1b}[35;1mX\u{1b}]0;title\u{7}\u{9b}\u{7f}\r{RAW}\nid: fake");
+    for words in [
+        vec![word.as_str()],
+        vec!["stage", &word, &word],
+        vec!["stage", "--bogus", &word],
+        vec![&*format!("--{word}")],
+        vec!["stage", "--color", &word],
+        vec!["stage", "--target", &word],
+        vec!["deploy", "--parallelism", &word],
+        vec!["deploy", "--instance", &word],
+        vec!["stage", "--var", &word],
+        vec!["stage", "--out", &format!("~/{word}")],
+        vec!["import", "local/file", "f", &word],
+    ] {
+        let ran = place.ends(2, &words);
+        both(&format!("cyan {words:?}"), &ran);
+        assert!(!ran.err.contains("\nid: fake"), "{}", ran.err);
+        assert!(ran.err.starts_with("error: "), "{}", ran.err);
+    }
+    let said = place.ends(2, &[&word]).err;
+    assert!(said.contains(r"'x\u{1b}[35;1mX\u{1b}]0;title\u{7}\u{9b}\u{7f}\r"), "{said}");
+}
+
 #[test]
 fn a_broken_document_is_quoted_without_effect() {
     let place = Place::with(

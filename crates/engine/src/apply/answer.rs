@@ -74,7 +74,9 @@ impl Apply {
 
     fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
         let tries = self.running[task as usize].tries;
-        let late = self.running[task as usize].late || self.is_time_over(task);
+        // A provider and the run measure the time separately, and either may be first.
+        let gave_up = error.kind == ErrorKind::TimedOut && self.running[task as usize].limit.is_some();
+        let late = gave_up || self.running[task as usize].late || self.is_time_over(task);
         if !self.stopping
             && !late
             && error.partial.is_none()
@@ -112,11 +114,15 @@ impl Apply {
             let mistake = dialects::Mistake::Refused { operation: verb, children, resource, said: &error.message };
             diagnostic.words = conventions.words(&mistake).map(Box::new);
         }
+        // The message says already that the time is over.
+        if !late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled) {
+            diagnostic = diagnostic.note(error.message);
+        }
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
-            return self.phase_refused(task, decided, phase, diagnostic.note(error.message), effects);
+            return self.phase_refused(task, decided, phase, diagnostic, effects);
         }
         if self.plan.options.force && request.operation == Verb::Delete && !self.stopping {
-            self.forget(task, decided, &request, diagnostic.note(error.message));
+            self.forget(task, decided, &request, diagnostic);
             return;
         }
         // An earlier try may have been heard as well as the last one.
@@ -140,7 +146,7 @@ impl Apply {
                 Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
             }
         }
-        self.fail(task, decided, record, diagnostic.note(error.message), effects);
+        self.fail(task, decided, record, diagnostic, effects);
     }
 
     /// What could not be deleted is forgotten, because a person said so: a note tells what may still be there.

@@ -1,10 +1,10 @@
 //! Carrying a plan out: a pure machine from what happened to what should be done next.
 //!
-//! It makes no choices. A task begins when everything it waits for has come far enough and the values it reads are
-//! known. Its intent is committed before its call, and its outcome before anybody relies on it: an intent that follows from an
-//! outcome is in the same commit or a later one. Commits are grouped: while one is under way, entries gather for the next.
-//! An intent is stated when there is room for its call, so a commit holds at most as many intents as calls may run at once.
-//! Retries, polling and limits are decisions made here, as wake-ups, so that a simulator sees them too.
+//! The plan decides what happens to each resource. A task begins when the tasks that it waits for have come far enough and the
+//! values that it reads are known. Its intent is committed before its call. Its outcome is committed before a call that relies
+//! on it: the intent of that call is in the same commit or a later one. While a commit is under way, entries gather for the next.
+//! An intent is written when there is room for its call, so a commit holds at most as many intents as calls may run at once.
+//! Retries, polling and limits are decided here, as wake-ups, so that a simulator sees them too.
 //!
 //! ```text
 //! ready ──intent──> committed ──call──> answered ──outcome──> committed ──> dependants

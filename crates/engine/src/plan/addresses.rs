@@ -64,6 +64,27 @@ impl Named {
     }
 }
 
+/// `import-failed` for each of these addresses that is declared, but whose condition, or that of a child document around it, is
+/// false.
+pub(super) fn refuse_absent(
+    importing: &[Address],
+    draft: &Draft,
+    documents: Option<&Documents>,
+    found: &mut Diagnostics,
+) {
+    let off = |address: &Address| draft.absent.contains(address);
+    for address in importing.iter().filter(|address| around(address).any(|one| off(&one))) {
+        let span = documents.and_then(|documents| {
+            let unit = documents.units().iter().find(|unit| unit.path[..] == address.path[..])?;
+            Some(unit.blueprint().resources.get(&address.name)?.condition.as_ref()?.span)
+        });
+        let diagnostic = codes::IMPORT_FAILED.new(format!("`{address}` cannot be imported: its condition is false"));
+        let diagnostic =
+            span.map_or(diagnostic.clone(), |span| diagnostic.label(span, "false with the inputs of the instance"));
+        found.push(diagnostic.help("change the inputs or the condition first, then import it"));
+    }
+}
+
 /// The address itself and everything it lies within, from the inside out.
 fn around(address: &Address) -> impl Iterator<Item = Address> + use<> {
     let mut all = vec![address.clone()];

@@ -5,10 +5,10 @@
 //!
 //! Not here: two resources that name one address (`check`).
 
-use blueprint::{Address, Name};
+use blueprint::Name;
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::ResourceType;
-use state::{InstanceName, Store, StoreError};
+use state::{Managed, Store, StoreError};
 
 use super::Action;
 use super::draft::{AddressSet, Decision, Draft};
@@ -81,7 +81,8 @@ pub(super) async fn refuse(
         claims.entry((record.type_name.clone(), record.id.clone())).or_insert(decision);
     }
     let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(claimed) };
-    for (claim, (owner, address)) in claims_of_others(others, instance, &claims).await? {
+    for Managed { instance: owner, address, type_name, id } in others.managed_by_others(instance).await? {
+        let claim = (type_name, id);
         let Some(decision) = claims.get(&claim) else { continue };
         let (own, id) = (&decision.address, &claim.1);
         let diagnostic = codes::CLAIMED_TWICE
@@ -90,27 +91,6 @@ pub(super) async fn refuse(
             .help(format!("to leave it to `{instance}`: `cyan state remove '{address}' --instance {owner}`"));
         found.push(placed(diagnostic, decision.span));
         claimed.insert(own.clone());
-    }
-    Ok(claimed)
-}
-
-/// Those of these claims that other instances of the state have, each with its owner.
-async fn claims_of_others(
-    store: &dyn Store,
-    instance: &str,
-    wanted: &Map<Claim, &Decision>,
-) -> Result<Vec<(Claim, (InstanceName, Address))>, StoreError> {
-    let mut claimed = Vec::new();
-    for info in store.instances().await? {
-        if info.name.as_str() == instance || info.records == 0 {
-            continue;
-        }
-        for (address, record) in store.load(&info.name).await?.records {
-            let claim = (record.type_name.clone(), record.id.clone());
-            if wanted.contains_key(&claim) {
-                claimed.push((claim, (info.name.clone(), address)));
-            }
-        }
     }
     Ok(claimed)
 }

@@ -677,6 +677,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     let until = Named::new(options.until.as_slice());
     until.refuse_unknown(&draft, &snapshot, documents.as_deref(), &[], &mut mistakes);
     renew.refuse_unknown(&draft, &snapshot, documents.as_deref(), &owners, &mut mistakes);
+    addresses::refuse_absent(&options.importing, &draft, documents.as_deref(), &mut mistakes);
     moves.refuse_declared(&draft, &mut mistakes);
     draft.say_what_came(&moves);
     let mut left_out = Vec::new();

@@ -95,6 +95,10 @@ pub struct Options {
     /// are looked at anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rollback: bool,
+    /// These are to be imported: refused where the document declares them and their conditions are false. Never kept in a plan
+    /// file.
+    #[serde(skip)]
+    pub importing: Vec<Address>,
     /// A change of the state alone. Never kept in a plan file.
     #[serde(skip)]
     pub surgery: Option<Surgery>,
@@ -117,6 +121,7 @@ impl Default for Options {
             force: false,
             simulated: false,
             rollback: false,
+            importing: Vec::new(),
             surgery: None,
         }
     }

@@ -19,8 +19,9 @@ use super::{Action, Decided, Plan, Staged, Step};
 use crate::answers::{Answers, FrozenPreflight, FrozenSeen};
 use crate::codes;
 use crate::patience::Patient;
+use crate::refresh::asked;
 use crate::resolve::Evaluation;
-use crate::world::{PreflightQuestion, ReadQuestion, World};
+use crate::world::{PreflightQuestion, World};
 
 const CHANGED: &str = "has changed since the plan was made";
 
@@ -231,17 +232,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
         }
         let answers = &plan.answers;
         let then = answers.imports.get(address).or_else(|| answers.seen.get(then_at));
-        let question = ReadQuestion {
-            address,
-            type_name: &record.type_name,
-            id: Some(&record.id),
-            inputs: &record.inputs,
-            outputs: &record.outputs,
-            private: &record.private,
-            token: None,
-            folder: &record.origin.folder,
-        };
-        Some(async move { (address, ty, record, then, world.read(question).await) })
+        Some(async move { (address, ty, record, then, world.read(asked(address, record)).await) })
     });
     for (address, ty, record, then, now) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
         let what = match now {

@@ -12,12 +12,14 @@ mod links;
 mod options;
 mod scope;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Part, Place};
 use expr::{Ask, AskFailure, FunctionTable, Stop};
+use foldhash::fast::FixedState;
 use provider::ResourceType;
 use state::Remembered;
 
@@ -33,7 +35,7 @@ pub(crate) use links::{LinkAt, LinkSlot, LinkSlots, conflict, part_resource};
 use scope::Frame;
 pub(crate) use scope::{bytes_key, call_key};
 
-/// So many members a resource with `each` may have.
+/// So many members a resource with `each` may have, and all such resources of all documents together.
 const MOST_ITEMS: usize = 100_000;
 
 /// What an element stands for so far.
@@ -169,10 +171,30 @@ pub(crate) struct Evaluation {
     pub(crate) refused: blueprint::IndexMap<Name, AskFailure>,
     /// Secrets that the document made and that the world has not learned yet.
     pub(crate) unlearned: Vec<Value>,
+    /// How many members each resource with `each` has, by its owner.
+    repeated: Repeated,
     /// Nothing is asked: what the world would answer is Unknown.
     pub(crate) offline: bool,
     /// Every provider is a simulation of its catalogue.
     pub(crate) simulated: bool,
+}
+
+/// Counts the members of all resources with `each`.
+#[derive(Default)]
+struct Repeated {
+    of: HashMap<Name, usize, FixedState>,
+    all: usize,
+    /// There are too many, which has been reported.
+    exceeded: bool,
+}
+
+impl Repeated {
+    /// Whether there is room for the members of a resource, which may have been counted before.
+    fn has_room(&mut self, owner: &str, count: usize) -> bool {
+        let before = self.of.insert(owner.into(), count).unwrap_or_default();
+        self.all = self.all - before + count;
+        self.all <= MOST_ITEMS
+    }
 }
 
 /// The name of a thing in its own document, from its address.
@@ -207,6 +229,7 @@ impl Evaluation {
             sites: blueprint::IndexMap::default(),
             refused: blueprint::IndexMap::default(),
             unlearned: Vec::new(),
+            repeated: Repeated::default(),
             offline: false,
             simulated: false,
         }
@@ -378,6 +401,18 @@ impl Evaluation {
                     check::codes::VALUE_CONSTRAINT
                         .new(format!("`each` may have at most {MOST_ITEMS} items, not {}", items.len()))
                         .label(each.list.span, format!("`{name}` would have one member for each")),
+                );
+                Ok(None)
+            }
+            // That there are too many was reported at the resource that went beyond the limit.
+            Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
+            Value::List(items) | Value::Set(items) if !self.repeated.has_room(site.owner, items.len()) => {
+                self.repeated.exceeded = true;
+                found.push(
+                    check::codes::VALUE_CONSTRAINT
+                        .new(format!("all `each` together may have at most {MOST_ITEMS} items"))
+                        .label(each.list.span, format!("the {} items of this one are too many", items.len()))
+                        .help("divide the document into instances of their own"),
                 );
                 Ok(None)
             }

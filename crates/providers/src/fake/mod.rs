@@ -321,7 +321,7 @@ async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
         biased;
         () = call.cancel.cancelled() => not_cancelled(call),
         () = tokio::time::sleep(pause) => {
-            if late { Err(ProviderError::new(ErrorKind::Transient, "the call took too long")) } else { Ok(()) }
+            if late { Err(ProviderError::new(ErrorKind::TimedOut, "the call took too long")) } else { Ok(()) }
         }
     }
 }

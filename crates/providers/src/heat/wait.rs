@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use provider::{Call, ErrorKind, ProviderError};
 
-/// Waits so many seconds; less than 0 is for ever. [`ErrorKind::Cancelled`] when nobody waits any more, [`ErrorKind::Transient`] when
+/// Waits so many seconds; less than 0 is for ever. [`ErrorKind::Cancelled`] when nobody waits any more, [`ErrorKind::TimedOut`] when
 /// the time of the call is over first.
 pub(super) async fn wait(call: &Call, seconds: f64) -> Result<(), ProviderError> {
     if seconds == 0.0 || seconds.is_nan() {
@@ -31,6 +31,6 @@ pub(super) async fn wait(call: &Call, seconds: f64) -> Result<(), ProviderError>
         biased;
         () = call.cancel.cancelled() => Err(ProviderError::new(ErrorKind::Cancelled, "cancelled while waiting")),
         () = over => Ok(()),
-        () = deadline => Err(ProviderError::new(ErrorKind::Transient, "the time given is shorter than the wait")),
+        () = deadline => Err(ProviderError::new(ErrorKind::TimedOut, "the time given is shorter than the wait")),
     }
 }

@@ -124,7 +124,8 @@ impl Exchange {
         let timeout = call.deadline.map_or(self.timeout, |deadline| deadline.min(self.timeout));
         let late = || {
             let message = format!("`{}` was not answered within {}", self.shown(), format_duration(timeout));
-            ProviderError::new(ErrorKind::Transient, message)
+            let kind = if timeout < self.timeout { ErrorKind::TimedOut } else { ErrorKind::Transient };
+            ProviderError::new(kind, message)
         };
         let answer = tokio::select! {
             biased;

@@ -132,7 +132,7 @@ pub(super) fn cancelled() -> ProviderError {
 
 /// The call's deadline is over.
 pub(super) fn too_late() -> ProviderError {
-    ProviderError::new(ErrorKind::Transient, "not done in the time given")
+    ProviderError::new(ErrorKind::TimedOut, "not done in the time given")
 }
 
 /// What the system said, in a sentence: `cannot write `/x`: permission denied`.

@@ -98,7 +98,7 @@ pub(super) async fn source_read(
     } else {
         match read(call, path).await {
             Ok((_, digest)) => SourceContent::Digest(digest.into()),
-            Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Transient) => return Err(error),
+            Err(error) if error.kind == ErrorKind::Cancelled || error.kind.is_retryable() => return Err(error),
             Err(error) => SourceContent::Unreadable(error.message),
         }
     };
@@ -145,7 +145,7 @@ async fn on_a_thread<T: Send + 'static>(
     let joined = match call.deadline {
         Some(deadline) => tokio::time::timeout(deadline, handle)
             .await
-            .map_err(|_| ProviderError::new(ErrorKind::Transient, "not rendered in the time given"))?,
+            .map_err(|_| ProviderError::new(ErrorKind::TimedOut, "not rendered in the time given"))?,
         None => handle.await,
     };
     joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this template broke off")))

@@ -166,6 +166,6 @@ async fn sleep(call: &Call, spec: &Value, field: &str) -> Result<(), ProviderErr
         biased;
         () = call.cancel.cancelled() => Err(ProviderError::new(ErrorKind::Cancelled, "cancelled while waiting")),
         () = tokio::time::sleep(duration) => Ok(()),
-        () = deadline => Err(ProviderError::new(ErrorKind::Transient, "the time given is shorter than the wait").at(field)),
+        () = deadline => Err(ProviderError::new(ErrorKind::TimedOut, "the time given is shorter than the wait").at(field)),
     }
 }

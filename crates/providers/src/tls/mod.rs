@@ -151,7 +151,7 @@ async fn on_a_thread<T: Send + 'static>(
         biased;
         () = call.cancel.cancelled() => Err(cancelled()),
         done = work => done.map_err(|_| ProviderError::new(ErrorKind::Permanent, "making the key failed")),
-        () = deadline => Err(ProviderError::new(ErrorKind::Transient, "making the key took too long")),
+        () = deadline => Err(ProviderError::new(ErrorKind::TimedOut, "making the key took too long")),
     }
 }
 

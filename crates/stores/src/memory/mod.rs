@@ -14,8 +14,8 @@ use blueprint::{Address, IndexMap, Name, Value};
 use state::seal::{KeyId, Sealer};
 use state::{
     BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
-    Journal, Lease, LeaseHolder, Liveness, LogEntry, Operation, OperationOutcome, Record, Remembered, Revision,
-    Snapshot, Stop, Stops, Store, StoreError,
+    Journal, Lease, LeaseHolder, Liveness, LogEntry, Managed, Operation, OperationOutcome, Record, Remembered,
+    Revision, Snapshot, Stop, Stops, Store, StoreError,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
@@ -227,6 +227,24 @@ impl MemoryStore {
             Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(StoreError::WrongKey),
             _ => Ok(()),
         }
+    }
+
+    fn managed_by_others_now(&self, own: &str) -> Result<Vec<Managed>, StoreError> {
+        let world = self.state.lock();
+        let mut found = Vec::new();
+        for (name, instance) in
+            world.instances.iter().filter(|(name, instance)| name.as_str() != own && !instance.records.is_empty())
+        {
+            self.check_key(instance)?;
+            let made = instance.records.values().filter(|(_, record)| !record.id.is_empty());
+            found.extend(made.map(|(address, record)| Managed {
+                instance: name.clone(),
+                address: address.clone(),
+                type_name: record.type_name.clone(),
+                id: record.id.clone(),
+            }));
+        }
+        Ok(found)
     }
 
     fn lease_now(&self, name: &InstanceName, who: &str, lasts: Duration) -> Result<Lease, StoreError> {
@@ -449,6 +467,10 @@ impl Store for MemoryStore {
 
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         Box::pin(async { self.load_now(instance) })
+    }
+
+    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
+        Box::pin(async { self.managed_by_others_now(instance) })
     }
 
     fn commit<'a>(

@@ -17,6 +17,7 @@ mod failure;
 mod head;
 mod lease;
 mod locks;
+mod managed;
 mod operations;
 mod read;
 mod rekey;
@@ -34,8 +35,8 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, PROOF, Revision,
-    Snapshot, Store, StoreError, Verification,
+    BoxFuture, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed, PROOF,
+    Revision, Snapshot, Store, StoreError, Verification,
 };
 
 use crate::machine::Machine;
@@ -237,6 +238,11 @@ impl Store for SqliteStore {
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         let instance = instance.clone();
         Box::pin(self.read(Ok(Snapshot::default()), move |reading| reading.load(&instance)))
+    }
+
+    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
+        let instance = instance.to_owned();
+        Box::pin(self.read(Ok(Vec::new()), move |reading| reading.managed_by_others(&instance)))
     }
 
     fn commit<'a>(

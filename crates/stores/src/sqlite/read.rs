@@ -68,7 +68,7 @@ impl Reading<'_> {
     }
 
     /// The records as they lie since format 2.
-    fn records_table(&self) -> &'static str {
+    pub(super) fn records_table(&self) -> &'static str {
         match self.format {
             1 => "(SELECT instance << 40 | position AS id, address, entry FROM records)",
             _ => "records",
@@ -116,12 +116,12 @@ impl Reading<'_> {
         }
     }
 
-    fn entry_columns(&self) -> &'static str {
+    pub(super) fn entry_columns(&self) -> &'static str {
         if self.format < 3 { "id, step, kind, sealed, body, NULL" } else { "id, step, kind, sealed, body, mac" }
     }
 
     /// A row of [`entry_columns`](Self::entry_columns), if it is what was written at that place.
-    fn genuine<'r>(&self, head: &Head, sequence: i64, row: &'r Row<'_>) -> Result<EntryRow<'r>, StoreError> {
+    pub(super) fn genuine<'r>(&self, head: &Head, sequence: i64, row: &'r Row<'_>) -> Result<EntryRow<'r>, StoreError> {
         let entry = read_entry_row(row).map_err(|error| self.at(error))?;
         if entry.id != head.entry(sequence) || !head.is_genuine(&entry) {
             return Err(damaged_row(self.path, &format!("entry {sequence} is not what was written")));

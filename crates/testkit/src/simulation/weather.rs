@@ -17,8 +17,8 @@ use provider::{
 use providers::fake::{Fault, SharedWorld};
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Revision, Snapshot,
-    Store, StoreError,
+    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed, Revision,
+    Snapshot, Store, StoreError,
 };
 use stores::memory::{MemoryState, MemoryStore};
 use tokio::sync::Notify;
@@ -440,6 +440,10 @@ impl Store for Kept {
 
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         self.behind.load(instance)
+    }
+
+    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
+        self.behind.managed_by_others(instance)
     }
 
     fn commit<'a>(

@@ -269,6 +269,25 @@ fn a_call_that_takes_too_long_is_told_to_end() {
     });
 }
 
+/// The run and the provider measure the time separately: which of them is first must not show.
+#[test]
+fn a_late_call_is_told_of_alike_whoever_ends_it() {
+    lately(async {
+        for accident in [Accident::Hangs, Accident::GivesUp] {
+            let bench = Bench::new();
+            bench.accidents("create a", [accident]);
+            let ran = bench.apply(Some(LIMITED)).await;
+            assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
+            assert!(ran.outcome().diagnostics.iter().all(|one| one.notes.is_empty()), "{:?}", ran.outcome());
+            let failed = ran.events.iter().find_map(|event| match event {
+                Event::Failed { message, .. } => Some(message.as_ref()),
+                _ => None,
+            });
+            assert_eq!(failed, Some("the create of `a` was not done within 1m 0s"));
+        }
+    });
+}
+
 #[test]
 fn time_limits_reach_the_provider() {
     lately(async {

@@ -132,7 +132,7 @@ impl Cloud {
             }
             Accident::GivesUp => {
                 tokio::time::sleep(call.deadline.expect("a deadline")).await;
-                Err(ProviderError::new(ErrorKind::Transient, "not done in the time given"))
+                Err(ProviderError::new(ErrorKind::TimedOut, "not done in the time given"))
             }
             Accident::Deaf => std::future::pending().await,
         }
