@@ -198,8 +198,7 @@ fn each_has_limits() {
     let wide = format!("flatten(list({}))", ["range(60000)"; 2].join(", "));
     let place = Place::with("blueprint.yaml", &format!("{head}{}", each("a", &wide)));
     refused(&place, "blueprint.yaml", "`each` may have at most 100000 items, not 120000", &wide);
-    let two =
-        format!("{head}{}{}{}", each("a", "range(60000)"), each("b", "range(50000)"), each("c", "list(1)"));
+    let two = format!("{head}{}{}{}", each("a", "range(60000)"), each("b", "range(50000)"), each("c", "list(1)"));
     let together = "all `each` together may have at most 100000 items";
     place.write("blueprint.yaml", two);
     refused(&place, "blueprint.yaml", together, "b: {type");
