@@ -10,7 +10,6 @@ mod examples;
 mod hunt;
 #[path = "../binary/machine.rs"]
 mod machine;
-#[expect(dead_code, reason = "it serves the other tests of the binary as well")]
 #[path = "../binary/place.rs"]
 mod place;
 mod positions;
