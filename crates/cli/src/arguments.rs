@@ -860,7 +860,9 @@ mod tests {
     fn said(command: &Command, arg: &Arg) -> clap::Error {
         let flag = arg.get_long().map(|long| format!("--{long}"));
         let flag = flag.or_else(|| arg.get_short().map(|short| format!("-{short}")));
-        let words = std::iter::once("cyan".to_owned()).chain(flag).chain(["~/x".to_owned()]);
+        let before = arg.get_index().map_or(0, |index| index - 1);
+        let words =
+            std::iter::once("cyan").chain(flag.as_deref()).chain(std::iter::repeat_n("x", before)).chain(["~/x"]);
         let command = command.clone().args_override_self(true).mut_args(|arg| arg.required(false));
         command.try_get_matches_from(words).expect_err("it takes a path from `~` on")
     }
@@ -876,6 +878,7 @@ mod tests {
                 if arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>() {
                     let error = said(&command, arg);
                     assert_eq!(error.kind(), ErrorKind::ValueValidation, "{} {arg}: {error}", command.get_name());
+                    assert!(error.to_string().contains("does not mean the home folder"), "{error}");
                     count += 1;
                 }
             }

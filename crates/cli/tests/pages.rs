@@ -9,8 +9,8 @@
 //! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No other kind of block may hold commands, and a command in prose
 //! must be one that the binary understands. With `CYAN_ACCEPT` set (`cargo xtask accept`) the output is written into the page.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
-#![allow(clippy::print_stdout, reason = "what is skipped is said")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! What the checks say about small documents: exactly these diagnostics, at these places.
 
+#[expect(dead_code, reason = "this file uses a part")]
 mod checking;
 
 use checking::check_text;

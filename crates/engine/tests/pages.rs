@@ -1,5 +1,6 @@
 //! The page of each code of the checks: its examples give exactly what they are marked with.
 
+#[expect(dead_code, reason = "this file uses a part")]
 mod checking;
 
 use checking::check_text;

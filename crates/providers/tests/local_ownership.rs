@@ -1,6 +1,6 @@
 //! The provider `local`: whose a thing is, what becomes of it when a run is killed, and what commands are given.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,6 +1,6 @@
 //! What operations of `local` and `std` would meet: sources, and what stands in the way.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -632,6 +632,7 @@ async fn apart(place: &Place) -> Result<(), Failed> {
         for _ in 0..number {
             hand.commit(vec![outcome(1, "same", record(Value::from(name)))]).await?;
         }
+        hand.release().await?;
     }
     let all = store.instances().await?;
     check!(all.iter().map(|info| info.name.as_str()).eq(["a.x", "b", "c_1"]), "instances: {all:?}");
@@ -658,7 +659,7 @@ async fn apart(place: &Place) -> Result<(), Failed> {
     let mut hand = Hand::take(&*store, "b").await?;
     let mut unmade = record(Value::Null);
     unmade.id = Name::default();
-    hand.commit(vec![outcome(1, "unmade", unmade), outcome(1, "same", None)]).await?;
+    hand.commit(vec![began("op-more"), outcome(1, "unmade", unmade), outcome(2, "same", None)]).await?;
     let managed = store.managed_by_others("a.x").await?;
     check!(managed.iter().all(|one| one.instance.as_str() == "c_1"), "what others manage: {managed:?}");
     check_eq!(managed.len(), 1, "things that others manage");

@@ -1,5 +1,4 @@
 //! What tests of the checks share: a text in, diagnostics out, with the catalogue of the conformance pack.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

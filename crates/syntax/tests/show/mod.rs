@@ -1,5 +1,5 @@
 //! Trees as short texts, for comparing.
-#![allow(dead_code, unreachable_pub)]
+#![expect(dead_code, unreachable_pub, reason = "each test file uses a part")]
 
 use diag::Files;
 use syntax::{Content, Format, Node, Style, Tree, parse};
