@@ -125,16 +125,16 @@ impl Apply {
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
         if let Some(failed) = &mut record
             && request.operation == Verb::Create
-            && unsure
             && !made
         {
             // It may have been made all the same: the next plan looks for it by the token.
-            let token = Some(request.token.clone());
+            let token = Some(request.token.clone()).filter(|_| unsure);
             let private = request.private.clone();
             if failed.id.is_empty() {
+                // What the provider said before the call stays known: see `Provider::recall`.
                 let failed = Arc::make_mut(failed);
                 (failed.token, failed.private) = (token, private);
-            } else {
+            } else if unsure {
                 let status = Status::new(StatusOp::Create, StatusWord::Failed);
                 let attempt = self.fresh(decided, request.desired.clone(), status);
                 Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));

@@ -102,9 +102,9 @@ pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<b
 }
 
 /// What is at the place of an archive that is to be created.
-pub(super) fn before(place: &Place, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+pub(super) fn before(place: &Place, made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
     match whole_file::look(path)? {
-        Found::Nothing => return Ok(before::nothing_at(path)),
+        Found::Nothing => return Ok(before::nothing_at(path, made)),
         Found::File { link: false, .. } => {}
         _ => return Ok(Before::Other),
     }
@@ -178,7 +178,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
         let fresh = create && matches!(found, Found::Nothing);
         let above = whole_file::write(&path, MODE, fresh, made, |file| pack(place, &parts, format, file))?;
         if create {
-            private = before::ownership(true, above);
+            private = before::ownership_of_made(above, &change.private);
         }
     } else if create {
         private = made.ownership_of_found(&path, &change.private);

@@ -86,9 +86,9 @@ fn mode(spec: &Value) -> Result<u32, ProviderError> {
 }
 
 /// What is at the place of a file that is to be created.
-pub(super) fn before(place: &Place, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+pub(super) fn before(place: &Place, made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
     let (found, link) = match whole_file::look(path)? {
-        Found::Nothing => return Ok(before::nothing_at(path)),
+        Found::Nothing => return Ok(before::nothing_at(path, made)),
         Found::File { mode, link, .. } => (mode, link),
         _ => return Ok(Before::Other),
     };
@@ -212,7 +212,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
             file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
         })?;
         if create {
-            private = before::ownership(true, parents);
+            private = before::ownership_of_made(parents, &change.private);
         }
     } else if create {
         private = made.ownership_of_found(&path, &change.private);

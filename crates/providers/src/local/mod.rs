@@ -27,7 +27,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    Operation, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadRequest, Seen,
+    Operation, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadRequest, Recalled, Seen,
 };
 
 use place::Place;
@@ -194,6 +194,10 @@ impl Provider for LocalProvider {
         };
         let checked = place::check_paths(request.spec, checked);
         Box::pin(async move { Ok(checked) })
+    }
+
+    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
+        before::recall(root, &self.made, things);
     }
 
     fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
