@@ -165,6 +165,9 @@ pub struct ApplyRequest<'a> {
     pub desired: &'a Value,
     /// Opaque data: from `plan` if it was asked, else from the record; null for a create without a plan.
     pub private: &'a Value,
+    /// The fields that name sources, and the digests that the sources had when the plan was made: what is read has these, or
+    /// nothing is done. Nothing of a source that the plan may change before.
+    pub sources: &'a [(Name, Value)],
 }
 
 /// What was done.
@@ -208,6 +211,8 @@ pub struct Fetched {
     pub candidates: Vec<Candidate>,
     /// Positions of the filters that have been applied already.
     pub applied: Vec<usize>,
+    /// The field of a filter and what is worth knowing about its value.
+    pub warnings: Vec<(String, String)>,
 }
 
 /// One candidate of a data source.

@@ -147,6 +147,53 @@ fn folders_of_a_killed_run_go_with_destroy() {
     assert!(!place.has("out"), "a folder is left: {:?}", names_below(&place.path().join("out")));
 }
 
+/// A command edits the source while the plan is carried out: a file that does not wait for it is not written, one that does is.
+#[test]
+fn source_that_is_edited_after_the_plan_is_not_copied() {
+    let document = |waits: &str| {
+        format!(
+            "version: 2023-04-20
+resources:
+  edit: {{type: local/command, spec: {{create: 'echo edited > source'}}}}
+  then: {{type: local/command, dependsOn: edit, spec: {{create: 'true'}}}}
+  last: {{type: local/command, dependsOn: then, spec: {{create: 'true'}}}}
+  copy: {{type: local/file, {waits}spec: {{path: copy, source: source}}}}
+"
+        )
+    };
+    let place = Place::with("a.blueprint.yaml", &document(""));
+    place.write("source", "as planned\n");
+    let failed = place.run(&["deploy", "--yes", "--parallelism", "1"]);
+    assert_eq!(failed.code, 4, "{}{}", failed.out, failed.err);
+    assert!(failed.err.contains("`source` has changed since the plan was made"), "{}", failed.err);
+    assert!(!place.has("copy"));
+    place.ends(0, &["deploy", "--yes"]);
+    assert_eq!(place.read("copy"), "edited\n");
+    place.ends(0, &["destroy", "--yes"]);
+    place.write("a.blueprint.yaml", document("dependsOn: edit, "));
+    place.write("source", "as planned\n");
+    place.ends(0, &["deploy", "--yes"]);
+    assert_eq!(place.read("copy"), "edited\n");
+}
+
+#[test]
+fn secret_in_the_command_of_a_data_source_is_warned_of() {
+    let text = "version: 2023-04-20
+variables: {word: {type: string, secret: true}}
+datasources:
+  said:
+    type: local/command
+    filter: {field: command, operator: '=', search: 'echo ${variables.word}'}
+    exports: {stdout: {type: string}}
+resources: {it: {type: std/value, spec: {input: '${datasources.said.stdout}'}}}
+";
+    let place = Place::with("a.blueprint.yaml", text);
+    let ended = place.ends(0, &["stage", "--var", "word=hunter22"]);
+    assert!(ended.err.contains("a secret in a command line shows in the list of processes"), "{}", ended.err);
+    assert!(ended.err.contains("the provider has a remark about the data source `said`"), "{}", ended.err);
+    assert_eq!(ended.err.matches("list of processes").count(), 1, "{}", ended.err);
+}
+
 fn names_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| std::iter::once(path.clone()).chain(names_below(&path))).collect()

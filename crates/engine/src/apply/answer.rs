@@ -332,6 +332,7 @@ impl Apply {
             prior: record.outputs.clone(),
             desired: record.inputs.clone(),
             private: record.private.clone(),
+            sources: Vec::new(),
             token: format!("{}-{task}", self.operation.id).into(),
             folder: record.origin.folder.clone(),
             limit: None,

@@ -159,6 +159,9 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let format =
         format(spec).ok_or_else(|| ProviderError::new(ErrorKind::Document, "the format is not known").at("format"))?;
     let parts = parts(place, spec, &path)?;
+    if !change.sources.is_empty() {
+        change.check_source("root", &inputs_digest(place, &parts)?)?;
+    }
     let create = change.operation == Operation::Create;
     let same = match found {
         Found::Nothing => false,
@@ -176,7 +179,11 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let mut private = if create { Value::Null } else { change.private.clone() };
     if !same {
         let fresh = create && matches!(found, Found::Nothing);
-        let above = whole_file::write(&path, MODE, fresh, made, |file| pack(place, &parts, format, file))?;
+        let above = whole_file::write(&path, MODE, fresh, made, |file| {
+            pack(place, &parts, format, file)?;
+            // Files are read twice; what was packed is what the plan saw if they are the same before and after.
+            change.check_source("root", &inputs_digest(place, &parts)?)
+        })?;
         if create {
             private = before::ownership_of_made(above, &change.private);
         }

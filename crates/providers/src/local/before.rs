@@ -9,7 +9,8 @@ use std::path::Path;
 use blueprint::{Map, Value};
 use provider::{Applied, Planned, ProviderError, Recalled};
 
-use super::place::{Place, absolute, text};
+use super::place::{Place, absolute, flag, text};
+use super::whole_file::{self, Found};
 use super::{Made, Recorded, archive, directory, file, symlink};
 
 /// What was there.
@@ -146,15 +147,40 @@ pub(super) fn plan(
     let before = if is_replaced || made.has(&path) {
         nothing_at(&path, made)
     } else {
-        match type_name {
-            "local/file" => file::before(place, made, &path, desired)?,
-            "local/directory" => directory::before(made, &path)?,
-            "local/archive" => archive::before(place, made, &path, desired)?,
-            "local/symlink" => symlink::before(made, &path, desired)?,
-            _ => Before::NotSeen,
-        }
+        look(place, made, type_name, &path, desired)?
     };
     Ok(Planned { adopts: before == Before::Wanted, private: before.private(), ..Planned::default() })
+}
+
+/// Looks what is at a path, seen from what is to be created there.
+pub(super) fn look(
+    place: &Place,
+    made: &Made,
+    type_name: &str,
+    path: &Path,
+    desired: &Value,
+) -> Result<Before, ProviderError> {
+    match type_name {
+        "local/file" => file::before(place, made, path, desired),
+        "local/directory" => directory::before(made, path),
+        "local/archive" => archive::before(place, made, path, desired),
+        "local/symlink" => symlink::before(made, path, desired),
+        _ => Ok(Before::NotSeen),
+    }
+}
+
+/// The refusal of a create at a path where something is that is not as wanted; none where it may be replaced.
+pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<Option<ProviderError>, ProviderError> {
+    let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let kind = match (type_name, whole_file::look(path)?) {
+        (_, Found::Nothing) => return Ok(None),
+        ("local/directory", _) => return Ok(Some(whole_file::never_replaced(path, "a file"))),
+        (_, Found::Folder { .. }) => return Ok(Some(whole_file::never_replaced(path, "a folder"))),
+        ("local/symlink", _) if is_link() => "a link",
+        ("local/symlink", _) | (_, Found::File { .. }) => "a file",
+        (_, Found::Other) => return Ok(Some(whole_file::never_replaced(path, "something that is no file"))),
+    };
+    Ok((!flag(desired, "overwrite")).then(|| whole_file::in_the_way(path, kind)))
 }
 
 /// Nothing of others is at a path: how many folders above it are missing too, or were made by an earlier create. So a folder that a

@@ -162,11 +162,6 @@ fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {
         && mode(inputs).is_ok_and(|mode| mode == found)
 }
 
-/// Whether the file at a path is what a create of this spec would write.
-pub(super) fn is_written_at(place: &Place, spec: &Value, path: &Path, mode: u32) -> Result<bool, ProviderError> {
-    Ok(ours(place, spec, &whole_file::digest_of(path)?, mode))
-}
-
 fn beginning(path: &Path) -> Result<Vec<u8>, ProviderError> {
     let mut bytes = Vec::new();
     fs::File::open(path)
@@ -191,6 +186,9 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let content = content(place, &change.desired)?;
     let mode = mode(&change.desired)?;
     let digest = whole_file::digest(&content.bytes);
+    if content.from_source {
+        change.check_source("source", &digest)?;
+    }
     let create = change.operation == Operation::Create;
     let found = whole_file::look(&path)?;
     let there_already = match found {
