@@ -189,7 +189,7 @@ fn read_file(
 }
 
 /// What is said of a file of inputs, without words of the file: they may be secret.
-fn unquoted(mut said: Diagnostic, file: &str) -> Diagnostic {
+pub(crate) fn unquoted(mut said: Diagnostic, file: &str) -> Diagnostic {
     let clean = |text: &mut String| {
         let parts = text.split('`').enumerate().map(|(at, part)| {
             // Every second part stands in backticks. A single sign is no secret.

@@ -608,10 +608,15 @@ fn surrounded(
     let (tree, _) = syntax::parse(root, &source.text, syntax::Format::of_name(name));
     let document = dialects::Document { file: root, name, text: &source.text, tree: &tree, around: &around };
     let mut trees = Vec::with_capacity(source.beside.len());
+    let mut unread: Vec<(FileId, &Arc<str>)> = Vec::new();
     for (shown, path, text) in &source.beside {
-        let file = files.add(shown.clone(), text.clone());
+        // Parameters stand in it, as in a file of inputs.
+        let file = files.add_withheld(shown.clone(), text.clone());
         let (tree, broken) = syntax::parse(file, text, syntax::Format::of_name(shown));
-        found.append(broken);
+        if broken.has_errors() {
+            unread.push((file, text));
+        }
+        found.append(broken.into_iter().map(|one| inputs::unquoted(one, text)).collect());
         // Paths in it count from its own folder.
         let folder = folder_of(path);
         let folder = if folder == source.folder { String::new() } else { folder.to_string_lossy().into_owned() };
@@ -620,7 +625,12 @@ fn surrounded(
     let beside: Vec<Beside<'_>> =
         trees.iter().map(|(file, name, folder, tree)| Beside { file: *file, name, folder, tree }).collect();
     let surrounded = dialects::surround(&document, &beside);
-    found.append(surrounded.diagnostics);
+    // What is taken for a key in a broken text can be a value.
+    let clean = |said: diag::Diagnostic| match unread.iter().find(|(file, _)| *file == said.span().file) {
+        Some((_, text)) => inputs::unquoted(said, text),
+        None => said,
+    };
+    found.append(surrounded.diagnostics.into_iter().map(clean).collect());
     (surrounded.surroundings, surrounded.given)
 }
 

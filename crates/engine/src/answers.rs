@@ -239,6 +239,9 @@ pub struct FrozenPreflight {
     /// The folder of the document that declares it, as seen from that of the root document.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub folder: Name,
+    /// The plan makes or changes something that it uses: a command may write the sources then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows: bool,
 }
 
 impl FrozenPreflight {

@@ -16,6 +16,8 @@ use provider::{
     BoxFuture, Catalogs, Checked, Fetched, Planned, Preflight, ProviderError, Rate, RetryPolicy, Seen, TransformError,
 };
 
+use state::Snapshot;
+
 use crate::codes;
 use crate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
 
@@ -167,6 +169,10 @@ impl World for Patient<'_> {
 
     fn learn(&self, value: &Value) {
         self.world.learn(value);
+    }
+
+    fn recall(&self, snapshot: &Snapshot) {
+        self.world.recall(snapshot);
     }
 
     fn random(&self) -> [u8; 16] {

@@ -383,7 +383,13 @@ pub(crate) fn settle(
                     }
                 }
             }
-            Some((_, Verdict::Undone)) if unclear => (before.clone(), "it counts as not done"),
+            Some((_, Verdict::Undone)) if unclear => {
+                let after = match open.intent.op {
+                    StatusOp::Create => after_not_made(&open.intent, before.as_ref(), catalogs),
+                    _ => before.clone(),
+                };
+                (after, "it counts as not done")
+            }
             None if unclear && !options.force => {
                 let mut diagnostic = codes::NEEDS_ATTENTION
                     .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
@@ -677,7 +683,7 @@ fn after_cut_off(
             record.without(id).map(Arc::new)
         }),
         (StatusOp::Delete, Some(_)) => before.cloned(),
-        (StatusOp::Create, None) => before.cloned(),
+        (StatusOp::Create, None) => after_not_made(intent, before, catalogs),
         (StatusOp::Create, Some((id, ..))) if before.is_some_and(|old| old.id == *id) => before.cloned(),
         (StatusOp::Create, Some((id, fields, private))) => {
             let deposed = match before {
@@ -745,6 +751,33 @@ fn after_cut_off(
             Arc::new(record)
         }),
     }
+}
+
+/// What is remembered after a create that made nothing. What the provider said before the call stays known
+/// ([`provider::Provider::recall`]): the call may have made something on its way, such as the folder above a file.
+fn after_not_made(intent: &Intent, before: Option<&Arc<Record>>, catalogs: &Catalogs) -> Option<Arc<Record>> {
+    if intent.private.is_null() || before.is_some_and(|record| !record.id.is_empty()) {
+        return before.cloned();
+    }
+    let record = match before {
+        Some(failed) => Record { private: intent.private.clone(), ..Record::clone(failed) },
+        None => {
+            let nothing = FrozenSeen::There {
+                id: "".into(),
+                fields: Value::Null,
+                private: intent.private.clone(),
+                expired: None,
+            };
+            let open = Open { intent: intent.clone() };
+            let made = after_cut_off(&open, None, Some(&nothing), catalogs)?;
+            Record {
+                status: Status::new(StatusOp::Create, StatusWord::Interrupted),
+                outputs: Value::Null,
+                ..Record::clone(&made)
+            }
+        }
+    };
+    Some(Arc::new(record))
 }
 
 /// The fields that are seen of a thing after an update of it was cut off. A field that the update left alone is as it was

@@ -10,6 +10,7 @@ use std::time::Duration;
 use blueprint::wire::Document;
 use blueprint::{Address, Name, Value};
 use provider::{BoxFuture, Checked, Fetched, Operation, Planned, Preflight, ProviderError, Seen, TransformError};
+use state::Snapshot;
 
 /// The world could not give a text or bytes.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -102,6 +103,11 @@ pub trait World: Send + Sync {
     /// The secrets in a value are to be masked in whatever a provider says.
     fn learn(&self, value: &Value) {
         let _ = value;
+    }
+
+    /// Providers hear what the state holds of their things ([`provider::Provider::recall`]).
+    fn recall(&self, snapshot: &Snapshot) {
+        let _ = snapshot;
     }
 
     /// 16 random bytes.

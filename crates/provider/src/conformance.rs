@@ -355,6 +355,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             prior: &Value::Null,
             desired: sent,
             private: &Value::Null,
+            sources: &[],
         }
     }
 
@@ -416,6 +417,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             prior: &prior.fields,
             desired,
             private: &private,
+            sources: &[],
         };
         match self.heard(provider.apply(&call, request).await) {
             Ok(applied) => Some(applied),
@@ -437,6 +439,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             prior: &prior.fields,
             desired: &Value::Null,
             private: &prior.private,
+            sources: &[],
         };
         let result = self.heard(provider.apply(&call, request).await);
         if let Ok(applied) = &result {

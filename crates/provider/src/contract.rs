@@ -1,6 +1,6 @@
 //! The trait, and the data that goes in and out of it. Read from top to bottom.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,6 +40,18 @@ pub struct Call {
     pub now: i64,
     /// Where progress goes.
     pub progress: Progress,
+}
+
+/// What the state holds of a thing: see [`Provider::recall`].
+pub struct Recalled<'a> {
+    /// The resource type.
+    pub type_name: &'a str,
+    /// The provider's own id; none of a create that failed or was cut off.
+    pub id: Option<&'a str>,
+    /// The inputs as sent.
+    pub inputs: &'a Value,
+    /// Opaque data of the provider, as last given; of a create that failed or was cut off what `plan` gave.
+    pub private: &'a Value,
 }
 
 /// Ask whether a spec is acceptable, beyond what the catalogue says.
@@ -153,6 +165,9 @@ pub struct ApplyRequest<'a> {
     pub desired: &'a Value,
     /// Opaque data: from `plan` if it was asked, else from the record; null for a create without a plan.
     pub private: &'a Value,
+    /// The fields that name sources, and the digests that the sources had when the plan was made: what is read has these, or
+    /// nothing is done. Nothing of a source that the plan may change before.
+    pub sources: &'a [(Name, Value)],
 }
 
 /// What was done.
@@ -196,6 +211,8 @@ pub struct Fetched {
     pub candidates: Vec<Candidate>,
     /// Positions of the filters that have been applied already.
     pub applied: Vec<usize>,
+    /// The field of a filter and what is worth knowing about its value.
+    pub warnings: Vec<(String, String)>,
 }
 
 /// One candidate of a data source.
@@ -281,6 +298,12 @@ impl ProviderError {
 pub trait Provider: Send + Sync {
     /// All fixed facts. The same every time; cheap to call.
     fn catalog(&self) -> &Arc<Catalog>;
+
+    /// Tells the provider what the state holds of its things, before a plan is made or carried out. `root` is the folder of the
+    /// root document. Nothing is asked and nothing is changed: the provider may learn what earlier processes made.
+    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
+        let _ = (root, things);
+    }
 
     /// Checks a spec beyond the catalogue. Only asked where the type says `checks`.
     fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {

@@ -29,7 +29,7 @@ pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limit
 pub use catalogs::combine;
 pub use contract::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    PlanRequest, Planned, Progress, Provider, ProviderError, ReadRequest, Seen, Stability,
+    PlanRequest, Planned, Progress, Provider, ProviderError, ReadRequest, Recalled, Seen, Stability,
 };
 pub use fit::{Direction, Fit, Misfit};
 pub use lazy::{TypeSource, plain_name};

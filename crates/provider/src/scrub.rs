@@ -26,8 +26,8 @@ const SHORTEST_INSIDE_A_WORD: usize = 3;
 /// The secrets that a text must not repeat.
 #[derive(Clone, Debug, Default)]
 pub struct Scrub {
-    /// Secrets too short to have parts, by letters in lower case, the longest first.
-    whole: Vec<Vec<char>>,
+    /// Secrets too short to have parts, by length.
+    whole: [Parts; LEAST_OF_A_PART + 1],
     /// What counts as a part of a longer one, by length.
     parts: [Parts; MOST_OF_A_PART + 1],
     /// The longer ones whole, in every form.
@@ -86,14 +86,12 @@ impl Scrub {
         let mut scrub = Scrub::default();
         leaves.iter().for_each(|leaf| scrub.add(leaf));
         scrub.exact = Exact { texts: leaves.into_iter().collect(), whole };
-        scrub.whole.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        scrub.whole.dedup();
         scrub
     }
 
     /// Whether there is nothing to take out.
     pub fn is_empty(&self) -> bool {
-        self.whole.is_empty() && self.parts.iter().all(|parts| parts.0.is_empty())
+        self.whole.iter().chain(&self.parts).all(|runs| runs.0.is_empty())
     }
 
     /// The text with each secret, and each part of one, replaced.
@@ -126,25 +124,25 @@ impl Scrub {
     }
 
     fn add(&mut self, secret: &str) {
-        let letters = plain(secret).count();
-        if letters == 0 {
+        let letters: Vec<char> = plain(secret).collect();
+        if letters.is_empty() {
             return;
         }
-        if letters <= LEAST_OF_A_PART {
-            self.whole.push(plain(secret).collect());
+        if letters.len() <= LEAST_OF_A_PART {
+            self.whole[letters.len()].0.insert(rolled(&letters));
         }
         // How many letters of a form are a part is a matter of that form: base64 says less with each.
         for form in forms(secret) {
             let letters: Vec<char> = plain(&form).collect();
             if letters.len() <= LEAST_OF_A_PART {
-                if form != secret {
-                    self.whole.push(letters);
+                if form != secret && !letters.is_empty() {
+                    self.whole[letters.len()].0.insert(rolled(&letters));
                 }
                 continue;
             }
             self.forms.0.push(form);
             let length = letters.len().div_ceil(2).clamp(LEAST_OF_A_PART, MOST_OF_A_PART);
-            self.parts[length].0.extend(letters.windows(length).map(hash));
+            self.parts[length].0.extend(letters.windows(length).map(rolled));
         }
     }
 
@@ -156,20 +154,19 @@ impl Scrub {
         let (letters, places) = letters_of(text);
         let mut hidden = vec![false; letters.len()];
         for (length, parts) in self.parts.iter().enumerate().filter(|(_, parts)| !parts.0.is_empty()) {
-            for (at, run) in letters.windows(length).enumerate() {
-                if parts.0.contains(&hash(run)) {
+            for_each_run(&letters, length, |at, run| {
+                if parts.0.contains(&run) {
                     hidden[at..at + length].fill(true);
                 }
-            }
+            });
         }
-        for secret in &self.whole {
-            for (at, run) in letters.windows(secret.len()).enumerate() {
-                let (Some(from), Some(to)) = (places.get(at), places.get(at + secret.len() - 1)) else { continue };
-                let alone = || stands_alone(text, from.0, to.1);
-                if run == secret && (secret.len() >= SHORTEST_INSIDE_A_WORD || alone()) {
-                    hidden[at..at + secret.len()].fill(true);
+        for (length, whole) in self.whole.iter().enumerate().filter(|(_, whole)| !whole.0.is_empty()) {
+            for_each_run(&letters, length, |at, run| {
+                let alone = || stands_alone(text, places[at].0, places[at + length - 1].1);
+                if whole.0.contains(&run) && (length >= SHORTEST_INSIDE_A_WORD || alone()) {
+                    hidden[at..at + length].fill(true);
                 }
-            }
+            });
         }
         ranges(places, hidden)
     }
@@ -277,12 +274,7 @@ impl RunScrub {
         let mut hidden = vec![false; letters.len()];
         let mut ends = Vec::new();
         for (length, blocks) in self.blocks.iter().enumerate().filter(|(_, blocks)| !blocks.0.is_empty()) {
-            if letters.len() < length {
-                continue;
-            }
-            let first = BASE.wrapping_pow(length as u32 - 1);
-            let mut window = rolled(&letters[..length]);
-            for at in 0..=letters.len() - length {
+            for_each_run(&letters, length, |at, window| {
                 let alone = || stands_alone(text, places[at].0, places[at + length - 1].1);
                 if blocks.0.contains(&window) && (length >= SHORTEST_IN_A_WORD_OF_A_RUN || alone()) {
                     hidden[at..at + length].fill(true);
@@ -290,11 +282,7 @@ impl RunScrub {
                         ends.push((at + length, window));
                     }
                 }
-                if let Some(next) = letters.get(at + length) {
-                    let rest = window.wrapping_sub(spread(letters[at]).wrapping_mul(first));
-                    window = rest.wrapping_mul(BASE).wrapping_add(spread(*next));
-                }
-            }
+            });
         }
         Hits { places, hidden, ends }
     }
@@ -306,6 +294,19 @@ const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A hash that can be moved along a text letter by letter.
 fn rolled(run: &[char]) -> u64 {
     run.iter().fold(0, |hash, letter| hash.wrapping_mul(BASE).wrapping_add(spread(*letter)))
+}
+
+/// The hash of each run of so many letters, and where it begins. The time does not depend on the length.
+fn for_each_run(letters: &[char], length: usize, mut each: impl FnMut(usize, u64)) {
+    let Some(first) = letters.get(..length).filter(|_| length > 0) else { return };
+    let leaving = BASE.wrapping_pow(length as u32 - 1);
+    let mut hash = rolled(first);
+    each(0, hash);
+    for (at, (old, new)) in letters.iter().zip(&letters[length..]).enumerate() {
+        let rest = hash.wrapping_sub(spread(*old).wrapping_mul(leaving));
+        hash = rest.wrapping_mul(BASE).wrapping_add(spread(*new));
+        each(at + 1, hash);
+    }
 }
 
 fn spread(letter: char) -> u64 {

@@ -50,6 +50,7 @@ async fn apply(
         prior: &Value::Null,
         desired: &desired,
         private: &Value::Null,
+        sources: &[],
     };
     fake.apply(call, request).await
 }

@@ -45,6 +45,7 @@ async fn act(
         prior: before.map_or(&Value::Null, |before| &before.fields),
         desired,
         private: &Value::Null,
+        sources: &[],
     };
     providers::heat::provider_with(1).apply(call, request).await
 }
@@ -198,6 +199,7 @@ async fn a_part_of_a_message_may_be_another_config() {
             prior: &Value::Null,
             desired: &spec,
             private: &Value::Null,
+            sources: &[],
         };
         provider.apply(&call(Address::root(name), name), request).await.unwrap()
     };

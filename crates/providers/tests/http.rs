@@ -199,6 +199,7 @@ fn create_request(spec: &Value) -> ApplyRequest<'_> {
         prior: &Value::Null,
         desired: spec,
         private: &Value::Null,
+        sources: &[],
     }
 }
 
@@ -220,6 +221,7 @@ async fn change(
         prior: &made.fields,
         desired,
         private: &Value::Null,
+        sources: &[],
     };
     providers::http::provider().apply(&call(), request).await
 }

@@ -86,6 +86,7 @@ impl World {
             prior: &Value::Null,
             desired,
             private: &Value::Null,
+            sources: &[],
         };
         self.provider.apply(call, request).await
     }
@@ -105,6 +106,7 @@ impl World {
             prior: &made.fields,
             desired,
             private: &made.private,
+            sources: &[],
         };
         self.provider.apply(&self.call(), request).await
     }
@@ -118,6 +120,7 @@ impl World {
             prior: &made.fields,
             desired: &Value::Null,
             private: &made.private,
+            sources: &[],
         };
         self.provider.apply(&self.call(), request).await.map(|applied| applied.warnings)
     }

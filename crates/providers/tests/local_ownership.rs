@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, PlanRequest, Planned, Provider, ProviderError,
-    ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, PlanRequest, Planned, PreflightRequest,
+    Provider, ProviderError, ReadRequest, Seen, SourceContent, SourceRead,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -71,6 +71,7 @@ impl World {
             prior: &Value::Null,
             desired,
             private,
+            sources: &[],
         };
         self.provider.apply(&self.call(), request).await
     }
@@ -84,6 +85,7 @@ impl World {
             prior: &Value::Null,
             desired: &Value::Null,
             private,
+            sources: &[],
         };
         for _ in 0..3 {
             let request = ApplyRequest { ..request };
@@ -296,6 +298,67 @@ async fn a_secret_is_handed_over_by_standard_input() {
     let checked = world.provider.check(&world.call(), request).await.unwrap();
     let [(field, why)] = checked.warnings.as_slice() else { panic!("{:?}", checked.warnings) };
     assert!(field == "create" && why.contains("list of processes"), "{why}");
+}
+
+#[tokio::test]
+async fn command_of_a_data_source_warns_of_a_secret_as_the_resource_does() {
+    let world = World::new();
+    let fetch = async |filters: &[(&str, Value)]| {
+        let filters: Vec<_> =
+            filters.iter().map(|(field, value)| ((*field).into(), "=".into(), value.clone())).collect();
+        let request = FetchRequest { type_name: "local/command", filters: &filters, annotations: &Value::Null };
+        world.provider.fetch(&world.call(), request).await.unwrap().warnings
+    };
+    let secret = || Value::from("echo hunter2").secret();
+    let warnings = fetch(&[("command", secret())]).await;
+    let [(field, why)] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert!(field == "command" && why.contains("list of processes") && !why.contains("environment"), "{why}");
+    assert!(fetch(&[("command", "cat".into()), ("stdin", secret())]).await.is_empty());
+}
+
+#[tokio::test]
+async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
+    let world = World::new();
+    fs::create_dir(world.path("in")).unwrap();
+    fs::write(world.path("in/a"), "as planned").unwrap();
+    let file = spec([("path", "out/f".into()), ("source", "in/a".into())]);
+    let archive = spec([("path", "out/a.tar".into()), ("root", "in".into())]);
+    for (type_name, inputs, field) in [("local/file", &file, "source"), ("local/archive", &archive, "root")] {
+        fs::write(world.path("in/a"), "as planned").unwrap();
+        let request = PreflightRequest {
+            operation: Operation::Create,
+            type_name,
+            id: None,
+            prior_inputs: &Value::Null,
+            desired: inputs,
+            changing: &Arc::default(),
+        };
+        let seen = world.provider.preflight(&world.call(), request).await.unwrap();
+        let [SourceRead { content: SourceContent::Digest(digest), .. }] = seen.sources.as_slice() else {
+            panic!("{seen:?}")
+        };
+        let sources = [(field.into(), digest.clone())];
+        let create = async || {
+            let request = ApplyRequest {
+                operation: Operation::Create,
+                type_name,
+                id: None,
+                prior_inputs: &Value::Null,
+                prior: &Value::Null,
+                desired: inputs,
+                private: &Value::Null,
+                sources: &sources,
+            };
+            world.provider.apply(&world.call(), request).await
+        };
+        fs::write(world.path("in/a"), "edited since").unwrap();
+        let error = create().await.unwrap_err();
+        assert!(error.message.contains("has changed since the plan was made"), "{type_name}: {error}");
+        assert!(!is_there(&world.path("out")), "{type_name}");
+        fs::write(world.path("in/a"), "as planned").unwrap();
+        create().await.unwrap();
+        fs::remove_dir_all(world.path("out")).unwrap();
+    }
 }
 
 #[tokio::test]

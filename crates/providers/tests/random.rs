@@ -38,6 +38,7 @@ async fn create(provider: &dyn Provider, type_name: &str, spec: &Value, token: &
         prior: &Value::Null,
         desired: spec,
         private: &Value::Null,
+        sources: &[],
     };
     provider.apply(&call("thing", token), request).await
 }
@@ -176,6 +177,7 @@ async fn a_cancelled_call_draws_nothing() {
         prior: &Value::Null,
         desired: &map(&[]),
         private: &Value::Null,
+        sources: &[],
     };
     let error = provider.apply(&call, request).await.unwrap_err();
     assert_eq!(error.kind, provider::ErrorKind::Cancelled);

@@ -188,6 +188,7 @@ async fn apply(
         prior: &null,
         desired: &desired,
         private: &null,
+        sources: &[],
     };
     shop.apply(&call(address, token), request).await
 }

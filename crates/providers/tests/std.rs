@@ -40,6 +40,7 @@ async fn create(folder: &Path, type_name: &str, desired: &Value) -> Result<Appli
         prior: &Value::Null,
         desired,
         private: &Value::Null,
+        sources: &[],
     };
     providers::std::provider().apply(&call(folder), request).await
 }

@@ -49,6 +49,7 @@ async fn apply(
         prior,
         desired: if deleting { &Value::Null } else { spec },
         private: &Value::Null,
+        sources: &[],
     };
     providers::time::provider().apply(call, request).await
 }

@@ -50,6 +50,7 @@ fn create_request<'a>(type_name: &'a str, spec: &'a Value) -> ApplyRequest<'a> {
         prior: &Value::Null,
         desired: spec,
         private: &Value::Null,
+        sources: &[],
     }
 }
 

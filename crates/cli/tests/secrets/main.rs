@@ -13,3 +13,4 @@ mod machine;
 #[path = "../binary/place.rs"]
 mod place;
 mod positions;
+mod ways;

@@ -448,6 +448,24 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
             assert!(said.code == 0 || !words.contains(&"-v") || said.err.contains("error"), "{}", said.err);
         }
     }
+    // The same for Heat's environments, which hold parameters.
+    place.write(
+        "heat.yaml",
+        "heat_template_version: 2021-04-16\nparameters:\n  a: {type: string, hidden: true}\n  n: {type: number, hidden: true}\n\
+         resources:\n  v: {type: OS::Heat::Value, properties: {value: {get_param: a}}}\n",
+    );
+    let below = |text: &str| format!("parameters:\n  {}\n", text.trim_end().replace('\n', "\n  "));
+    let yaml = texts.iter().flat_map(|text| [("env.yaml", text.clone()), ("env.yaml", below(text))]);
+    for (name, text) in yaml.chain(jsons.iter().map(|text| ("env.json", text.clone()))) {
+        place.write(name, &text);
+        for command in ["validate", "stage"] {
+            for words in [vec![command, "heat.yaml", "-e", name], vec![command, "heat.yaml", "-e", name, "--json"]] {
+                let said = place.run(&words);
+                assert_ne!(said.code, 70);
+                hunt_in(&mut hunt, &format!("{words:?} with {text:?}"), &said.out, &said.err);
+            }
+        }
+    }
     for setting in [
         format!("vars = \"{secret}\"\n"),
         format!("[providers.local]\ntoken = \"{secret}\n"),

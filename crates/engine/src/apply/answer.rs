@@ -131,16 +131,16 @@ impl Apply {
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
         if let Some(failed) = &mut record
             && request.operation == Verb::Create
-            && unsure
             && !made
         {
             // It may have been made all the same: the next plan looks for it by the token.
-            let token = Some(request.token.clone());
+            let token = Some(request.token.clone()).filter(|_| unsure);
             let private = request.private.clone();
             if failed.id.is_empty() {
+                // What the provider said before the call stays known: see `Provider::recall`.
                 let failed = Arc::make_mut(failed);
                 (failed.token, failed.private) = (token, private);
-            } else {
+            } else if unsure {
                 let status = Status::new(StatusOp::Create, StatusWord::Failed);
                 let attempt = self.fresh(decided, request.desired.clone(), status);
                 Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
@@ -338,6 +338,7 @@ impl Apply {
             prior: record.outputs.clone(),
             desired: record.inputs.clone(),
             private: record.private.clone(),
+            sources: Vec::new(),
             token: format!("{}-{task}", self.operation.id).into(),
             folder: record.origin.folder.clone(),
             limit: None,

@@ -91,7 +91,10 @@ impl Apply {
         let question = Question::Place(Box::new(Place {
             address: decided.address.clone(),
             type_name: decided.type_name.clone(),
-            prior_inputs: decided.prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
+            prior_inputs: match decided.prior.as_ref().filter(|record| !record.id.is_empty()) {
+                Some(record) => record.inputs.clone(),
+                None => Value::Null,
+            },
             desired: desired.clone(),
             folder: self.folder_of(decided),
         }));

@@ -124,6 +124,8 @@ pub struct CallRequest {
     pub desired: Value,
     /// Opaque data of the provider.
     pub private: Value,
+    /// The digests that sources had when the plan was made: see [`provider::ApplyRequest::sources`].
+    pub sources: Vec<(Name, Value)>,
     /// The same for every try of this step.
     pub token: Name,
     /// The folder of the document that declares it, as in [`ReadQuestion::folder`](crate::ReadQuestion::folder).

@@ -162,6 +162,7 @@ impl Apply {
             prior: record.outputs.clone(),
             desired: spec,
             private: record.private.clone(),
+            sources: Vec::new(),
             token,
             folder: record.origin.folder.clone(),
             limit: None,

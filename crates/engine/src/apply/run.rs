@@ -461,6 +461,10 @@ impl Apply {
             prior: outputs,
             desired: intent.inputs.clone(),
             private,
+            sources: match verb {
+                Verb::Delete => Vec::new(),
+                _ => self.sources_of(&decided.address),
+            },
             token: intent.token.clone(),
             folder: intent.folder.clone(),
             limit: None,
@@ -533,6 +537,13 @@ impl Apply {
             },
             dependencies: decided.dependencies.clone(),
         }
+    }
+
+    /// The digests that a thing's sources had when the plan was made, where nothing of the plan can have changed them since.
+    fn sources_of(&self, address: &Address) -> Vec<(Name, Value)> {
+        let kept = self.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
+        let sources = kept.iter().flat_map(|kept| &kept.sources);
+        sources.filter_map(|source| Some((source.field.clone(), source.digest.clone()?))).collect()
     }
 
     /// What the provider of a thing said before its create.

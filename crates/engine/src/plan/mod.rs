@@ -517,6 +517,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         request;
     let patient = Patient::new(world, &catalogs);
     let world: &dyn World = &patient;
+    world.recall(&snapshot);
     let is_kept = answers.is_some() && !options.rollback;
     let mut answers = match answers {
         Some(kept) if is_kept => {

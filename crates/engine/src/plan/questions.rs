@@ -573,6 +573,14 @@ fn chosen(
             return None;
         }
     };
+    for (field, why) in &fetched.warnings {
+        let filter = source.filters.iter().find(|filter| filter.field.item.as_ref() == field);
+        let mut warning = crate::check::codes::REJECTED_BY_PROVIDER
+            .new(format!("the provider has a remark about the data source `{name}`"))
+            .label(filter.map_or(source.span, |filter| filter.search.span), why.as_str());
+        warning.severity = diag::Severity::Warning;
+        found.push(warning);
+    }
     let mut matching = Vec::new();
     for candidate in &fetched.candidates {
         let mut all = true;

@@ -15,8 +15,9 @@ use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
-    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadRequest, Seen, TransformError,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadRequest, Recalled, Seen, TransformError,
 };
+use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 
 pub use operate::{Back, Operated, busy, last_goal, operate, taken_over};
@@ -210,6 +211,35 @@ impl World for Shell {
 
     fn learn(&self, value: &Value) {
         self.known.learn(value);
+    }
+
+    fn recall(&self, snapshot: &Snapshot) {
+        fn halves(record: &Record) -> impl Iterator<Item = &Record> {
+            let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
+            old.chain(record.attempt.as_deref())
+        }
+        let recorded = snapshot.records.values().flat_map(|record| halves(record)).map(|record| Recalled {
+            type_name: &record.type_name,
+            id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
+            inputs: &record.inputs,
+            private: &record.private,
+        });
+        let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
+        let creates = creates.map(|intent| Recalled {
+            type_name: &intent.type_name,
+            id: None,
+            inputs: &intent.inputs,
+            private: &intent.private,
+        });
+        let mut things: IndexMap<&str, Vec<Recalled<'_>>> = IndexMap::default();
+        for thing in recorded.chain(creates) {
+            things.entry(Catalogs::namespace_of(thing.type_name)).or_default().push(thing);
+        }
+        for (namespace, things) in things {
+            if let Some(provider) = self.providers.get(namespace) {
+                provider.recall(&self.root, &things);
+            }
+        }
     }
 
     fn random(&self) -> [u8; 16] {

@@ -268,6 +268,7 @@ async fn call(
         prior: &request.prior,
         desired: &request.desired,
         private: &request.private,
+        sources: &request.sources,
     };
     secrets.answered(provider.apply(&call, asked).await, &request.type_name, &shell.catalogs)
 }

@@ -170,6 +170,9 @@ impl Secrets {
 
     /// The candidates of a data source, with a mark on everything that repeats a secret.
     pub(super) fn fetched(&self, mut fetched: Fetched) -> Fetched {
+        for (_, words) in &mut fetched.warnings {
+            *words = self.clean(words);
+        }
         for candidate in &mut fetched.candidates {
             candidate.fields = self.marked(std::mem::take(&mut candidate.fields));
         }

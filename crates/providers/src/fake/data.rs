@@ -17,6 +17,7 @@ pub(super) fn fetch(data_source_type: &DataSourceType, filters: &[(Name, Name, V
         return Fetched {
             candidates: vec![invented(data_source_type, filters, fit)],
             applied: (0..filters.len()).collect(),
+            ..Fetched::default()
         };
     }
     let applied: Vec<usize> = (0..filters.len())
@@ -37,7 +38,7 @@ pub(super) fn fetch(data_source_type: &DataSourceType, filters: &[(Name, Name, V
         })
         .map(|row| candidate(data_source_type, row, filters))
         .collect();
-    Fetched { candidates, applied }
+    Fetched { candidates, applied, ..Fetched::default() }
 }
 
 fn candidate(data_source_type: &DataSourceType, row: &Value, filters: &[(Name, Name, Value)]) -> Candidate {

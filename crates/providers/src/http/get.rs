@@ -29,7 +29,8 @@ pub(super) async fn fetch(
     let fields = answer::exports(&answer, &secrets)
         .map_err(|message| ProviderError::new(ErrorKind::Permanent, format!("`{}`: {message}", exchange.shown())))?;
     let candidate = Candidate { filter_fields: arguments, fields };
-    Ok(Fetched { candidates: vec![candidate], applied: (0..request.filters.len()).collect() })
+    let applied = (0..request.filters.len()).collect();
+    Ok(Fetched { candidates: vec![candidate], applied, ..Fetched::default() })
 }
 
 /// The arguments by name: each once, and with the operator `=`.

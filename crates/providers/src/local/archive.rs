@@ -102,9 +102,9 @@ pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<b
 }
 
 /// What is at the place of an archive that is to be created.
-pub(super) fn before(place: &Place, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+pub(super) fn before(place: &Place, made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
     match whole_file::look(path)? {
-        Found::Nothing => return Ok(before::nothing_at(path)),
+        Found::Nothing => return Ok(before::nothing_at(path, made)),
         Found::File { link: false, .. } => {}
         _ => return Ok(Before::Other),
     }
@@ -159,6 +159,9 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let format =
         format(spec).ok_or_else(|| ProviderError::new(ErrorKind::Document, "the format is not known").at("format"))?;
     let parts = parts(place, spec, &path)?;
+    if !change.sources.is_empty() {
+        change.check_source("root", &inputs_digest(place, &parts)?)?;
+    }
     let create = change.operation == Operation::Create;
     let same = match found {
         Found::Nothing => false,
@@ -176,9 +179,13 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let mut private = if create { Value::Null } else { change.private.clone() };
     if !same {
         let fresh = create && matches!(found, Found::Nothing);
-        let above = whole_file::write(&path, MODE, fresh, made, |file| pack(place, &parts, format, file))?;
+        let above = whole_file::write(&path, MODE, fresh, made, |file| {
+            pack(place, &parts, format, file)?;
+            // Files are read twice; what was packed is what the plan saw if they are the same before and after.
+            change.check_source("root", &inputs_digest(place, &parts)?)
+        })?;
         if create {
-            private = before::ownership(true, above);
+            private = before::ownership_of_made(above, &change.private);
         }
     } else if create {
         private = made.ownership_of_found(&path, &change.private);

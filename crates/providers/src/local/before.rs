@@ -7,9 +7,10 @@
 use std::path::Path;
 
 use blueprint::{Map, Value};
-use provider::{Applied, Planned, ProviderError};
+use provider::{Applied, Planned, ProviderError, Recalled};
 
-use super::place::{Place, text};
+use super::place::{Place, absolute, flag, text};
+use super::whole_file::{self, Found};
 use super::{Made, Recorded, archive, directory, file, symlink};
 
 /// What was there.
@@ -62,7 +63,7 @@ impl Before {
     }
 }
 
-/// How many folders above a thing were made for it.
+/// How many folders above a thing were made for it, or are to be.
 pub(super) fn parents(private: &Value) -> usize {
     match private.get("parents").map(Value::bare) {
         Some(Value::Int(count)) => usize::try_from(*count).unwrap_or(0),
@@ -73,6 +74,12 @@ pub(super) fn parents(private: &Value) -> usize {
 fn parents_field(count: usize) -> Option<(&'static str, Value)> {
     let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
     Some(("parents", Value::Int(count)))
+}
+
+/// What is remembered of a thing that was made here: how many folders above it were made for it, or by another step since the plan
+/// found nothing there.
+pub(super) fn ownership_of_made(levels: usize, before: &Value) -> Value {
+    ownership(true, levels.max(parents(before)))
 }
 
 /// What is remembered of a thing: whether it is ours, and how many folders above it were made for it.
@@ -138,21 +145,71 @@ pub(super) fn plan(
     let is_replaced = text(replaced, "path") == Some(path);
     let path = place.written(path)?;
     let before = if is_replaced || made.has(&path) {
-        Before::Nothing { parents: 0 }
+        nothing_at(&path, made)
     } else {
-        match type_name {
-            "local/file" => file::before(place, &path, desired)?,
-            "local/directory" => directory::before(&path)?,
-            "local/archive" => archive::before(place, &path, desired)?,
-            "local/symlink" => symlink::before(&path, desired)?,
-            _ => Before::NotSeen,
-        }
+        look(place, made, type_name, &path, desired)?
     };
     Ok(Planned { adopts: before == Before::Wanted, private: before.private(), ..Planned::default() })
 }
 
-/// Nothing is at a path: how much of what leads to it is missing too.
-pub(super) fn nothing_at(path: &Path) -> Before {
-    let missing = path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err());
-    Before::Nothing { parents: missing.count() }
+/// Looks what is at a path, seen from what is to be created there.
+pub(super) fn look(
+    place: &Place,
+    made: &Made,
+    type_name: &str,
+    path: &Path,
+    desired: &Value,
+) -> Result<Before, ProviderError> {
+    match type_name {
+        "local/file" => file::before(place, made, path, desired),
+        "local/directory" => directory::before(made, path),
+        "local/archive" => archive::before(place, made, path, desired),
+        "local/symlink" => symlink::before(made, path, desired),
+        _ => Ok(Before::NotSeen),
+    }
+}
+
+/// The refusal of a create at a path where something is that is not as wanted; none where it may be replaced.
+pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<Option<ProviderError>, ProviderError> {
+    let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let kind = match (type_name, whole_file::look(path)?) {
+        (_, Found::Nothing) => return Ok(None),
+        ("local/directory", _) => return Ok(Some(whole_file::never_replaced(path, "a file"))),
+        (_, Found::Folder { .. }) => return Ok(Some(whole_file::never_replaced(path, "a folder"))),
+        ("local/symlink", _) if is_link() => "a link",
+        ("local/symlink", _) | (_, Found::File { .. }) => "a file",
+        (_, Found::Other) => return Ok(Some(whole_file::never_replaced(path, "something that is no file"))),
+    };
+    Ok((!flag(desired, "overwrite")).then(|| whole_file::in_the_way(path, kind)))
+}
+
+/// Nothing of others is at a path: how many folders above it are missing too, or were made by an earlier create. So a folder that a
+/// killed run made stays ours, although it is there when the next plan is made.
+pub(super) fn nothing_at(path: &Path, made: &Made) -> Before {
+    let ours = |folder: &&Path| made.has(folder) || folder.symlink_metadata().is_err();
+    Before::Nothing { parents: path.ancestors().skip(1).take_while(ours).count() }
+}
+
+/// Takes in what the state holds of things that earlier processes made.
+pub(super) fn recall(root: &Path, made: &Made, things: &[Recalled<'_>]) {
+    for thing in things {
+        let is_folder = match thing.type_name {
+            "local/directory" => true,
+            "local/file" | "local/archive" | "local/symlink" => false,
+            _ => continue,
+        };
+        let Some(path) = text(thing.inputs, "path").or(thing.id) else { continue };
+        let Ok(path) = absolute(&root.join(path)) else { continue };
+        made.remember_parents(&path, parents(thing.private));
+        let is_ours = match (thing.id, is_folder) {
+            (Some(_), true) => directory::made_here(thing.private),
+            (Some(_), false) => is_ours(thing.private),
+            // A create that failed may have made the folder; a file is there as a whole or not at all.
+            (None, true) => matches!(Before::of(thing.private), Before::Nothing { .. }),
+            (None, false) => false,
+        };
+        if is_ours {
+            made.remember(path);
+        }
+    }
 }

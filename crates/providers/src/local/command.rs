@@ -23,7 +23,8 @@ const ONLY_RECORDED: [&str; 4] = ["read", "delete", "timeout", "update"];
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 /// The exit code of `read` that means "not there".
 const GONE: i32 = 3;
-const SHOWS: &str =
+/// What is said of a secret in a command.
+pub(super) const SHOWS: &str =
     "a secret in a command line shows in the list of processes: hand it over by `stdin` or `environment`";
 /// How much of the errors of a failed command stands in the message.
 const TAIL_LINES: usize = 20;

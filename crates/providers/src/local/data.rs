@@ -9,7 +9,7 @@ use blueprint::Value;
 use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError, Scrub};
 
 use super::archive_list::globs;
-use super::command::{DEFAULT_TIMEOUT, failure, printed};
+use super::command::{DEFAULT_TIMEOUT, SHOWS, failure, printed};
 use super::place::{Place, failed, on_a_thread};
 use super::process::{self, Run};
 use super::whole_file;
@@ -53,7 +53,9 @@ pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetc
     } else {
         Value::map(fields)
     };
-    Ok(Fetched { candidates: vec![Candidate { filter_fields, fields }], applied })
+    let shown = request.filters.iter().filter(|(field, _, value)| field.as_ref() == "command" && value.has_secret());
+    let warnings = shown.map(|(field, ..)| (field.to_string(), SHOWS.replace(" or `environment`", ""))).collect();
+    Ok(Fetched { candidates: vec![Candidate { filter_fields, fields }], applied, warnings })
 }
 
 type Fields = Vec<(&'static str, Value)>;

@@ -19,7 +19,8 @@ const DEFAULT_MODE: u32 = 0o755;
 /// How many left-over names a warning lists.
 const MOST_LISTED: usize = 10;
 
-fn made_here(private: &Value) -> bool {
+/// Whether a recorded folder is ours.
+pub(super) fn made_here(private: &Value) -> bool {
     private.get("made").and_then(Value::as_bool).unwrap_or(false)
 }
 
@@ -29,9 +30,9 @@ fn remembering(made: bool, parents: usize) -> Value {
 }
 
 /// What is at the place of a folder that is to be created.
-pub(super) fn before(path: &Path) -> Result<Before, ProviderError> {
+pub(super) fn before(made: &Made, path: &Path) -> Result<Before, ProviderError> {
     Ok(match whole_file::look(path)? {
-        Found::Nothing => before::nothing_at(path),
+        Found::Nothing => before::nothing_at(path, made),
         Found::Folder { .. } => Before::Wanted,
         _ => Before::Other,
     })
@@ -81,7 +82,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     if matches!(found, Found::Nothing) {
         let above = change.desired.get("parents").and_then(Value::as_bool).unwrap_or(true);
         match make(&path, above, made)? {
-            Some(levels) => (ours, parents) = (true, levels),
+            Some(levels) => (ours, parents) = (true, levels.max(parents)),
             None => (ours, found) = (ours || made.has(&path), whole_file::look(&path)?),
         }
     }

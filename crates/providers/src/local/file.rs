@@ -86,9 +86,9 @@ fn mode(spec: &Value) -> Result<u32, ProviderError> {
 }
 
 /// What is at the place of a file that is to be created.
-pub(super) fn before(place: &Place, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+pub(super) fn before(place: &Place, made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
     let (found, link) = match whole_file::look(path)? {
-        Found::Nothing => return Ok(before::nothing_at(path)),
+        Found::Nothing => return Ok(before::nothing_at(path, made)),
         Found::File { mode, link, .. } => (mode, link),
         _ => return Ok(Before::Other),
     };
@@ -162,11 +162,6 @@ fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {
         && mode(inputs).is_ok_and(|mode| mode == found)
 }
 
-/// Whether the file at a path is what a create of this spec would write.
-pub(super) fn is_written_at(place: &Place, spec: &Value, path: &Path, mode: u32) -> Result<bool, ProviderError> {
-    Ok(ours(place, spec, &whole_file::digest_of(path)?, mode))
-}
-
 fn beginning(path: &Path) -> Result<Vec<u8>, ProviderError> {
     let mut bytes = Vec::new();
     fs::File::open(path)
@@ -191,6 +186,9 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let content = content(place, &change.desired)?;
     let mode = mode(&change.desired)?;
     let digest = whole_file::digest(&content.bytes);
+    if content.from_source {
+        change.check_source("source", &digest)?;
+    }
     let create = change.operation == Operation::Create;
     let found = whole_file::look(&path)?;
     let there_already = match found {
@@ -212,7 +210,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
             file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
         })?;
         if create {
-            private = before::ownership(true, parents);
+            private = before::ownership_of_made(parents, &change.private);
         }
     } else if create {
         private = made.ownership_of_found(&path, &change.private);

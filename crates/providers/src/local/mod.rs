@@ -27,7 +27,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    Operation, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadRequest, Seen,
+    Operation, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadRequest, Recalled, Seen,
 };
 
 use place::Place;
@@ -162,10 +162,22 @@ struct Change {
     prior: Value,
     desired: Value,
     private: Value,
+    sources: Vec<(Name, Value)>,
     id: Option<String>,
 }
 
 impl Change {
+    /// Refuses a source that has another digest than the plan saw.
+    fn check_source(&self, field: &str, digest: &str) -> Result<(), ProviderError> {
+        let pinned = self.sources.iter().find(|(name, _)| name.as_ref() == field).and_then(|(_, it)| it.as_text());
+        if pinned.is_none_or(|pinned| pinned == digest) {
+            return Ok(());
+        }
+        let name = place::text(&self.desired, field).unwrap_or(field);
+        let text = format!("`{name}` has changed since the plan was made; nothing is written, plan again");
+        Err(ProviderError::new(ErrorKind::Conflict, text).at(field))
+    }
+
     /// The id of the thing at a path. An update keeps the one it has, which the plan may have promised: it differs from the
     /// path only where a project was moved and has not been looked at since.
     fn id_at(&self, path: &std::path::Path) -> Name {
@@ -194,6 +206,10 @@ impl Provider for LocalProvider {
         };
         let checked = place::check_paths(request.spec, checked);
         Box::pin(async move { Ok(checked) })
+    }
+
+    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
+        before::recall(root, &self.made, things);
     }
 
     fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
@@ -236,7 +252,8 @@ impl Provider for LocalProvider {
         request: PreflightRequest<'a>,
     ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         let asked = preflight::Asked::of(&request);
-        Box::pin(place::on_a_thread(call, move |place| preflight::look(place, &asked)))
+        let made = self.made.clone();
+        Box::pin(place::on_a_thread(call, move |place| preflight::look(place, &made, &asked)))
     }
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
@@ -250,6 +267,7 @@ impl Provider for LocalProvider {
                 prior: request.prior.clone(),
                 desired: request.desired.clone(),
                 private: request.private.clone(),
+                sources: request.sources.to_vec(),
                 id: request.id.map(str::to_owned),
             };
             let apply: fn(&Place, &Made, Change) -> Result<Applied, ProviderError> = match request.type_name {

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use blueprint::{Name, Value};
 use provider::{Operation, Preflight, PreflightRequest, ProviderError, SourceContent, SourceRead};
 
-use super::place::{Place, failed, flag, id_of, text};
+use super::before::{self, Before};
+use super::place::{Place, failed, id_of, text};
 use super::whole_file::{self, Found};
-use super::{archive, archive_list, file, unknown_type};
+use super::{Made, archive, archive_list, unknown_type};
 
 /// A request, owned, for a thread of its own.
 pub(super) struct Asked {
@@ -44,7 +45,7 @@ impl Asked {
 }
 
 /// Looks at the sources of a spec and at the place of the thing.
-pub(super) fn look(place: &Place, asked: &Asked) -> Result<Preflight, ProviderError> {
+pub(super) fn look(place: &Place, made: &Made, asked: &Asked) -> Result<Preflight, ProviderError> {
     let sources = match asked.type_name.as_str() {
         _ if asked.operation == Operation::Delete => Vec::new(),
         "local/file" => source_of_file(place, asked),
@@ -62,11 +63,11 @@ pub(super) fn look(place: &Place, asked: &Asked) -> Result<Preflight, ProviderEr
     let standing = standing(asked, &path)?;
     let own = asked.id.as_deref() == Some(&*id) || asked.changing.contains(&id);
     let refused = match asked.operation {
-        Operation::Create if !own => match in_the_way(place, asked, &path, &sources) {
-            Ok(()) => above(&path)
+        Operation::Create if !own => match in_the_way(place, made, asked, &path, &sources) {
+            Ok(None) => above(&path)
                 .filter(|above| !asked.changes(above))
                 .map(|above| format!("cannot make the folder `{}`: a file is in the way", above.display())),
-            Err(error) => Some(error.message),
+            Ok(Some(error)) | Err(error) => Some(error.message),
         },
         _ => None,
     };
@@ -138,35 +139,19 @@ fn standing(asked: &Asked, path: &Path) -> Result<Value, ProviderError> {
 }
 
 /// The refusal of a create, as the operation itself would give it.
-fn in_the_way(place: &Place, asked: &Asked, path: &Path, sources: &[SourceRead]) -> Result<(), ProviderError> {
-    let spec = &asked.desired;
-    let may_replace = flag(spec, "overwrite");
-    if asked.type_name == "local/symlink" {
-        return match std::fs::symlink_metadata(path) {
-            Err(_) => Ok(()),
-            Ok(found) if found.is_symlink() => {
-                let same =
-                    std::fs::read_link(path).is_ok_and(|to| text(spec, "target").is_some_and(|it| to == Path::new(it)));
-                if same || may_replace { Ok(()) } else { Err(whole_file::in_the_way(path, "a link")) }
-            }
-            Ok(found) if found.is_dir() => Err(whole_file::never_replaced(path, "a folder")),
-            Ok(_) if may_replace => Ok(()),
-            Ok(_) => Err(whole_file::in_the_way(path, "a file")),
-        };
-    }
-    let open = sources.iter().any(|source| source.content == SourceContent::Open) || spec.has_unknown();
-    match (asked.type_name.as_str(), whole_file::look(path)?) {
-        (_, Found::Nothing) | ("local/directory", Found::Folder { .. }) => Ok(()),
-        ("local/directory", _) => Err(whole_file::never_replaced(path, "a file")),
-        (_, Found::Folder { .. }) => Err(whole_file::never_replaced(path, "a folder")),
-        (_, Found::Other) => Err(whole_file::never_replaced(path, "something that is no file")),
-        (_, Found::File { .. }) if may_replace => Ok(()),
-        (_, Found::File { .. }) if open => Err(whole_file::in_the_way(path, "a file")),
-        ("local/archive", Found::File { link, .. }) if !link && archive::is_packed_at(place, spec, path)? => Ok(()),
-        ("local/file", Found::File { link, mode, .. }) if !link && file::is_written_at(place, spec, path, mode)? => {
-            Ok(())
-        }
-        _ => Err(whole_file::in_the_way(path, "a file")),
+fn in_the_way(
+    place: &Place,
+    made: &Made,
+    asked: &Asked,
+    path: &Path,
+    sources: &[SourceRead],
+) -> Result<Option<ProviderError>, ProviderError> {
+    // A source that is written before the create's turn may then be as what is there, or not.
+    let is_open = sources.iter().any(|source| source.content == SourceContent::Open);
+    match before::look(place, made, &asked.type_name, path, &asked.desired)? {
+        Before::Nothing { .. } => Ok(None),
+        Before::Wanted if !is_open => Ok(None),
+        _ => before::refusal(&asked.type_name, path, &asked.desired),
     }
 }
 

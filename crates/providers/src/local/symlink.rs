@@ -34,9 +34,9 @@ fn look(path: &Path) -> Result<Found, ProviderError> {
 }
 
 /// What is at the place of a link that is to be created.
-pub(super) fn before(path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+pub(super) fn before(made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
     Ok(match (look(path)?, text(desired, "target")) {
-        (Found::Nothing, _) => before::nothing_at(path),
+        (Found::Nothing, _) => before::nothing_at(path, made),
         (Found::Link(there), Some(target)) if there == Path::new(target) => Before::Wanted,
         (Found::Link(_), None) => Before::Undecided,
         _ => Before::Other,
@@ -98,7 +98,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     if !right {
         let parents = put(&path, target, made)?;
         if create {
-            private = before::ownership(true, parents);
+            private = before::ownership_of_made(parents, &change.private);
         }
     } else if create {
         private = made.ownership_of_found(&path, &change.private);

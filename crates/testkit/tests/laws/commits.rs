@@ -251,6 +251,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     prior: &Value::Null,
                     desired: &known,
                     private: &Value::Null,
+                    sources: &[],
                 };
                 shell.providers["test"].apply(&call, request).await.expect("it is created");
             }

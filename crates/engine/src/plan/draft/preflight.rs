@@ -126,8 +126,9 @@ pub(super) async fn ask(
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
         let span_of = |field: &str| resource.and_then(|(.., it)| place_in(&it.spec, field)).unwrap_or(decision.span);
         let Some(answer) = told(decision, answer, found) else { continue };
-        obstacles.extend(obstacles_in(decision, &answer, changing.is_before(decision), span_of));
-        evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer, folder));
+        let follows = changing.is_before(decision);
+        obstacles.extend(obstacles_in(decision, &answer, follows, span_of));
+        evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer, folder, follows));
     }
     for at in wanted {
         let documents = evaluation.documents.clone();
@@ -190,7 +191,7 @@ fn told(decision: &Decision, answer: Result<Preflight, ProviderError>, found: &m
 }
 
 /// What is kept of an answer.
-fn frozen(answer: Preflight, folder: Name) -> FrozenPreflight {
+fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
         SourceContent::Open | SourceContent::Unreadable(_) => None,
@@ -198,7 +199,7 @@ fn frozen(answer: Preflight, folder: Name) -> FrozenPreflight {
     let sources = answer.sources.into_iter();
     let sources =
         sources.map(|it| FrozenSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
-    FrozenPreflight { id: answer.id, sources, standing: answer.standing, folder }
+    FrozenPreflight { id: answer.id, sources, standing: answer.standing, folder, follows }
 }
 
 /// Makes a change of a source's content a change of the thing.
@@ -283,7 +284,7 @@ pub(in crate::plan) async fn ask_rest(
         let decision = &mut draft.decisions[at];
         let Some(answer) = told(decision, answer, found) else { continue };
         draft.obstacles.extend(obstacles_in(decision, &answer, false, |_| decision.span));
-        let answer = frozen(answer, folder);
+        let answer = frozen(answer, folder, !decision.dependencies.is_empty());
         heed(decision, &answer, &[]);
         kept.insert(decision.address.clone(), answer);
     }
