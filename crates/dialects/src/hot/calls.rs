@@ -165,7 +165,7 @@ impl Lowering {
                 let argument = self.expr(pair.value);
                 Some(self.form(pair, argument, span))
             }
-            (_, true) => Some(self.condition_call(pair, span)),
+            (_, true) => Some(self.condition_call(pair, span, true)),
             (_, false) => {
                 let diagnostic = FUNCTION_NOT_HERE
                     .new(format!("`{key}` cannot be called in a condition"))
@@ -210,6 +210,16 @@ impl Lowering {
             let now = call("datetime", span, vec![Expr::literal(Value::text("unix"), span)], span);
             let version = Expr::literal(Value::Int(self.version.number()), span);
             return call("yaql", pair.key.span, vec![argument, version, seed, now], span);
+        }
+        if let ("filter", ExprKind::List(items)) = (pair.key.item.as_ref(), &argument.kind)
+            && let [values, list] = items.as_slice()
+            && super::native::sketch(values).has_unknown()
+        {
+            // The values are not looked at where there is nothing to filter.
+            let literal = |value: Value| Expr::literal(value, span);
+            let version = literal(Value::Int(self.version.number()));
+            let apart = vec![list.clone(), values.clone(), version, literal(Value::Null)];
+            return call("filter", pair.key.span, apart, span);
         }
         self.call(&pair.key.item, pair.key.span, argument, span)
     }
@@ -299,10 +309,16 @@ impl Lowering {
 
     /// A name that leads nowhere: in an output it fails only that.
     fn missing(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
-        if !self.in_output {
+        if self.in_output {
+            return refusing(&diagnostic);
+        }
+        if self.way.within != Within::Condition {
             return self.fail(diagnostic, span);
         }
-        refusing(&diagnostic)
+        // A condition that nobody asks for is never evaluated.
+        let refused = refusing(&diagnostic);
+        self.report(diagnostic.graded(Severity::Warning));
+        refused
     }
 
     /// What Heat says of what it finds while it makes the value at hand.
@@ -648,6 +664,7 @@ impl Lowering {
             None => Expr::literal(expr::omitted(), span),
         };
         self.in_branch = in_branch;
+        self.unsettled = true;
         Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
     }
 
@@ -671,6 +688,9 @@ impl Lowering {
     }
 }
 
+/// What gives nothing but a mistake: when it is evaluated, or as soon as it is known to be read.
+pub(super) const REFUSE: &str = "(refuse)";
+pub(super) const REFUSE_READ: &str = "(refuse read)";
 /// A reference whose name is computed, until it is known.
 pub(super) const RESOURCE: &str = "(resource)";
 /// An attribute of which resource or name is computed, until they are known.
@@ -687,13 +707,38 @@ fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
 
 /// An expression that gives nothing but this mistake, once it is evaluated.
 pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE, diagnostic)
+}
+
+/// The same of a mistake that Heat notices while it reads a branch: it counts as soon as the branch is known to be taken.
+pub(super) fn refusing_when_read(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE_READ, diagnostic)
+}
+
+fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
     let span = diagnostic.span();
     let text = |text: &str| Expr::literal(Value::text(text), span);
     let mut arguments = vec![text(diagnostic.code.name), text(&diagnostic.message)];
     if let Some(words) = &diagnostic.words {
         arguments.extend([&*words.message, &*words.class, &*words.error, &*words.path].map(text));
     }
-    call("(refuse)", span, arguments, span)
+    call(function, span, arguments, span)
+}
+
+/// The mistake that an expression gives, where it gives nothing else: whether it counts when read, and the mistake.
+pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
+    let ExprKind::Call(call) = &expr.kind else { return None };
+    let read = match call.function.as_ref() {
+        REFUSE => false,
+        REFUSE_READ => true,
+        _ => return None,
+    };
+    let arguments: Vec<Value> = call.arguments.iter().filter_map(|one| one.value.as_literal().cloned()).collect();
+    let refusal = super::native::refused(&arguments);
+    let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(expr.span, "refused here");
+    diagnostic.words = refusal.words;
+    diagnostic.help.extend(refusal.help);
+    Some((read, diagnostic))
 }
 
 /// Whether a name is a function of a version, in conditions or elsewhere.

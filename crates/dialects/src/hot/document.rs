@@ -270,8 +270,9 @@ impl Lowering {
         blueprint.locals = self.conditions(conditions);
         self.resources(resources, blueprint);
         self.outputs(outputs, blueprint);
-        self.conditions_asked(&blueprint.locals);
-        blueprint.unsettled = self.unsettled;
+        self.conditions_asked(&mut blueprint.locals);
+        let computed = blueprint.locals.values().any(|local| local.value.as_literal().is_none());
+        blueprint.unsettled = self.unsettled || computed;
         for (group, reads) in std::mem::take(&mut self.reads) {
             if let Some(expansion) = blueprint.children.get_mut(&group).and_then(|child| child.expansion.as_mut()) {
                 expansion.reads = reads.into_iter().map(|(name, span)| Spanned::new(name, span)).collect();

@@ -55,29 +55,33 @@ impl Lowering {
                 let text = super::scalar::key_text(&text).unwrap_or_else(|| "".into());
                 Expr::literal(Value::Text(text), place(key.value))
             });
-            self.way = Way::to(Within::Output, &pair.key.item);
-            self.in_output = true;
-            let field = self.expr(value.value);
-            self.in_output = false;
-            self.exposed(&pair.key.item, &field, blueprint);
-            let field = match get("condition") {
-                None => field,
+            let condition = match get("condition") {
                 Some(key) if self.version < V2016_10_14 => {
                     let diagnostic = NEWER_THAN_VERSION
                         .new("the condition of an output came with version 2016-10-14")
                         .label(key.key.span, "it is ignored: the output is shown")
                         .graded(Severity::Warning);
                     self.report(diagnostic);
-                    field
+                    None
                 }
-                Some(key) => match self.condition_of(key, Way::to(Within::OutputCondition, &pair.key.item)) {
-                    None => field,
-                    Some(condition) => {
-                        let span = field.span;
-                        let otherwise = Expr::literal(Value::Null, span);
-                        Expr::new(ExprKind::Choice(Box::new(Choice { condition, then: field, otherwise })), span)
-                    }
-                },
+                Some(key) => self.condition_of(key, Way::to(Within::OutputCondition, &pair.key.item)),
+                None => None,
+            };
+            let before = self.reader.found.len();
+            self.way = Way::to(Within::Output, &pair.key.item);
+            self.in_output = true;
+            let field = self.expr(value.value);
+            self.in_output = false;
+            self.exposed(&pair.key.item, &field, blueprint);
+            // What is wrong with an output that may be switched off counts only where it is not.
+            self.guard(condition.clone(), before, blueprint);
+            let field = match condition {
+                None => field,
+                Some(condition) => {
+                    let span = field.span;
+                    let otherwise = Expr::literal(Value::Null, span);
+                    Expr::new(ExprKind::Choice(Box::new(Choice { condition, then: field, otherwise })), span)
+                }
             };
             let export =
                 Export { span: pair.key.span, ty: Type::Any, field, may_fail: true, hidden: false, description };

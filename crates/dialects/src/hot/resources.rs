@@ -1,6 +1,6 @@
 //! The section `resources` (reference, section 9).
 
-use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, Resource, ResourceMetadata, Value};
+use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
 use diag::{Severity, Span, Spanned, Words};
 use syntax::{Content, Node};
 
@@ -70,7 +70,33 @@ impl Lowering {
         }
     }
 
+    /// What is wrong with a resource that may be switched off counts only where it is not.
     fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
+        let name = definition.name.clone();
+        let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
+            let way = Way::to(Within::ResourceCondition, &name.item);
+            self.condition_of(pair, way)
+        });
+        let before = self.reader.found.len();
+        self.body_of(definition, condition.clone(), blueprint);
+        self.guard(condition, before, blueprint);
+    }
+
+    /// Has errors that were reported from there on count only where a condition holds.
+    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, blueprint: &mut Blueprint) {
+        let Some(condition) = condition else { return };
+        self.unsettled = true;
+        let mut found = Vec::new();
+        for one in self.reader.found.iter_mut().skip(before).filter(|one| one.is_error()) {
+            found.push(one.clone());
+            one.severity = Severity::Warning;
+        }
+        if !found.is_empty() {
+            blueprint.guarded.push(Guarded { condition, found });
+        }
+    }
+
+    fn body_of(&mut self, definition: Definition<'_>, condition: Option<Expr>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         for pair in &definition.pairs {
             let key = pair.key.item.as_ref();
@@ -136,9 +162,10 @@ impl Lowering {
                 None
             }
         });
-        let condition = definition.get("condition").and_then(|pair| {
-            let way = Way::to(Within::ResourceCondition, &name.item);
-            self.condition_of(pair, way)
+        let external = definition.get("external_id").filter(|pair| self.is_call(pair.value)).map(|pair| {
+            self.way = Way::to(Within::Properties, &name.item);
+            self.unsettled = true;
+            Box::new(self.expr(pair.value))
         });
         match self.resources.get(&name.item) {
             Some(Made::Group) => {
@@ -196,6 +223,7 @@ impl Lowering {
                     removal,
                     stands_for: stands_for.map(Box::new),
                     update_policy: policy.map(Box::new),
+                    external,
                     description,
                     ..Resource::new(name.span, type_name, spec_key, spec)
                 };
@@ -309,6 +337,7 @@ impl Lowering {
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),
+                None if self.is_call(pair.value) => {}
                 None => {
                     let words = invalid(format!("Resource {} external_id type must be string", definition.name.item));
                     self.wrong_shape("`external_id`", "text", pair.value, words);
@@ -321,23 +350,17 @@ impl Lowering {
     /// The condition of a resource or of an output.
     pub(super) fn condition_of(&mut self, pair: &Pair<'_>, way: Way) -> Option<Expr> {
         let node = pair.value;
-        let scalar_or_map =
-            self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
+        let of_output = way.within == Within::OutputCondition;
+        if of_output && self.is_null(node) {
+            return None;
+        }
+        let scalar_or_map = of_output
+            || self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
         if !scalar_or_map {
-            let shown = self.reader.value(node);
             let diagnostic = crate::codes::INVALID_CONDITION
                 .new("a condition is a name, a boolean or a call")
                 .label(place(node), format!("this is {}", self.kind_of(node)))
-                .words(match way.within {
-                    Within::ResourceCondition => {
-                        invalid(format!("Resource {} condition type must be string_or_boolean", way.of))
-                    }
-                    _ => way.said(
-                        When::Made,
-                        "ValueError",
-                        &format!("Invalid condition \"{}\"", super::native::shown(&shown)),
-                    ),
-                });
+                .words(invalid(format!("Resource {} condition type must be string_or_boolean", way.of)));
             self.report(diagnostic);
             return None;
         }

@@ -38,6 +38,8 @@ use crate::{Loaded, load};
 
 /// What the root includes stands at level 1 (ruling S69).
 const MOST_LEVELS: u32 = 16;
+/// With so many places of a document the next one is compared, to see whether it comes to the same.
+const MOST_COMPARED: usize = 8;
 /// So many places a document and its children may have in all.
 const MOST_PLACES: usize = 100_000;
 
@@ -362,7 +364,9 @@ impl Reader<'_> {
             working_directory: self.working_directory.as_ref(),
             found: self.reading.complete.then_some(&self.data),
             answers: &self.answers,
+            catalogs: self.reading.catalogs,
             values: Default::default(),
+            handed: Default::default(),
         }
     }
 
@@ -633,25 +637,51 @@ impl Reader<'_> {
         includes_of(number, &self.places[number as usize])
     }
 
-    /// Settles documents whose references depend on their inputs, each place by itself.
+    /// Settles documents in which something depends on their inputs, each place by itself. Places in which that comes to the
+    /// same share one text.
     fn settle(&mut self, inputs: &[Value]) {
+        let mut known: HashMap<u32, Vec<(Vec<Value>, u32)>, foldhash::fast::FixedState> = HashMap::default();
         for at in 0..self.places.len() as u32 {
             let blueprint = self.text_of(at).blueprint.clone();
             let Some(dialect) = dialects::dialect(blueprint.dialect).filter(|_| blueprint.unsettled) else { continue };
             self.fixed = false;
             let mut found = Diagnostics::new();
+            let values = std::cell::RefCell::new(Vec::new());
             let settled = {
                 let knowledge = self.knowledge(inputs);
-                let value = |expr: &Expr| match knowledge.of(at, expr) {
-                    Known::Value(value) => value,
-                    _ => Value::unknown(None, None),
+                let value = |expr: &Expr| {
+                    let value = match knowledge.of(at, expr) {
+                        Known::Value(value) => Ok(value),
+                        Known::Failed(why) => Err(why),
+                        _ => Ok(Value::unknown(None, None)),
+                    };
+                    values.borrow_mut().push(value.as_ref().map_or(Value::Null, Value::clone));
+                    value
                 };
                 dialect.settle(&blueprint, self.reading.complete, &value, &mut found)
             };
+            let original = self.places[at as usize].text;
+            let same = known.entry(original).or_default();
+            let values = values.into_inner();
+            if found.is_empty()
+                && let Some((_, number)) = same.iter().rev().take(MOST_COMPARED).find(|(others, _)| *others == values)
+            {
+                self.places[at as usize].text = *number;
+                continue;
+            }
             let number = self.texts.len() as u32;
-            let text = &mut self.texts[self.places[at as usize].text as usize];
-            // What is wrong with the text itself is said in one of its places.
+            if found.is_empty() {
+                same.push((values, number));
+            }
+            let text = &mut self.texts[original as usize];
+            // What is wrong with the text itself is said in one of its places, and no longer as a doubt where it is certain.
             let mut all = std::mem::take(&mut text.found);
+            all.retain(|doubt| {
+                let certain = |it: &Diagnostic| {
+                    it.code.name == doubt.code.name && it.span() == doubt.span() && it.message == doubt.message
+                };
+                doubt.is_error() || !found.iter().any(certain)
+            });
             all.append(found);
             let settled = Text {
                 file: text.file,
