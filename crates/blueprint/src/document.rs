@@ -439,6 +439,9 @@ pub struct Export {
     /// Not shown: it is there for those who include the document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// The entries of the map that it is may fail one by one: these are null.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_entry: bool,
     /// For people.
     pub description: Option<Expr>,
 }

@@ -49,7 +49,7 @@ impl Fitting<'_> {
                     out.insert(key.clone(), value);
                 }
                 // It takes anything and makes nothing of it.
-                None if schema.open => {}
+                _ if schema.open => {}
                 _ => {
                     let words = self.words(&format!("Unknown Property {key}"));
                     self.path.push(Step::Key(key.clone()));

@@ -1,7 +1,7 @@
 //! The section `resources` (reference, section 9).
 
 use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
-use diag::{Severity, Span, Spanned, Words};
+use diag::{Diagnostic, Severity, Span, Spanned, Words};
 use syntax::{Content, Node};
 
 use super::groups;
@@ -27,6 +27,14 @@ pub(super) fn made(type_name: &str) -> Made {
         return Made::Group;
     }
     Made::Resource
+}
+
+/// A resource without a type.
+fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
+    MISSING_FIELD
+        .new(format!("the resource `{name}` has no type"))
+        .label(at, "`type` must stand in this")
+        .words(invalid(words))
 }
 
 /// The definition of a resource with its keys looked up.
@@ -55,13 +63,18 @@ impl Lowering {
             }
             let Some(pairs) = self.reader.pairs(pair.value) else {
                 let shown = self.reader.value(pair.value);
-                let words = if python::truth(&shown) {
-                    let found = python::type_name(&shown);
-                    format!("\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead")
-                } else {
-                    "Each resource must contain a type key.".to_owned()
-                };
-                let words = invalid(words);
+                if pair.value.is_missing() {
+                    continue;
+                }
+                if !python::truth(&shown) {
+                    let diagnostic = no_type(&name.item, place(pair.value), "Each resource must contain a type key.");
+                    self.report(diagnostic);
+                    continue;
+                }
+                let found = python::type_name(&shown);
+                let words = invalid(format!(
+                    "\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead"
+                ));
                 self.wrong_shape("a resource", "a map", pair.value, words);
                 continue;
             };
@@ -234,12 +247,7 @@ impl Lowering {
 
     fn type_of(&mut self, definition: &Definition<'_>) -> Option<Spanned<Name>> {
         let name = &definition.name;
-        let missing = |at: Span, words: &str| {
-            MISSING_FIELD
-                .new(format!("the resource `{}` has no type", name.item))
-                .label(at, "`type` must stand in this")
-                .words(invalid(words))
-        };
+        let missing = |at: Span, words: &str| no_type(&name.item, at, words);
         let Some(pair) = definition.get("type") else {
             self.report(missing(name.span, "Each resource must contain a type key."));
             return None;

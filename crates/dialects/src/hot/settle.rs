@@ -116,6 +116,8 @@ impl Settling<'_> {
         if let Some(mut id) = resource.external.take() {
             self.walk(&mut id);
             resource.lifecycle.external = self.external(name, &id);
+            // As soon as an id is written the thing stays, even if there turns out to be none.
+            resource.removal = Some(Box::new(Expr::literal(Value::text("Retain"), id.span)));
         }
         self.open -= open;
     }

@@ -125,6 +125,9 @@ impl Checker<'_> {
             self.attributes(conventions, metadata, found);
             let _ = known.value_at(conventions, metadata, found);
         }
+        if matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything()) {
+            return;
+        }
         self.policies(resource, at, name, conventions, known, found);
         // Where a part is in error the others are looked at all the same.
         let value = known.value_at(conventions, spec, found).unwrap_or_else(|| known.parts(&resource.spec));
