@@ -570,9 +570,33 @@ impl Lowering {
             let value = reference(Head::Child(name.into()), name_span, &[export]);
             return self.walked(at, value, path, span);
         }
+        let kind = self.meanings.get(name).cloned().unwrap_or_default();
+        // The oldest version asks for the attribute alone, and takes the path of what it gets.
+        let apart = self.version == V2013_05_23;
+        let scales = kind.as_ref() == groups::SCALING_GROUP;
+        let own = groups::OWN.contains(&attribute) || attribute.starts_with("resource.");
+        let by_name = groups::BY_NAME.contains(&attribute);
+        if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
+            let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
+            let why = if by_name { "it needs the name of an attribute of members" } else { "not one of its attributes" };
+            let help = if scales {
+                format!("write `[{name}, outputs_list, {attribute}]` for those of the members")
+            } else {
+                "later versions take a path here".to_owned()
+            };
+            let diagnostic = expr::codes::UNKNOWN_FIELD
+                .new(format!("`{name}` has no attribute `{attribute}` by itself"))
+                .label(at, why)
+                .help(help)
+                .words(self.made("InvalidTemplateAttribute", &words));
+            return self.missing(diagnostic, span);
+        }
+        if groups::WITHOUT_PATH.contains(&attribute) && !apart {
+            path.clear();
+        }
         let mut export = attribute.to_owned();
-        let mut each = !groups::OWN.contains(&attribute) && !attribute.starts_with("resource.");
-        if groups::BY_NAME.contains(&attribute) {
+        let mut each = !own && !apart;
+        if by_name {
             let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text).map(str::to_owned);
             let Some(first) = first else {
                 let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
@@ -596,7 +620,11 @@ impl Lowering {
         if path.is_empty() {
             return value;
         }
-        let function = if each { "(each)" } else { "get_attr" };
+        let function = match (apart, each) {
+            (true, _) => "(select path)",
+            (_, true) => "(each)",
+            _ => "get_attr",
+        };
         call(function, at, std::iter::once(value).chain(path).collect(), span)
     }
 

@@ -5,7 +5,7 @@ use ::blueprint::{
 };
 use diag::{Diagnostics, Span, Spanned};
 
-use super::lowering::{INSTANCE, Made, UNIT, call, named, reference};
+use super::lowering::{FACADE, INSTANCE, Made, UNIT, call, named, reference};
 use super::native::{digest, indexed, letters};
 use super::rolling::{Before, Policy};
 use crate::codes::VALUE_CONSTRAINT;
@@ -23,6 +23,8 @@ pub(super) const STACK: &str = "OS::Heat::Stack";
 
 /// Attributes that are the group's own, not those of members.
 pub(super) const OWN: [&str; 5] = ["refs", "refs_map", "removed_rsrc_list", "current_size", "stack_name"];
+/// Attributes that take no path: what is written behind them changes nothing.
+pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
 /// The attribute that stands for all that need nothing behind them.
 pub(super) const ALL: &str = "OS::outputs";
 /// Attributes that take the name of a member's attribute behind them.
@@ -34,8 +36,11 @@ pub(super) fn expansion(
     spec: Expr,
     spec_key: Span,
     policy: Option<Expr>,
+    metadata: Option<Expr>,
 ) -> (Expansion, Vec<(Spanned<Name>, Expr)>) {
-    let mut inputs = Vec::new();
+    // What is said of the group beside its definition.
+    let says = metadata.map(|said| (named("metadata", spec_key), said)).into_iter().collect();
+    let mut inputs = vec![(named(FACADE, spec_key), Expr::new(ExprKind::Map(says), spec_key))];
     let member = match kind.item.as_ref() {
         RESOURCE_GROUP => part(&spec, "resource_def"),
         SCALING_GROUP => part(&spec, "resource"),
@@ -72,7 +77,7 @@ fn lifted(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Expr {
             ExprKind::Map(entries.iter().map(|(key, value)| (key.clone(), lifted(value, inputs))).collect())
         }
         _ => {
-            let name = named(&format!("={}", inputs.len()), expr.span);
+            let name = named(&format!("={}", inputs.len() - 1), expr.span);
             inputs.push((name.clone(), expr.clone()));
             return reference(Head::Input(name.item), expr.span, &[]);
         }
@@ -427,7 +432,7 @@ impl Writer<'_> {
             }
             Made::Child | Made::Group => {
                 let (inputs, expansion) = if made == Made::Group {
-                    let (expansion, inputs) = expansion(type_name, spec, spec_key, None);
+                    let (expansion, inputs) = expansion(type_name, spec, spec_key, None, part(definition, "metadata").cloned());
                     (inputs, Some(Box::new(expansion)))
                 } else {
                     let inputs = match spec.kind {
@@ -467,6 +472,7 @@ impl Writer<'_> {
             });
         };
         note(&self.expansion.member);
+        used.push((FACADE.into(), self.expansion.kind.span));
         for (name, span) in used {
             self.blueprint.inputs.insert(name, Input::free(span));
         }

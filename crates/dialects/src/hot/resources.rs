@@ -182,7 +182,7 @@ impl Lowering {
         });
         match self.resources.get(&name.item) {
             Some(Made::Group) => {
-                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy);
+                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy, metadata);
                 let child = Child {
                     span: name.span,
                     path: Expr::literal(Value::Text(type_name.item), type_name.span),
