@@ -64,6 +64,8 @@ pub struct Expanded {
     pub memory: Value,
     /// What is wrong with its definition.
     pub diagnostics: Diagnostics,
+    /// A document that its members would be, if it had any: its inputs are read all the same, where it can be read.
+    pub sample: Option<diag::Spanned<Name>>,
 }
 
 /// A document language. Holds no state.

@@ -399,7 +399,8 @@ impl Writer<'_> {
             _ => None,
         };
         let is_open = text.is_none();
-        Expanded { blueprint: self.blueprint, text, is_open, memory: Value::Null, diagnostics: self.found }
+        let memory = Value::Null;
+        Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, sample: None }
     }
 
     /// Adds a member.
@@ -485,7 +486,16 @@ impl Writer<'_> {
             let field = self.read(&name, &removed, span);
             self.export(&name, field, span);
         }
-        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found }
+        let sample = self.sample();
+        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found, sample }
+    }
+
+    /// The template that members would be, where there are none.
+    fn sample(&self) -> Option<Spanned<Name>> {
+        let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
+        let written = types.as_literal()?.as_text()?;
+        let (made, meaning) = super::around::of(self.place.around).meaning(written, "0");
+        (made == Made::Child).then(|| Spanned::new(meaning, types.span))
     }
 
     fn export(&mut self, name: &str, field: Expr, span: Span) {

@@ -19,6 +19,7 @@ mod conventions;
 mod document;
 pub mod environment;
 mod fitting;
+mod form;
 pub mod functions;
 mod groups;
 mod inputs;

@@ -14,13 +14,14 @@
 mod known;
 mod refused;
 mod searches;
+mod settled;
 mod told;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
-use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Trail};
+use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Spanned, Trail};
 use dialects::{Expanding, Surroundings};
 use expr::{Ask, AskFailure, FunctionTable};
 use provider::Catalogs;
@@ -38,8 +39,6 @@ use crate::{Loaded, load};
 
 /// What the root includes stands at level 1 (ruling S69).
 const MOST_LEVELS: u32 = 16;
-/// With so many places of a document the next one is compared, to see whether it comes to the same.
-const MOST_COMPARED: usize = 8;
 /// So many places a document and its children may have in all.
 const MOST_PLACES: usize = 100_000;
 
@@ -107,6 +106,8 @@ struct Reader<'a> {
     places: Vec<Place>,
     /// How many members of groups were written out.
     members: usize,
+    /// Documents that members of empty groups would be: of the group of which include, and where.
+    samples: Vec<(Include, Spanned<Name>)>,
     frozen: Frozen,
     /// Inputs of the root by position.
     inputs: Vec<Value>,
@@ -152,6 +153,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         texts: vec![text],
         of_location,
         members: 0,
+        samples: Vec::new(),
         places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         frozen: Frozen::default(),
         inputs: inputs.clone(),
@@ -168,6 +170,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         reader.reading.complete = false;
     }
     reader.follow(&inputs).await;
+    reader.read_samples().await;
     reader.settle(&inputs);
     Some(reader.finish(found))
 }
@@ -548,6 +551,7 @@ impl Reader<'_> {
             expanded.diagnostics.iter().for_each(|one| self.report((place, include), one.clone()));
             return Vec::new();
         }
+        self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
         // What is made from unknown inputs is not what will be.
         if self.reading.complete && !expanded.memory.is_null() {
             self.frozen.groups.insert(key, expanded.memory);
@@ -635,65 +639,6 @@ impl Reader<'_> {
         self.places.push(Place { text, parent: Some((place, include)), children, left_out: BTreeSet::new(), level });
         self.places[place as usize].children[include as usize] = Some(number);
         includes_of(number, &self.places[number as usize])
-    }
-
-    /// Settles documents in which something depends on their inputs, each place by itself. Places in which that comes to the
-    /// same share one text.
-    fn settle(&mut self, inputs: &[Value]) {
-        let mut known: HashMap<u32, Vec<(Vec<Value>, u32)>, foldhash::fast::FixedState> = HashMap::default();
-        for at in 0..self.places.len() as u32 {
-            let blueprint = self.text_of(at).blueprint.clone();
-            let Some(dialect) = dialects::dialect(blueprint.dialect).filter(|_| blueprint.unsettled) else { continue };
-            self.fixed = false;
-            let mut found = Diagnostics::new();
-            let values = std::cell::RefCell::new(Vec::new());
-            let settled = {
-                let knowledge = self.knowledge(inputs);
-                let value = |expr: &Expr| {
-                    let value = match knowledge.of(at, expr) {
-                        Known::Value(value) => Ok(value),
-                        Known::Failed(why) => Err(why),
-                        _ => Ok(Value::unknown(None, None)),
-                    };
-                    values.borrow_mut().push(value.as_ref().map_or(Value::Null, Value::clone));
-                    value
-                };
-                dialect.settle(&blueprint, self.reading.complete, &value, &mut found)
-            };
-            let original = self.places[at as usize].text;
-            let same = known.entry(original).or_default();
-            let values = values.into_inner();
-            if found.is_empty()
-                && let Some((_, number)) = same.iter().rev().take(MOST_COMPARED).find(|(others, _)| *others == values)
-            {
-                self.places[at as usize].text = *number;
-                continue;
-            }
-            let number = self.texts.len() as u32;
-            if found.is_empty() {
-                same.push((values, number));
-            }
-            let text = &mut self.texts[original as usize];
-            // What is wrong with the text itself is said in one of its places, and no longer as a doubt where it is certain.
-            let mut all = std::mem::take(&mut text.found);
-            all.retain(|doubt| {
-                let certain = |it: &Diagnostic| {
-                    it.code.name == doubt.code.name && it.span() == doubt.span() && it.message == doubt.message
-                };
-                doubt.is_error() || !found.iter().any(certain)
-            });
-            all.append(found);
-            let settled = Text {
-                file: text.file,
-                location: text.location.clone(),
-                blueprint: Arc::new(settled),
-                around: text.around.clone(),
-                found: all,
-                refused: std::mem::take(&mut text.refused),
-            };
-            self.texts.push(settled);
-            self.places[at as usize].text = number;
-        }
     }
 
     /// Checks every document, those without children first, and puts the whole together.
