@@ -44,6 +44,7 @@ impl Evaluation {
         let child = documents.unit(*unit);
         let custom = child.checked.custom_types.get(*position).and_then(Option::as_ref);
         let mut whole = false;
+        let mut given = given;
         let value = match given {
             None => Value::Null,
             Some(expr) => {
@@ -59,10 +60,17 @@ impl Evaluation {
                 let owner = child.named(format_args!("variables.{name}"));
                 let within = self.within(*above, *unit, name, expr, &documents);
                 let mut mine = Diagnostics::new();
-                let value = self.present(Site::of(*above, &owner), expr, &mut mine);
+                let value = self.entry(Site::of(*above, &owner), expr, &mut mine);
                 self.place(*above, within, &mut mine);
                 found.append(mine);
-                value?
+                match value? {
+                    Some(value) => value,
+                    // It is as if it were not written.
+                    None => {
+                        given = &None;
+                        Value::Null
+                    }
+                }
             }
         };
         if let Some(conventions) = dialects::conventions(child.blueprint().dialect) {
@@ -173,9 +181,11 @@ impl Frame<'_> {
             nothing.words = conventions.words(&mistake).map(Box::new);
             return Err(nothing.into());
         };
+        let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());
         // What is wrong with an export is said where the child stands.
         let keeps_null = self.evaluation.functions.of(blueprint.dialect).keeps_null();
-        match self.evaluation.child_export(child, position, &mut Diagnostics::new()) {
+        let mut inside = Diagnostics::new();
+        match self.evaluation.child_export(child, position, &mut inside) {
             Ok(value) if value.is_null() && !keeps_null => Err(left_out(name, export, *span, "it comes to nothing")),
             Ok(value) => Ok(Read { value, used: 1 }),
             Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "what it stands for is not there")),
@@ -183,6 +193,11 @@ impl Frame<'_> {
                 self.need = Some(need);
                 Err(Stop::Reported)
             }
+            // What a group does not have is said where that is read: its document is written by nobody.
+            Err(Halt::Failed) if is_group => match inside.iter().find(|one| one.is_error()) {
+                Some(why) => Err(why.clone().into()),
+                None => Err(Stop::Reported),
+            },
             Err(Halt::Failed) => Err(Stop::Reported),
         }
     }

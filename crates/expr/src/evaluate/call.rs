@@ -153,6 +153,7 @@ impl<'a> Machine<'a> {
         let mut asks = None;
         for at in 0..arguments.len() {
             match self.argument(def, site, arguments, at) {
+                Ok(value) if super::is_omitted(&value) && native.leaves_out() => {}
                 Ok(value) if super::is_omitted(&value) => values.push(Value::Null),
                 Ok(value) => values.push(value),
                 Err(ask @ Stop::Ask(_)) => asks = Some(ask),
