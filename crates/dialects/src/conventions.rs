@@ -1,6 +1,6 @@
 //! How a dialect makes values where dialects differ: of inputs, and of what resources are given.
 
-use blueprint::{Blueprint, Child, Expr, Input, Name, Schema, Value};
+use blueprint::{Blueprint, Child, Expr, Input, Name, Ref, Schema, Value};
 use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
 use crate::{Mistake, Part, Place};
@@ -106,4 +106,13 @@ pub trait Conventions: Send + Sync {
 
     /// What it is called to refer to something that is declared, but not there.
     fn absent(&self) -> &'static Code;
+
+    /// Whether a reference reads an attribute of what it refers to, and not only what others know that by.
+    fn reads_attribute(&self, reference: &Ref) -> bool;
+
+    /// Whether a child counts as one thing: who reads any of it waits for all of it, and all of it waits for what it is given.
+    fn children_are_whole(&self) -> bool;
+
+    /// What is wrong with what is said of the removal of a thing, in a document of that version; none if it may be said.
+    fn removal(&self, said: &Value, version: &str) -> Option<Diagnostic>;
 }

@@ -76,7 +76,7 @@ impl Surroundings {
 pub struct Beside<'a> {
     /// Its file.
     pub file: FileId,
-    /// Its name, for messages.
+    /// Its name, for messages. Without one it is no file, but what is given beside the files: these are merged into it.
     pub name: &'a str,
     /// The folder it stands in, as paths in the root may name it; empty for that of the root.
     pub folder: &'a str,

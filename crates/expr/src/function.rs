@@ -56,6 +56,11 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     fn local(&self, _arguments: &[Value]) -> Option<Name> {
         None
     }
+
+    /// Whether an argument that stands for nothing is left out; else it is null.
+    fn leaves_out(&self) -> bool {
+        false
+    }
 }
 
 /// Why a function gives no value.

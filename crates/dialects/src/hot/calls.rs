@@ -127,19 +127,7 @@ impl Lowering {
                 );
                 None
             }
-            Named::Removed => {
-                let diagnostic = REMOVED_FUNCTION
-                    .new(format!("version {} no longer has the function `{key}`", self.version.date()))
-                    .label(pair.key.span, "not a function any more")
-                    .words(self.way.said(
-                        When::Checked,
-                        INVALID,
-                        &format!(
-                            "The template version is invalid: The function {key} is not supported in this version of HOT."
-                        ),
-                    ));
-                Some(self.fail(diagnostic, span))
-            }
+            Named::Removed => self.removed(pair).map(|diagnostic| self.fail(diagnostic, span)),
             Named::Function => Some(match key.as_ref() {
                 "get_param" => self.get_param(pair, span),
                 "get_resource" => self.get_resource(pair, span),
@@ -156,9 +144,26 @@ impl Lowering {
         }
     }
 
+    /// What is wrong with a function that this version no longer has.
+    pub(super) fn removed(&self, pair: &Pair<'_>) -> Option<diag::Diagnostic> {
+        let key = pair.key.item.as_ref();
+        if !matches!(named_in(self.version, key), Named::Removed) {
+            return None;
+        }
+        let words =
+            format!("The template version is invalid: The function {key} is not supported in this version of HOT.");
+        let diagnostic = REMOVED_FUNCTION
+            .new(format!("version {} no longer has the function `{key}`", self.version.date()))
+            .label(pair.key.span, "not a function any more");
+        Some(diagnostic.words(self.way.said(When::Checked, INVALID, &words)))
+    }
+
     /// The call that a map with one entry is inside of a condition.
     fn called_in_condition(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
+        if let Some(diagnostic) = self.removed(pair) {
+            return Some(self.fail(diagnostic, span));
+        }
         match (key, self.function_in_condition(key)?) {
             ("get_param", true) => Some(self.get_param(pair, span)),
             ("yaql" | "contains", true) => {
@@ -177,7 +182,13 @@ impl Lowering {
     }
 
     /// A call of a function that looks at nothing but its argument; whether that has the right form is seen now.
-    pub(super) fn form(&mut self, pair: &Pair<'_>, argument: Expr, span: Span) -> Expr {
+    pub(super) fn form(&mut self, pair: &Pair<'_>, mut argument: Expr, span: Span) -> Expr {
+        // These evaluate each argument by itself, so that one that is omitted is null.
+        match pair.key.item.as_ref() {
+            "list_join" | "filter" | "contains" | "yaql" | "repeat" => by_themselves(&mut argument),
+            name if name.starts_with("str_replace") => by_themselves(&mut argument),
+            _ => {}
+        }
         let is_yaql = pair.key.item.as_ref() == "yaql";
         let runs = if is_yaql {
             pair.value.get("expression").and_then(|node| Runs::of_node(node, &self.source))
@@ -517,7 +528,7 @@ impl Lowering {
     fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
         let Some(made) = self.resources.get(name) else { return self.attribute_of_nothing(name, name_span, span) };
         if attribute == "show" {
-            return Expr::literal(Value::Null, span);
+            return self.shown(name, name_span, span);
         }
         // `resource.NAME.ATTR` reads a resource of a nested template; names do not hold dots there.
         if *made == Made::Child
@@ -558,7 +569,7 @@ impl Lowering {
         span: Span,
     ) -> Expr {
         if attribute == "show" {
-            return Expr::literal(Value::Null, span);
+            return self.shown(name, name_span, span);
         }
         // A stack from a template has its outputs, and its name, as it has them itself.
         if self.meanings.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
@@ -626,6 +637,16 @@ impl Lowering {
             _ => "get_attr",
         };
         call(function, at, std::iter::once(value).chain(path).collect(), span)
+    }
+
+    /// What a service shows of a thing: nothing without a cloud. The thing is needed all the same.
+    fn shown(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        let (head, path): (_, &[&str]) = match self.resources.get(name) {
+            Some(Made::Resource) => (Head::Resource { name: name.into(), bare: true }, &["attributes"]),
+            _ => (Head::Child(name.into()), &["OS::stack_id"]),
+        };
+        let thing = reference(head, name_span, path);
+        call("(show)", span, vec![thing], span)
     }
 
     fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
@@ -731,6 +752,27 @@ fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
     let whole = format!("resource.{inner}.{first}");
     path.remove(0);
     Some(whole)
+}
+
+/// The members of an argument, each of which is null where it would be omitted.
+fn by_themselves(argument: &mut Expr) {
+    fn nothing_omitted(expr: &mut Expr) {
+        if !expr::may_omit(expr) {
+            return;
+        }
+        match &mut expr.kind {
+            ExprKind::Choice(choice) => {
+                nothing_omitted(&mut choice.then);
+                nothing_omitted(&mut choice.otherwise);
+            }
+            kind => *kind = ExprKind::Literal(Value::Null),
+        }
+    }
+    match &mut argument.kind {
+        ExprKind::List(items) => items.iter_mut().for_each(nothing_omitted),
+        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| nothing_omitted(value)),
+        _ => {}
+    }
 }
 
 /// An expression that gives nothing but this mistake, once it is evaluated.

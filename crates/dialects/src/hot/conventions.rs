@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{Blueprint, Child, Input, Name, Schema, Value};
+use ::blueprint::{AccessorKind, Blueprint, Child, Head, Input, Name, Ref, Schema, Value};
 use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
 use super::codes::TOO_LARGE;
 use super::fitting::fitted;
 use super::parameters::{Kind, property};
+use super::version::Version;
 use super::words;
 use crate::codes::UNKNOWN_RESOURCE;
 use crate::{Conventions, Given, Limits, Mistake, Place, SpecAt};
@@ -150,5 +151,20 @@ impl Conventions for HotConventions {
 
     fn absent(&self) -> &'static Code {
         &UNKNOWN_RESOURCE
+    }
+
+    fn reads_attribute(&self, reference: &Ref) -> bool {
+        match (&reference.head, reference.path.first().map(|accessor| &accessor.kind)) {
+            (Head::Child(_), Some(AccessorKind::Name(name))) => name.as_ref() != "OS::stack_id",
+            (_, first) => first.is_some(),
+        }
+    }
+
+    fn children_are_whole(&self) -> bool {
+        true
+    }
+
+    fn removal(&self, said: &Value, version: &str) -> Option<Diagnostic> {
+        super::resources::removal(said, Version::of(version).unwrap_or(Version::V2021_04_16)).err()
     }
 }

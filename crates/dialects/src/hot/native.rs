@@ -190,7 +190,14 @@ impl Native for Internal {
         }
         // Walking a path looks at nothing but what lies on it.
         let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)");
-        walks && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
+        // What nothing is made of may be unknown.
+        self.name == "(show)"
+            || walks
+                && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
+    }
+
+    fn leaves_out(&self) -> bool {
+        matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(each)")
     }
 }
 
@@ -216,6 +223,7 @@ const INTERNAL: &[(&str, Run)] = &[
     (NAMED, named),
     ("(stack name)", name_of_stack),
     ("(stack id)", stack_id),
+    ("(show)", |_| Ok(Value::Null)),
 ];
 
 fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<diag::Words>) -> Refusal {

@@ -8,7 +8,7 @@ use super::groups;
 use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
 use super::shape;
-use super::version::Version::*;
+use super::version::Version::{self, *};
 use super::words::{Way, When, Within, circle, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
@@ -46,6 +46,21 @@ struct Definition<'t> {
 impl<'t> Definition<'t> {
     fn get(&self, key: &str) -> Option<&Pair<'t>> {
         self.pairs.iter().find(|pair| pair.key.item.as_ref() == key)
+    }
+}
+
+/// Whether a word says what becomes of a thing when it is no longer declared.
+pub(super) fn removal(said: &Value, version: Version) -> Result<(), Diagnostic> {
+    match said.as_text() {
+        Some("Delete" | "Retain" | "Snapshot") => Ok(()),
+        Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => Ok(()),
+        _ => {
+            let shown = super::native::shown(said);
+            Err(INVALID_DELETION_POLICY
+                .new(format!("there is no deletion policy `{shown}`"))
+                .help("write `Delete`, `Retain` or `Snapshot`")
+                .words(invalid(format!("Invalid deletion policy \"{shown}\""))))
+        }
     }
 }
 
@@ -318,16 +333,11 @@ impl Lowering {
         let pair = definition.get("deletion_policy")?;
         let (own, span) = (&definition.name.item, place(pair.value));
         match self.text(pair.value) {
-            Some("Delete" | "Retain" | "Snapshot") => {}
-            Some("delete" | "retain" | "snapshot") if self.version >= V2016_10_14 => {}
             Some(text) => {
-                let diagnostic = INVALID_DELETION_POLICY
-                    .new(format!("there is no deletion policy `{text}`"))
-                    .label(span, "not one of them")
-                    .help("write `Delete`, `Retain` or `Snapshot`")
-                    .words(invalid(format!("Invalid deletion policy \"{text}\"")));
-                self.report(diagnostic);
-                return None;
+                if let Err(refused) = removal(&Value::text(text), self.version) {
+                    self.report(refused.label(span, "not one of them"));
+                    return None;
+                }
             }
             None if self.is_call(pair.value) => self.way = Way::to(Within::DeletionPolicy, own),
             None => {

@@ -322,6 +322,9 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
         Mistake::Misfit { why, .. } => invalid(why),
         // The way is known to whoever knows the expression.
         Mistake::Gone(name) => Words::of(NOT_THERE, name),
+        Mistake::GoneAttribute { of, at: (place, span) } => {
+            checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
+        }
         Mistake::NoSnapshot(resource) => {
             let way = path(&["resources", resource, "deletion_policy"]);
             invalid("\"Snapshot\" deletion policy not supported").at(way)

@@ -1,12 +1,12 @@
 //! What the elements of the root document come to: for those who show or compare more than steps.
 
-use blueprint::{Address, Expr, Name, Value};
+use blueprint::{Address, Expr, Head, Name, Value};
 use diag::Diagnostics;
 use dialects::{Part, SpecAt};
 use provider::TypeRef;
 
 use super::Staged;
-use crate::documents::Kind;
+use crate::documents::{Kind, read_by};
 use crate::resolve::{Evaluation, Members, Site, Slot};
 use crate::{EdgeKind, Node};
 
@@ -153,7 +153,7 @@ impl Staged {
             });
             let mut written = Vec::new();
             for (input, expr) in child.inputs.iter().filter(|(input, _)| !unasked(&input.item)) {
-                if let Ok(value) = evaluation.present(Site::of(0, name), expr, &mut Diagnostics::new()) {
+                if let Ok(Some(value)) = evaluation.entry(Site::of(0, name), expr, &mut Diagnostics::new()) {
                     written.push((input.item.clone(), value));
                 }
             }
@@ -205,6 +205,31 @@ impl Staged {
                 needs: needs(nodes, name),
                 depends_on: sorted(&child.depends_on),
             });
+        }
+        if conventions.is_some_and(dialects::Conventions::children_are_whole) {
+            for element in &mut elements {
+                let resource = blueprint.resources.get(&element.name);
+                let child = blueprint.children.get(&element.name);
+                let mut read: Vec<Name> = Vec::new();
+                if let Some(child) = child {
+                    read.extend(read_by(child).into_iter().map(|name| name.item));
+                    read.extend(child.depends_on.iter().map(|name| name.item.clone()));
+                }
+                if let Some(resource) = resource.filter(|resource| resource.lifecycle.external.is_none()) {
+                    let expressions = std::iter::once(&resource.spec).chain(&resource.metadata.custom);
+                    expressions.for_each(|expr| {
+                        expr.references(&mut |reference| {
+                            if let Head::Child(name) = &reference.head {
+                                read.push(name.clone());
+                            }
+                        });
+                    });
+                    read.extend(resource.depends_on.iter().map(|name| name.item.clone()));
+                }
+                element.needs.extend(read.into_iter().filter(|name| *name != element.name));
+                element.needs.sort();
+                element.needs.dedup();
+            }
         }
         let gone: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
         for element in &mut elements {

@@ -44,6 +44,7 @@ impl Evaluation {
         let child = documents.unit(*unit);
         let custom = child.checked.custom_types.get(*position).and_then(Option::as_ref);
         let mut whole = false;
+        let mut given = given;
         let value = match given {
             None => Value::Null,
             Some(expr) => {
@@ -59,10 +60,17 @@ impl Evaluation {
                 let owner = child.named(format_args!("variables.{name}"));
                 let within = self.within(*above, *unit, name, expr, &documents);
                 let mut mine = Diagnostics::new();
-                let value = self.present(Site::of(*above, &owner), expr, &mut mine);
+                let value = self.entry(Site::of(*above, &owner), expr, &mut mine);
                 self.place(*above, within, &mut mine);
                 found.append(mine);
-                value?
+                match value? {
+                    Some(value) => value,
+                    // It is as if it were not written.
+                    None => {
+                        given = &None;
+                        Value::Null
+                    }
+                }
             }
         };
         if let Some(conventions) = dialects::conventions(child.blueprint().dialect) {
@@ -196,6 +204,7 @@ impl Frame<'_> {
             nothing.words = conventions.words(&mistake).map(Box::new);
             return Err(nothing.into());
         };
+        let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());
         let may_fail = documents.unit(child).blueprint().exports.get_index(position).is_some_and(|(_, it)| it.may_fail);
         // What is wrong with an export is said where the child stands, unless that harms nobody but who reads it.
         let mut mine = Diagnostics::new();
@@ -208,10 +217,8 @@ impl Frame<'_> {
                 self.need = Some(need);
                 Err(Stop::Reported)
             }
-            Err(Halt::Failed) if may_fail => {
-                let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());
-                Err(failed_output(name, export, *span, is_group, mine))
-            }
+            // What a group does not have is said where that is read: its document is written by nobody.
+            Err(Halt::Failed) if may_fail || is_group => Err(failed_output(name, export, *span, is_group, mine)),
             Err(Halt::Failed) => Err(Stop::Reported),
         }
     }
@@ -219,7 +226,7 @@ impl Frame<'_> {
 
 /// Why an export cannot be read: its own failure. What a group reads of its members fails as it does there.
 fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, why: Diagnostics) -> Stop {
-    let Some(why) = why.iter().next() else { return Stop::Reported };
+    let Some(why) = why.iter().find(|one| one.is_error()).or_else(|| why.iter().next()) else { return Stop::Reported };
     if is_group {
         return Stop::Failed(Box::new(why.clone().graded(Severity::Error)));
     }

@@ -243,6 +243,24 @@ impl Evaluation {
         })
     }
 
+    /// Like [`Self::present`], for what stands in a map: none where it is left out.
+    pub(crate) fn entry(
+        &mut self,
+        site: Site<'_>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Halt> {
+        if !expr::may_omit(expr) {
+            return self.present(site, expr, found).map(Some);
+        }
+        let listed = Expr::new(blueprint::ExprKind::List(vec![expr.clone()]), expr.span);
+        let value = self.present(site, &listed, found)?;
+        Ok(match value.as_list() {
+            Some(items) => items.first().cloned(),
+            None => Some(value),
+        })
+    }
+
     /// Like [`Self::present`], the dialect completing what is said of mistakes in an expression that stands there.
     pub(crate) fn present_at(
         &mut self,

@@ -157,6 +157,7 @@ impl<'a> Machine<'a> {
                 continue;
             }
             match self.argument(def, site, arguments, at) {
+                Ok(value) if super::is_omitted(&value) && native.leaves_out() => {}
                 Ok(value) if super::is_omitted(&value) => values.push(Value::Null),
                 Ok(value) => values.push(value),
                 Err(ask @ Stop::Ask(_)) => asks = Some(ask),

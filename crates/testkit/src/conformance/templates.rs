@@ -246,10 +246,10 @@ impl Template {
         }
         let mut files = Vec::new();
         if let Some(text) = self.params["environment_text"].as_str() {
-            files.push(("environment".to_owned(), text.to_owned()));
+            files.push((String::new(), text.to_owned()));
         }
         if !laid_over.is_empty() {
-            files.push(("keys".to_owned(), Json::Object(laid_over).to_string()));
+            files.push((String::new(), Json::Object(laid_over).to_string()));
         }
         for name in self.params["environment_files"].as_array().into_iter().flatten().filter_map(Json::as_str) {
             if let Ok(text) = read(&place.join(name)) {
