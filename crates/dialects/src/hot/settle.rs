@@ -97,7 +97,6 @@ impl Settling<'_> {
                         resource.spec = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
                         resource.depends_on.clear();
                         resource.metadata.custom = None;
-                        resource.removal = None;
                         resource.update_policy = None;
                         resource.external = None;
                         return;
@@ -166,7 +165,6 @@ impl Settling<'_> {
                     if !holds {
                         child.inputs.clear();
                         child.depends_on.clear();
-                        child.removal = None;
                         if let Some(expansion) = &mut child.expansion {
                             expansion.spec = Expr::new(ExprKind::Map(Vec::new()), expansion.spec.span);
                             expansion.member = Expr::new(ExprKind::Map(Vec::new()), expansion.member.span);
@@ -208,11 +206,12 @@ impl Settling<'_> {
                     Decision::Known(holds, secret) => {
                         let taken = if holds { &mut choice.then } else { &mut choice.otherwise };
                         self.walk(taken);
-                        if secret {
-                            // What is chosen tells what must not be shown.
+                        // What is chosen tells what must not be shown; and only a choice leaves something out.
+                        if secret || expr::may_omit(taken) {
                             let other = if holds { &mut choice.otherwise } else { &mut choice.then };
                             *other = null();
-                            choice.condition = Expr::literal(Value::Bool(holds).secret(), choice.condition.span);
+                            let decided = Value::Bool(holds).tainted(secret);
+                            choice.condition = Expr::literal(decided, choice.condition.span);
                         } else {
                             *expr = std::mem::replace(taken, null());
                         }

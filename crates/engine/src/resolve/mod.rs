@@ -513,7 +513,14 @@ impl Evaluation {
 
     fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
-            Ok(value) => Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain"))),
+            Ok(value) => {
+                let blueprint = self.documents.unit(site.unit).blueprint();
+                let refused = dialects::conventions(blueprint.dialect)
+                    .filter(|_| removal.as_literal().is_none())
+                    .and_then(|conventions| conventions.removal(&value, &blueprint.version));
+                found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
+                Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain")))
+            }
             Err(Halt::Need(need)) => Err(need),
             Err(_) => Ok(false),
         }
