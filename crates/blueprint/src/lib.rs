@@ -25,7 +25,7 @@ pub use address::{Address, AddressError, AddressParts, Key, LinkName};
 pub use batches::Batches;
 pub use breakpoint::{Breakpoint, Breakpoints};
 pub use document::{
-    Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Filter, Input, Lifecycle, LinkSelector,
+    Blueprint, Child, DataSource, DataSourceExport, Each, Expansion, Export, Guarded, Filter, Input, Lifecycle, LinkSelector,
     Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts, Wanted,
 };
 pub use duration::{DurationError, format_duration, parse_duration};

@@ -1,6 +1,6 @@
 //! How a dialect makes values where dialects differ: of inputs, and of what resources are given.
 
-use blueprint::{Blueprint, Child, Expr, Input, Name, Schema, Value};
+use blueprint::{Blueprint, Child, Expr, Input, Name, Ref, Schema, Value};
 use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
 use crate::{Mistake, Part, Place};
@@ -87,6 +87,17 @@ pub trait Conventions: Send + Sync {
     /// Whether an input is handed to children without being one of those that their documents declare.
     fn is_handed_unasked(&self, input: &str) -> bool;
 
+    /// The fields of a resource as the tool shows them, where that is another value than is given to the provider.
+    fn shown(&self, _type_name: &str, given: &Value) -> Value {
+        given.clone()
+    }
+
+    /// What is handed to a child for an input, as the tool shows it; none where it shows what the input comes to.
+    fn shown_input(&self, _input: &Input, written: &Value) -> Option<Value> {
+        let keeps = written.as_list().is_some() || written.as_map().is_some();
+        keeps.then(|| written.clone())
+    }
+
     /// A text as data, read as documents of this dialect are; none where it is no map.
     fn data(&self, text: &str) -> Option<Value>;
 
@@ -95,4 +106,13 @@ pub trait Conventions: Send + Sync {
 
     /// What it is called to refer to something that is declared, but not there.
     fn absent(&self) -> &'static Code;
+
+    /// Whether a reference reads an attribute of what it refers to, and not only what others know that by.
+    fn reads_attribute(&self, reference: &Ref) -> bool;
+
+    /// Whether a child counts as one thing: who reads any of it waits for all of it, and all of it waits for what it is given.
+    fn children_are_whole(&self) -> bool;
+
+    /// What is wrong with what is said of the removal of a thing, in a document of that version; none if it may be said.
+    fn removal(&self, said: &Value, version: &str) -> Option<Diagnostic>;
 }

@@ -108,6 +108,13 @@ pub enum Mistake<'a> {
     },
     /// Something refers to what is not there, because its condition is false.
     Gone(&'a str),
+    /// An attribute is read of what is not there, at a place in an expression.
+    GoneAttribute {
+        /// What is not there.
+        of: &'a str,
+        /// The expression, and the place in it.
+        at: (Place<'a>, Span),
+    },
     /// No snapshot can be taken of this resource.
     NoSnapshot(&'a str),
     /// Things need each other in a circle: names and types, each needing the one behind it, the last one the first.

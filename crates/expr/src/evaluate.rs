@@ -121,6 +121,15 @@ pub fn omitted() -> Value {
     Value::Function(Arc::new(Function { name: OMITTED.into(), bound: Vec::new() }))
 }
 
+/// Whether an expression can come to [`omitted`], as far as it is written out.
+pub fn may_omit(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(value) => is_omitted(value),
+        ExprKind::Choice(choice) => may_omit(&choice.then) || may_omit(&choice.otherwise),
+        _ => false,
+    }
+}
+
 /// No function of a table is called so.
 const OMITTED: &str = "";
 

@@ -122,6 +122,8 @@ pub enum Attributes {
     Fields,
     /// These alone, each with the field that holds it.
     Listed(IndexMap<Name, Name>),
+    /// These, each with the field that holds it, and any other name, which the service answers itself.
+    Open(IndexMap<Name, Name>),
     /// Any name; what no field holds is null.
     Anything,
 }
@@ -580,12 +582,18 @@ impl ResourceType {
         self.schema.fields.get(name)
     }
 
+    /// Whether it takes any field and makes nothing of any: nothing that is said of it needs to be looked at.
+    pub fn takes_anything(&self) -> bool {
+        self.schema.open && !self.schema.fields.values().any(Field::is_settable)
+    }
+
     /// What an attribute of that name is; none if there is no such attribute.
     pub fn attribute<'a>(&'a self, name: &str) -> Option<Attribute<'a>> {
         let own = || self.schema.fields.get_key_value(name).map(|(name, _)| Attribute::Field(name));
         match &self.attributes {
             Attributes::Fields => own(),
             Attributes::Listed(listed) => listed.get(name).map(|field| Attribute::Field(field)),
+            Attributes::Open(listed) => Some(listed.get(name).map_or(Attribute::Nothing, |field| Attribute::Field(field))),
             Attributes::Anything => own().or(Some(Attribute::Nothing)),
         }
     }
@@ -593,7 +601,7 @@ impl ResourceType {
     /// The attributes that have a name, each with the field that holds it.
     pub fn attribute_names(&self) -> impl Iterator<Item = (&Name, &Name)> {
         let listed = match &self.attributes {
-            Attributes::Listed(listed) => Some(listed),
+            Attributes::Listed(listed) | Attributes::Open(listed) => Some(listed),
             Attributes::Fields | Attributes::Anything => None,
         };
         let fields = (self.attributes == Attributes::Fields).then_some(&self.schema.fields);

@@ -346,6 +346,17 @@ impl Lab {
         Stage { files, diagnostics, staged }
     }
 
+    /// Checks a document without a plan, as far as the inputs say what it comes to.
+    pub async fn validate(&self, name: &str, text: &str, given: &Given) -> Read {
+        let mut read = self.read_all(name, text, given, false).await;
+        if let Some(documents) = read.documents.clone().filter(|_| !read.diagnostics.has_errors()) {
+            let (shell, _) = self.shell(&Process::new(Weather::default(), None));
+            let functions = self.functions.clone();
+            engine::check_offline(documents, given, &self.catalogs, functions, &shell, &mut read.diagnostics).await;
+        }
+        read
+    }
+
     /// Stages the destruction of everything.
     pub async fn stage_destroy(&self, options: Options) -> Stage {
         let mut diagnostics = Diagnostics::new();

@@ -127,6 +127,7 @@ mod tests {
                 field: Expr::error(at(90)),
                 may_fail: false,
                 hidden: false,
+                by_entry: false,
                 description: None,
             },
         );

@@ -71,6 +71,7 @@ impl Lowering<'_> {
             description,
             made_from: None,
             removal: None,
+            external: None,
             update_policy: None,
         }
     }

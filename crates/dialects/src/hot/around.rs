@@ -157,8 +157,17 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
     }
     let mut conflicts = Vec::new();
     let kind = |name: &str| kinds.get(name).copied();
-    let merged = merge(Environment::default(), files, &kind, &mut conflicts);
+    let (request, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.name.is_empty());
+    let numbers: Vec<usize> = (0..beside.len()).filter(|at| !beside[*at].name.is_empty()).collect();
+    // Strategies are for files: what the request gives is what they are merged into.
+    let mut base = Environment::default();
+    for mut part in request {
+        part.environment.strategies = Map::new();
+        base = merge(base, vec![part], &kind, &mut Vec::new());
+    }
+    let merged = merge(base, files, &kind, &mut conflicts);
     for (number, refusal) in conflicts {
+        let number = numbers.get(number).copied().unwrap_or(number);
         let at = beside.get(number).map_or(Span::NONE, |file| placed(file, &refusal));
         let at = if at.is_some() { at } else { whole.get(number).copied().unwrap_or(Span::NONE) };
         diagnostics.push(refusal.invalid().at(at));

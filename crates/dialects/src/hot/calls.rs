@@ -127,19 +127,7 @@ impl Lowering {
                 );
                 None
             }
-            Named::Removed => {
-                let diagnostic = REMOVED_FUNCTION
-                    .new(format!("version {} no longer has the function `{key}`", self.version.date()))
-                    .label(pair.key.span, "not a function any more")
-                    .words(self.way.said(
-                        When::Checked,
-                        INVALID,
-                        &format!(
-                            "The template version is invalid: The function {key} is not supported in this version of HOT."
-                        ),
-                    ));
-                Some(self.fail(diagnostic, span))
-            }
+            Named::Removed => self.removed(pair).map(|diagnostic| self.fail(diagnostic, span)),
             Named::Function => Some(match key.as_ref() {
                 "get_param" => self.get_param(pair, span),
                 "get_resource" => self.get_resource(pair, span),
@@ -156,16 +144,33 @@ impl Lowering {
         }
     }
 
+    /// What is wrong with a function that this version no longer has.
+    pub(super) fn removed(&self, pair: &Pair<'_>) -> Option<diag::Diagnostic> {
+        let key = pair.key.item.as_ref();
+        if !matches!(named_in(self.version, key), Named::Removed) {
+            return None;
+        }
+        let words =
+            format!("The template version is invalid: The function {key} is not supported in this version of HOT.");
+        let diagnostic = REMOVED_FUNCTION
+            .new(format!("version {} no longer has the function `{key}`", self.version.date()))
+            .label(pair.key.span, "not a function any more");
+        Some(diagnostic.words(self.way.said(When::Checked, INVALID, &words)))
+    }
+
     /// The call that a map with one entry is inside of a condition.
     fn called_in_condition(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
+        if let Some(diagnostic) = self.removed(pair) {
+            return Some(self.fail(diagnostic, span));
+        }
         match (key, self.function_in_condition(key)?) {
             ("get_param", true) => Some(self.get_param(pair, span)),
             ("yaql" | "contains", true) => {
                 let argument = self.expr(pair.value);
                 Some(self.form(pair, argument, span))
             }
-            (_, true) => Some(self.condition_call(pair, span)),
+            (_, true) => Some(self.condition_call(pair, span, true)),
             (_, false) => {
                 let diagnostic = FUNCTION_NOT_HERE
                     .new(format!("`{key}` cannot be called in a condition"))
@@ -177,7 +182,13 @@ impl Lowering {
     }
 
     /// A call of a function that looks at nothing but its argument; whether that has the right form is seen now.
-    pub(super) fn form(&mut self, pair: &Pair<'_>, argument: Expr, span: Span) -> Expr {
+    pub(super) fn form(&mut self, pair: &Pair<'_>, mut argument: Expr, span: Span) -> Expr {
+        // These evaluate each argument by itself, so that one that is omitted is null.
+        match pair.key.item.as_ref() {
+            "list_join" | "filter" | "contains" | "yaql" | "repeat" => by_themselves(&mut argument),
+            name if name.starts_with("str_replace") => by_themselves(&mut argument),
+            _ => {}
+        }
         let is_yaql = pair.key.item.as_ref() == "yaql";
         let runs = if is_yaql {
             pair.value.get("expression").and_then(|node| Runs::of_node(node, &self.source))
@@ -210,6 +221,16 @@ impl Lowering {
             let now = call("datetime", span, vec![Expr::literal(Value::text("unix"), span)], span);
             let version = Expr::literal(Value::Int(self.version.number()), span);
             return call("yaql", pair.key.span, vec![argument, version, seed, now], span);
+        }
+        if let ("filter", ExprKind::List(items)) = (pair.key.item.as_ref(), &argument.kind)
+            && let [values, list] = items.as_slice()
+            && super::native::sketch(values).has_unknown()
+        {
+            // The values are not looked at where there is nothing to filter.
+            let literal = |value: Value| Expr::literal(value, span);
+            let version = literal(Value::Int(self.version.number()));
+            let apart = vec![list.clone(), values.clone(), version, literal(Value::Null)];
+            return call("filter", pair.key.span, apart, span);
         }
         self.call(&pair.key.item, pair.key.span, argument, span)
     }
@@ -299,10 +320,16 @@ impl Lowering {
 
     /// A name that leads nowhere: in an output it fails only that.
     fn missing(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
-        if !self.in_output {
+        if self.in_output {
+            return refusing(&diagnostic);
+        }
+        if self.way.within != Within::Condition {
             return self.fail(diagnostic, span);
         }
-        refusing(&diagnostic)
+        // A condition that nobody asks for is never evaluated.
+        let refused = refusing(&diagnostic);
+        self.report(diagnostic.graded(Severity::Warning));
+        refused
     }
 
     /// What Heat says of what it finds while it makes the value at hand.
@@ -501,7 +528,7 @@ impl Lowering {
     fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
         let Some(made) = self.resources.get(name) else { return self.attribute_of_nothing(name, name_span, span) };
         if attribute == "show" {
-            return Expr::literal(Value::Null, span);
+            return self.shown(name, name_span, span);
         }
         // `resource.NAME.ATTR` reads a resource of a nested template; names do not hold dots there.
         if *made == Made::Child
@@ -542,7 +569,7 @@ impl Lowering {
         span: Span,
     ) -> Expr {
         if attribute == "show" {
-            return Expr::literal(Value::Null, span);
+            return self.shown(name, name_span, span);
         }
         // A stack from a template has its outputs, and its name, as it has them itself.
         if self.meanings.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
@@ -554,9 +581,33 @@ impl Lowering {
             let value = reference(Head::Child(name.into()), name_span, &[export]);
             return self.walked(at, value, path, span);
         }
+        let kind = self.meanings.get(name).cloned().unwrap_or_default();
+        // The oldest version asks for the attribute alone, and takes the path of what it gets.
+        let apart = self.version == V2013_05_23;
+        let scales = kind.as_ref() == groups::SCALING_GROUP;
+        let own = groups::OWN.contains(&attribute) || attribute.starts_with("resource.");
+        let by_name = groups::BY_NAME.contains(&attribute);
+        if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
+            let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
+            let why = if by_name { "it needs the name of an attribute of members" } else { "not one of its attributes" };
+            let help = if scales {
+                format!("write `[{name}, outputs_list, {attribute}]` for those of the members")
+            } else {
+                "later versions take a path here".to_owned()
+            };
+            let diagnostic = expr::codes::UNKNOWN_FIELD
+                .new(format!("`{name}` has no attribute `{attribute}` by itself"))
+                .label(at, why)
+                .help(help)
+                .words(self.made("InvalidTemplateAttribute", &words));
+            return self.missing(diagnostic, span);
+        }
+        if groups::WITHOUT_PATH.contains(&attribute) && !apart {
+            path.clear();
+        }
         let mut export = attribute.to_owned();
-        let mut each = !groups::OWN.contains(&attribute) && !attribute.starts_with("resource.");
-        if groups::BY_NAME.contains(&attribute) {
+        let mut each = !own && !apart;
+        if by_name {
             let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text).map(str::to_owned);
             let Some(first) = first else {
                 let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
@@ -580,8 +631,22 @@ impl Lowering {
         if path.is_empty() {
             return value;
         }
-        let function = if each { "(each)" } else { "get_attr" };
+        let function = match (apart, each) {
+            (true, _) => "(select path)",
+            (_, true) => "(each)",
+            _ => "get_attr",
+        };
         call(function, at, std::iter::once(value).chain(path).collect(), span)
+    }
+
+    /// What a service shows of a thing: nothing without a cloud. The thing is needed all the same.
+    fn shown(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        let (head, path): (_, &[&str]) = match self.resources.get(name) {
+            Some(Made::Resource) => (Head::Resource { name: name.into(), bare: true }, &["attributes"]),
+            _ => (Head::Child(name.into()), &["OS::stack_id"]),
+        };
+        let thing = reference(head, name_span, path);
+        call("(show)", span, vec![thing], span)
     }
 
     fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
@@ -648,6 +713,7 @@ impl Lowering {
             None => Expr::literal(expr::omitted(), span),
         };
         self.in_branch = in_branch;
+        self.unsettled = true;
         Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
     }
 
@@ -671,6 +737,9 @@ impl Lowering {
     }
 }
 
+/// What gives nothing but a mistake: when it is evaluated, or as soon as it is known to be read.
+pub(super) const REFUSE: &str = "(refuse)";
+pub(super) const REFUSE_READ: &str = "(refuse read)";
 /// A reference whose name is computed, until it is known.
 pub(super) const RESOURCE: &str = "(resource)";
 /// An attribute of which resource or name is computed, until they are known.
@@ -685,15 +754,61 @@ fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
     Some(whole)
 }
 
+/// The members of an argument, each of which is null where it would be omitted.
+fn by_themselves(argument: &mut Expr) {
+    fn nothing_omitted(expr: &mut Expr) {
+        if !expr::may_omit(expr) {
+            return;
+        }
+        match &mut expr.kind {
+            ExprKind::Choice(choice) => {
+                nothing_omitted(&mut choice.then);
+                nothing_omitted(&mut choice.otherwise);
+            }
+            kind => *kind = ExprKind::Literal(Value::Null),
+        }
+    }
+    match &mut argument.kind {
+        ExprKind::List(items) => items.iter_mut().for_each(nothing_omitted),
+        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| nothing_omitted(value)),
+        _ => {}
+    }
+}
+
 /// An expression that gives nothing but this mistake, once it is evaluated.
 pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE, diagnostic)
+}
+
+/// The same of a mistake that Heat notices while it reads a branch: it counts as soon as the branch is known to be taken.
+pub(super) fn refusing_when_read(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE_READ, diagnostic)
+}
+
+fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
     let span = diagnostic.span();
     let text = |text: &str| Expr::literal(Value::text(text), span);
     let mut arguments = vec![text(diagnostic.code.name), text(&diagnostic.message)];
     if let Some(words) = &diagnostic.words {
         arguments.extend([&*words.message, &*words.class, &*words.error, &*words.path].map(text));
     }
-    call("(refuse)", span, arguments, span)
+    call(function, span, arguments, span)
+}
+
+/// The mistake that an expression gives, where it gives nothing else: whether it counts when read, and the mistake.
+pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
+    let ExprKind::Call(call) = &expr.kind else { return None };
+    let read = match call.function.as_ref() {
+        REFUSE => false,
+        REFUSE_READ => true,
+        _ => return None,
+    };
+    let arguments: Vec<Value> = call.arguments.iter().filter_map(|one| one.value.as_literal().cloned()).collect();
+    let refusal = super::native::refused(&arguments);
+    let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(expr.span, "refused here");
+    diagnostic.words = refusal.words;
+    diagnostic.help.extend(refusal.help);
+    Some((read, diagnostic))
 }
 
 /// Whether a name is a function of a version, in conditions or elsewhere.

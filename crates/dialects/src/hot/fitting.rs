@@ -49,7 +49,7 @@ impl Fitting<'_> {
                     out.insert(key.clone(), value);
                 }
                 // It takes anything and makes nothing of it.
-                None if schema.open => {}
+                _ if schema.open => {}
                 _ => {
                     let words = self.words(&format!("Unknown Property {key}"));
                     self.path.push(Step::Key(key.clone()));
@@ -169,8 +169,9 @@ impl Fitting<'_> {
                 return value.clone().tainted(secret);
             }
         };
-        // What null stands for was not written.
-        if bare.is_null() {
+        // A default was not written, and fits.
+        let usual = field.default.as_ref().is_some_and(|default| !default.is_null());
+        if bare.is_null() && (usual || taken.is_null()) {
             return taken.tainted(secret);
         }
         let fitted = match (&field.kind, &taken) {

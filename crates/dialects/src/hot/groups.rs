@@ -1,11 +1,12 @@
 //! Groups: documents that are written out from a definition, a size and what is remembered (reference, sections 10.3, 10.5).
 
 use ::blueprint::{
-    Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, Name, Resource, ResourceMetadata, Type, Value,
+    Accessor, AccessorKind, Blueprint, Child, Expansion, Export, Expr, ExprKind, Head, Input, Name, Resource,
+    ResourceMetadata, Type, Value,
 };
 use diag::{Diagnostics, Span, Spanned};
 
-use super::lowering::{INSTANCE, Made, UNIT, call, named, reference};
+use super::lowering::{FACADE, INSTANCE, Made, UNIT, call, named, reference};
 use super::native::{digest, indexed, letters};
 use super::rolling::{Before, Policy};
 use crate::codes::VALUE_CONSTRAINT;
@@ -23,6 +24,8 @@ pub(super) const STACK: &str = "OS::Heat::Stack";
 
 /// Attributes that are the group's own, not those of members.
 pub(super) const OWN: [&str; 5] = ["refs", "refs_map", "removed_rsrc_list", "current_size", "stack_name"];
+/// Attributes that take no path: what is written behind them changes nothing.
+pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
 /// The attribute that stands for all that need nothing behind them.
 pub(super) const ALL: &str = "OS::outputs";
 /// Attributes that take the name of a member's attribute behind them.
@@ -34,15 +37,12 @@ pub(super) fn expansion(
     spec: Expr,
     spec_key: Span,
     policy: Option<Expr>,
+    metadata: Option<Expr>,
 ) -> (Expansion, Vec<(Spanned<Name>, Expr)>) {
-    let mut inputs = Vec::new();
-    let member = match kind.item.as_ref() {
-        RESOURCE_GROUP => part(&spec, "resource_def"),
-        SCALING_GROUP => part(&spec, "resource"),
-        CHAIN => part(&spec, "resource_properties"),
-        _ => part(&spec, "parameters"),
-    };
-    let member = match member {
+    // What is said of the group beside its definition.
+    let says = metadata.map(|said| (named("metadata", spec_key), said)).into_iter().collect();
+    let mut inputs = vec![(named(FACADE, spec_key), Expr::new(ExprKind::Map(says), spec_key))];
+    let member = match part(&spec, defining(&kind.item)) {
         Some(member) if kind.item.as_ref() == STACK => {
             if let ExprKind::Map(entries) = &member.kind {
                 inputs.extend(entries.iter().cloned());
@@ -53,6 +53,16 @@ pub(super) fn expansion(
         None => Expr::new(ExprKind::Map(Vec::new()), spec.span),
     };
     (Expansion { kind, spec, spec_key, member, policy, reads: Vec::new() }, inputs)
+}
+
+/// The property that says what members of a type of group are.
+fn defining(kind: &str) -> &'static str {
+    match kind {
+        RESOURCE_GROUP => "resource_def",
+        SCALING_GROUP => "resource",
+        CHAIN => "resource_properties",
+        _ => "parameters",
+    }
 }
 
 /// An entry of what is written as a map.
@@ -72,7 +82,7 @@ fn lifted(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Expr {
             ExprKind::Map(entries.iter().map(|(key, value)| (key.clone(), lifted(value, inputs))).collect())
         }
         _ => {
-            let name = named(&format!("={}", inputs.len()), expr.span);
+            let name = named(&format!("={}", inputs.len() - 1), expr.span);
             inputs.push((name.clone(), expr.clone()));
             return reference(Head::Input(name.item), expr.span, &[]);
         }
@@ -99,15 +109,20 @@ fn with_index(expr: &Expr, variable: &str, name: &str) -> Expr {
 
 /// The document that a group is.
 pub(super) fn expand(expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
+    let written = part(&expansion.spec, defining(&expansion.kind.item));
+    let member = written.and_then(|written| without_omitted(written, &expansion.member, place));
+    let member = member.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), expansion.member.span));
     let mut writer = Writer {
         expansion,
         place,
+        member,
         spec: (place.value)(&expansion.spec),
         found: Diagnostics::new(),
         names: Vec::new(),
         blueprint: Blueprint { dialect: super::NAME, ..Blueprint::default() },
     };
     writer.blueprint.span = Some(expansion.kind.span);
+    writer.take_apart();
     match expansion.kind.item.as_ref() {
         RESOURCE_GROUP => writer.resource_group(),
         SCALING_GROUP => writer.scaling_group(),
@@ -116,9 +131,54 @@ pub(super) fn expand(expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
     }
 }
 
+/// The lifted definition without what is omitted where that is known; none if it is omitted as a whole.
+fn without_omitted(written: &Expr, lifted: &Expr, place: &Expanding<'_>) -> Option<Expr> {
+    if expr::may_omit(written) {
+        let listed = Expr::new(ExprKind::List(vec![written.clone()]), written.span);
+        if (place.value)(&listed).as_list().is_some_and(<[Value]>::is_empty) {
+            return None;
+        }
+    }
+    let kind = match (&written.kind, &lifted.kind) {
+        (ExprKind::List(written), ExprKind::List(lifted)) => {
+            let items = written.iter().zip(lifted);
+            ExprKind::List(items.filter_map(|(written, lifted)| without_omitted(written, lifted, place)).collect())
+        }
+        (ExprKind::Map(written), ExprKind::Map(lifted)) => {
+            let entries = written.iter().zip(lifted);
+            let kept = |((_, written), (key, lifted)): (&(_, Expr), &(Spanned<Name>, Expr))| {
+                Some((key.clone(), without_omitted(written, lifted, place)?))
+            };
+            ExprKind::Map(entries.filter_map(kept).collect())
+        }
+        _ => return Some(lifted.clone()),
+    };
+    Some(Expr::new(kind, lifted.span))
+}
+
+/// A computed map with its keys written out, as far as these are known.
+fn taken_apart(expr: &Expr, value: &Value) -> Option<Expr> {
+    if matches!(expr.kind, ExprKind::Map(_) | ExprKind::Literal(_)) {
+        return None;
+    }
+    let (bare, _) = value.exposed();
+    if bare.is_null() {
+        return Some(Expr::new(ExprKind::Map(Vec::new()), expr.span));
+    }
+    let entry = |key: &Name| {
+        let path = vec![Accessor { kind: AccessorKind::Name(key.clone()), span: expr.span }];
+        let inner = Expr::new(ExprKind::Access(Box::new(expr.clone()), path), expr.span);
+        (Spanned::new(key.clone(), expr.span), inner)
+    };
+    let entries = bare.as_map()?.keys().map(entry).collect();
+    Some(Expr::new(ExprKind::Map(entries), expr.span))
+}
+
 struct Writer<'a> {
     expansion: &'a Expansion,
     place: &'a Expanding<'a>,
+    /// How members are defined: without what is omitted, and computed parts taken apart as far as they are known.
+    member: Expr,
     /// The definition, as far as it is known.
     spec: Value,
     found: Diagnostics,
@@ -128,6 +188,55 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Writes out the parts of a definition that is computed: what is a member's type, and which properties it has.
+    fn take_apart(&mut self) {
+        let key = defining(&self.expansion.kind.item);
+        let defined = self.spec.bare().get(key).cloned().unwrap_or_default();
+        if let Some(member) = taken_apart(&self.member, &defined) {
+            self.member = member;
+        }
+        if !matches!(self.expansion.kind.item.as_ref(), RESOURCE_GROUP | SCALING_GROUP) {
+            return;
+        }
+        let known = |part: &str| defined.bare().get(part).cloned().unwrap_or_default();
+        let is_open = self.place.complete && (self.spec.is_unknown() || defined.is_unknown());
+        let ExprKind::Map(entries) = &mut self.member.kind else {
+            if is_open {
+                self.not_static(key);
+            }
+            return;
+        };
+        let mut open = false;
+        for (name, value) in entries {
+            match name.item.as_ref() {
+                "type" if value.as_literal().is_none() => {
+                    let ty = known("type");
+                    open = ty.has_unknown();
+                    if !open {
+                        value.kind = ExprKind::Literal(ty.revealed());
+                    }
+                }
+                "properties" => {
+                    if let Some(apart) = taken_apart(value, &known("properties")) {
+                        *value = apart;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if open && self.place.complete {
+            self.not_static(key);
+        }
+    }
+
+    fn not_static(&mut self, key: &str) {
+        self.found.push(
+            crate::codes::EACH_NOT_STATIC
+                .new(format!("`{key}` of a group must be known before the deployment"))
+                .label(self.span_of(key), "known only on deploy"),
+        );
+    }
+
     fn span_of(&self, key: &str) -> Span {
         part(&self.expansion.spec, key).map_or(self.expansion.kind.span, |expr| expr.span)
     }
@@ -145,11 +254,7 @@ impl Writer<'_> {
             return Ok(Some(value.revealed()));
         }
         if self.place.complete {
-            self.found.push(
-                crate::codes::EACH_NOT_STATIC
-                    .new(format!("`{key}` of a group must be known before the deployment"))
-                    .label(self.span_of(key), "known only on deploy"),
-            );
+            self.not_static(key);
         }
         Err(())
     }
@@ -158,6 +263,12 @@ impl Writer<'_> {
         let Some(value) = self.known(key)? else { return Ok(None) };
         // What is no number has been reported with the definition.
         python::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
+    }
+
+    /// A size: null is 0, as it is of every integer that has no default.
+    fn size(&mut self, key: &str) -> Result<Option<i64>, ()> {
+        let is_null = self.spec.bare().get(key).is_some_and(Value::is_null);
+        if is_null { Ok(Some(0)) } else { self.whole(key) }
     }
 
     fn out_of_range(&mut self, key: &str, message: String, words: &str) {
@@ -233,7 +344,7 @@ impl Writer<'_> {
 
     /// Adds a member that is called after its number.
     fn numbered(&mut self, name: &Name, variable: &str) {
-        let definition = self.expansion.member.clone();
+        let definition = self.member.clone();
         let properties = part(&definition, "properties").map(|expr| with_index(expr, variable, name));
         self.member(name, &definition, properties, Vec::new());
     }
@@ -285,8 +396,8 @@ impl Writer<'_> {
 
     /// Members have names of their own; the oldest go first.
     fn scaling_group(mut self) -> Expanded {
-        let (least, most) = (self.whole("min_size"), self.whole("max_size"));
-        let wanted = self.whole("desired_capacity");
+        let (least, most) = (self.size("min_size"), self.size("max_size"));
+        let wanted = self.size("desired_capacity");
         let memory = self.place.memory;
         let mut names = super::rolling::names(memory, "names");
         let size = match (least, most, wanted) {
@@ -353,7 +464,7 @@ impl Writer<'_> {
 
     /// Adds a member of a scaling group.
     fn aged(&mut self, name: &Name) {
-        let definition = self.expansion.member.clone();
+        let definition = self.member.clone();
         let properties = part(&definition, "properties").cloned();
         self.member(name, &definition, properties, Vec::new());
     }
@@ -371,7 +482,7 @@ impl Writer<'_> {
         };
         let concurrent = matches!(self.known("concurrent"), Ok(Some(Value::Bool(true))))
             || matches!(self.known("concurrent"), Ok(Some(Value::Text(text))) if text.eq_ignore_ascii_case("true"));
-        let properties = self.expansion.member.clone();
+        let properties = self.member.clone();
         let count = self.within_limit("resources", types.len());
         for (at, type_name) in types.iter().take(count).enumerate() {
             let name = Name::from(at.to_string());
@@ -394,16 +505,15 @@ impl Writer<'_> {
             _ => None,
         };
         let is_open = text.is_none();
-        Expanded { blueprint: self.blueprint, text, is_open, memory: Value::Null, diagnostics: self.found }
+        let memory = Value::Null;
+        Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, sample: None }
     }
 
     /// Adds a member.
     fn member(&mut self, name: &Name, definition: &Expr, properties: Option<Expr>, depends_on: Vec<Spanned<Name>>) {
         let Some(type_expr) = part(definition, "type") else { return };
-        let type_name = match type_expr.as_literal() {
-            Some(Value::Text(text)) => text.clone(),
-            _ => return,
-        };
+        // What is no type has been reported with the definition.
+        let Some(type_name) = type_expr.as_literal().and_then(Value::as_text).map(Name::from) else { return };
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
@@ -427,7 +537,7 @@ impl Writer<'_> {
             }
             Made::Child | Made::Group => {
                 let (inputs, expansion) = if made == Made::Group {
-                    let (expansion, inputs) = expansion(type_name, spec, spec_key, None);
+                    let (expansion, inputs) = expansion(type_name, spec, spec_key, None, part(definition, "metadata").cloned());
                     (inputs, Some(Box::new(expansion)))
                 } else {
                     let inputs = match spec.kind {
@@ -467,6 +577,7 @@ impl Writer<'_> {
             });
         };
         note(&self.expansion.member);
+        used.push((FACADE.into(), self.expansion.kind.span));
         for (name, span) in used {
             self.blueprint.inputs.insert(name, Input::free(span));
         }
@@ -479,11 +590,20 @@ impl Writer<'_> {
             let field = self.read(&name, &removed, span);
             self.export(&name, field, span);
         }
-        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found }
+        let sample = self.sample();
+        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found, sample }
+    }
+
+    /// The template that members would be, where there are none.
+    fn sample(&self) -> Option<Spanned<Name>> {
+        let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
+        let written = types.as_literal()?.as_text()?;
+        let (made, meaning) = super::around::of(self.place.around).meaning(written, "0");
+        (made == Made::Child).then(|| Spanned::new(meaning, types.span))
     }
 
     fn export(&mut self, name: &str, field: Expr, span: Span) {
-        let export = Export { span, ty: Type::Any, field, may_fail: false, hidden: true, description: None };
+        let export = Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
         self.blueprint.exports.insert(name.into(), export);
     }
 
@@ -505,7 +625,7 @@ impl Writer<'_> {
             let Some((name, made)) = member.cloned() else {
                 let group = self.place.path.last().cloned().unwrap_or_default();
                 let words = format!("Member '{name}' not found in group resource '{group}'.");
-                let diagnostic = crate::codes::UNKNOWN_RESOURCE
+                let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new(format!("the group has no member `{name}`"))
                     .label(span, "there is no such member")
                     .words(words);

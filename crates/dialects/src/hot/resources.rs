@@ -1,14 +1,14 @@
 //! The section `resources` (reference, section 9).
 
-use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, Resource, ResourceMetadata, Value};
-use diag::{Severity, Span, Spanned, Words};
+use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
+use diag::{Diagnostic, Severity, Span, Spanned, Words};
 use syntax::{Content, Node};
 
 use super::groups;
 use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
 use super::shape;
-use super::version::Version::*;
+use super::version::Version::{self, *};
 use super::words::{Way, When, Within, circle, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
@@ -29,6 +29,14 @@ pub(super) fn made(type_name: &str) -> Made {
     Made::Resource
 }
 
+/// A resource without a type.
+fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
+    MISSING_FIELD
+        .new(format!("the resource `{name}` has no type"))
+        .label(at, "`type` must stand in this")
+        .words(invalid(words))
+}
+
 /// The definition of a resource with its keys looked up.
 struct Definition<'t> {
     name: Spanned<Name>,
@@ -38,6 +46,21 @@ struct Definition<'t> {
 impl<'t> Definition<'t> {
     fn get(&self, key: &str) -> Option<&Pair<'t>> {
         self.pairs.iter().find(|pair| pair.key.item.as_ref() == key)
+    }
+}
+
+/// Whether a word says what becomes of a thing when it is no longer declared.
+pub(super) fn removal(said: &Value, version: Version) -> Result<(), Diagnostic> {
+    match said.as_text() {
+        Some("Delete" | "Retain" | "Snapshot") => Ok(()),
+        Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => Ok(()),
+        _ => {
+            let shown = super::native::shown(said);
+            Err(INVALID_DELETION_POLICY
+                .new(format!("there is no deletion policy `{shown}`"))
+                .help("write `Delete`, `Retain` or `Snapshot`")
+                .words(invalid(format!("Invalid deletion policy \"{shown}\""))))
+        }
     }
 }
 
@@ -55,13 +78,18 @@ impl Lowering {
             }
             let Some(pairs) = self.reader.pairs(pair.value) else {
                 let shown = self.reader.value(pair.value);
-                let words = if python::truth(&shown) {
-                    let found = python::type_name(&shown);
-                    format!("\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead")
-                } else {
-                    "Each resource must contain a type key.".to_owned()
-                };
-                let words = invalid(words);
+                if pair.value.is_missing() {
+                    continue;
+                }
+                if !python::truth(&shown) {
+                    let diagnostic = no_type(&name.item, place(pair.value), "Each resource must contain a type key.");
+                    self.report(diagnostic);
+                    continue;
+                }
+                let found = python::type_name(&shown);
+                let words = invalid(format!(
+                    "\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead"
+                ));
                 self.wrong_shape("a resource", "a map", pair.value, words);
                 continue;
             };
@@ -70,7 +98,33 @@ impl Lowering {
         }
     }
 
+    /// What is wrong with a resource that may be switched off counts only where it is not.
     fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
+        let name = definition.name.clone();
+        let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
+            let way = Way::to(Within::ResourceCondition, &name.item);
+            self.condition_of(pair, way)
+        });
+        let before = self.reader.found.len();
+        self.body_of(definition, condition.clone(), blueprint);
+        self.guard(condition, before, blueprint);
+    }
+
+    /// Has errors that were reported from there on count only where a condition holds.
+    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, blueprint: &mut Blueprint) {
+        let Some(condition) = condition else { return };
+        self.unsettled = true;
+        let mut found = Vec::new();
+        for one in self.reader.found.iter_mut().skip(before).filter(|one| one.is_error()) {
+            found.push(one.clone());
+            one.severity = Severity::Warning;
+        }
+        if !found.is_empty() {
+            blueprint.guarded.push(Guarded { condition, found });
+        }
+    }
+
+    fn body_of(&mut self, definition: Definition<'_>, condition: Option<Expr>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         for pair in &definition.pairs {
             let key = pair.key.item.as_ref();
@@ -136,13 +190,14 @@ impl Lowering {
                 None
             }
         });
-        let condition = definition.get("condition").and_then(|pair| {
-            let way = Way::to(Within::ResourceCondition, &name.item);
-            self.condition_of(pair, way)
+        let external = definition.get("external_id").filter(|pair| self.is_call(pair.value)).map(|pair| {
+            self.way = Way::to(Within::Properties, &name.item);
+            self.unsettled = true;
+            Box::new(self.expr(pair.value))
         });
         match self.resources.get(&name.item) {
             Some(Made::Group) => {
-                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy);
+                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy, metadata);
                 let child = Child {
                     span: name.span,
                     path: Expr::literal(Value::Text(type_name.item), type_name.span),
@@ -196,6 +251,7 @@ impl Lowering {
                     removal,
                     stands_for: stands_for.map(Box::new),
                     update_policy: policy.map(Box::new),
+                    external,
                     description,
                     ..Resource::new(name.span, type_name, spec_key, spec)
                 };
@@ -206,12 +262,7 @@ impl Lowering {
 
     fn type_of(&mut self, definition: &Definition<'_>) -> Option<Spanned<Name>> {
         let name = &definition.name;
-        let missing = |at: Span, words: &str| {
-            MISSING_FIELD
-                .new(format!("the resource `{}` has no type", name.item))
-                .label(at, "`type` must stand in this")
-                .words(invalid(words))
-        };
+        let missing = |at: Span, words: &str| no_type(&name.item, at, words);
         let Some(pair) = definition.get("type") else {
             self.report(missing(name.span, "Each resource must contain a type key."));
             return None;
@@ -282,16 +333,11 @@ impl Lowering {
         let pair = definition.get("deletion_policy")?;
         let (own, span) = (&definition.name.item, place(pair.value));
         match self.text(pair.value) {
-            Some("Delete" | "Retain" | "Snapshot") => {}
-            Some("delete" | "retain" | "snapshot") if self.version >= V2016_10_14 => {}
             Some(text) => {
-                let diagnostic = INVALID_DELETION_POLICY
-                    .new(format!("there is no deletion policy `{text}`"))
-                    .label(span, "not one of them")
-                    .help("write `Delete`, `Retain` or `Snapshot`")
-                    .words(invalid(format!("Invalid deletion policy \"{text}\"")));
-                self.report(diagnostic);
-                return None;
+                if let Err(refused) = removal(&Value::text(text), self.version) {
+                    self.report(refused.label(span, "not one of them"));
+                    return None;
+                }
             }
             None if self.is_call(pair.value) => self.way = Way::to(Within::DeletionPolicy, own),
             None => {
@@ -309,6 +355,7 @@ impl Lowering {
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),
+                None if self.is_call(pair.value) => {}
                 None => {
                     let words = invalid(format!("Resource {} external_id type must be string", definition.name.item));
                     self.wrong_shape("`external_id`", "text", pair.value, words);
@@ -321,23 +368,17 @@ impl Lowering {
     /// The condition of a resource or of an output.
     pub(super) fn condition_of(&mut self, pair: &Pair<'_>, way: Way) -> Option<Expr> {
         let node = pair.value;
-        let scalar_or_map =
-            self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
+        let of_output = way.within == Within::OutputCondition;
+        if of_output && self.is_null(node) {
+            return None;
+        }
+        let scalar_or_map = of_output
+            || self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
         if !scalar_or_map {
-            let shown = self.reader.value(node);
             let diagnostic = crate::codes::INVALID_CONDITION
                 .new("a condition is a name, a boolean or a call")
                 .label(place(node), format!("this is {}", self.kind_of(node)))
-                .words(match way.within {
-                    Within::ResourceCondition => {
-                        invalid(format!("Resource {} condition type must be string_or_boolean", way.of))
-                    }
-                    _ => way.said(
-                        When::Made,
-                        "ValueError",
-                        &format!("Invalid condition \"{}\"", super::native::shown(&shown)),
-                    ),
-                });
+                .words(invalid(format!("Resource {} condition type must be string_or_boolean", way.of)));
             self.report(diagnostic);
             return None;
         }

@@ -7,10 +7,11 @@ use syntax::{Scalar, Style};
 pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
     let text = &*scalar.text;
     if let Some(tag) = tag {
-        return match tag {
-            "!" | "!!str" => Some(Value::text(text)),
+        return match short(tag).as_ref() {
+            "!" => untagged(scalar),
+            "!!str" => Some(Value::text(text)),
             "!!int" => integer(text),
-            "!!float" => float(text).or_else(|| integer(text).and_then(as_float)),
+            "!!float" => float(text).or_else(|| integer(text).and_then(as_float)).or_else(|| python_float(text)),
             "!!bool" => boolean(text),
             "!!null" => Some(Value::Null),
             "!!timestamp" => Some(Value::text(text)),
@@ -18,6 +19,24 @@ pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
             _ => None,
         };
     }
+    untagged(scalar)
+}
+
+/// A tag in its short form.
+pub(super) fn short(tag: &str) -> std::borrow::Cow<'_, str> {
+    match tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|tag| tag.strip_suffix('>')) {
+        Some(name) => format!("!!{name}").into(),
+        None => tag.into(),
+    }
+}
+
+/// What Python's `float` makes of a text that YAML does not take for one.
+fn python_float(text: &str) -> Option<Value> {
+    python::float(&Value::text(text.replace('_', ""))).ok().map(Value::Float)
+}
+
+fn untagged(scalar: &Scalar) -> Option<Value> {
+    let text = &*scalar.text;
     Some(match scalar.style {
         Style::Plain => return plain(text),
         Style::JsonNumber => json_number(text),
@@ -61,6 +80,7 @@ fn plain(text: &str) -> Option<Value> {
         b'~' | b'n' | b'N' if matches!(text, "~" | "null" | "Null" | "NULL") => return Some(Value::Null),
         // PyYAML knows the tag of `=` but has nothing to make of it.
         b'=' if text == "=" => return None,
+        b'<' if text == "<<" => return None,
         _ => {}
     }
     Some(boolean(text).unwrap_or_else(|| Value::text(text)))
@@ -101,6 +121,10 @@ fn integer(text: &str) -> Option<Value> {
         _ => return None,
     };
     let plain: Vec<u8> = digits.iter().copied().filter(|byte| *byte != b'_').collect();
+    // `0_` is a zero in base 8, and nothing behind it.
+    if plain.is_empty() && radix == 8 && !digits.is_empty() {
+        return Some(Value::Int(0));
+    }
     if plain.is_empty() || !plain.iter().all(|byte| (*byte as char).is_digit(radix)) {
         return None;
     }
@@ -152,6 +176,10 @@ fn float(text: &str) -> Option<Value> {
     };
     let (before, after) = number.split_once('.')?;
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    // A sign before the point makes text.
+    if before.is_empty() && text != unsigned {
+        return None;
+    }
     let starts = before.bytes().next().or(after.bytes().next()).is_some_and(|byte| byte.is_ascii_digit());
     let exponent_fits = exponent.is_none_or(|exponent| {
         exponent
@@ -159,12 +187,7 @@ fn float(text: &str) -> Option<Value> {
             .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     });
     // `._5` and `.e+1` are text; without digits before the dot there is no exponent.
-    if !starts
-        || !digits(before)
-        || !digits(after)
-        || !exponent_fits
-        || (before.is_empty() && text != unsigned && exponent.is_some())
-    {
+    if !starts || !digits(before) || !digits(after) || !exponent_fits {
         return None;
     }
     let plain: String = unsigned.chars().filter(|digit| *digit != '_').collect();

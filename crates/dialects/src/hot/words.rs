@@ -322,6 +322,9 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
         Mistake::Misfit { why, .. } => invalid(why),
         // The way is known to whoever knows the expression.
         Mistake::Gone(name) => Words::of(NOT_THERE, name),
+        Mistake::GoneAttribute { of, at: (place, span) } => {
+            checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
+        }
         Mistake::NoSnapshot(resource) => {
             let way = path(&["resources", resource, "deletion_policy"]);
             invalid("\"Snapshot\" deletion policy not supported").at(way)
@@ -457,6 +460,17 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &Place<'_>) {
             *words = way.no_resource(&words.message);
         }
         _ => {}
+    }
+}
+
+/// The same of a condition, or of what is read with it.
+pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr) {
+    let (span, code) = (diagnostic.span(), diagnostic.code.name);
+    let Some(words) = diagnostic.words.as_deref_mut() else { return };
+    if words.class.is_empty() {
+        let mut way = Way::to(Within::Choice, &"".into());
+        lead(condition, span, &mut way.steps);
+        *words = way.said(When::Made, class_of(code), &words.message);
     }
 }
 

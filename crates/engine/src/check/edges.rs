@@ -97,11 +97,17 @@ impl<'a> Edges<'a> {
                 add(Edge { to: Node::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
             }
         }
-        self.needs(&resource.spec, EdgeKind::Reads, add);
+        // What exists elsewhere is not made from its spec.
+        if resource.lifecycle.external.is_none() {
+            self.needs(&resource.spec, EdgeKind::Reads, add);
+        }
     }
 
     /// What a resource's metadata needs.
     pub(super) fn resource_metadata(self, resource: &Resource, add: &mut impl FnMut(Edge)) {
+        if resource.lifecycle.external.is_some() {
+            return;
+        }
         for expr in metadata_of(&resource.metadata) {
             self.needs(expr, EdgeKind::Reads, add);
         }
@@ -235,8 +241,10 @@ pub(crate) fn expressions<'b>(blueprint: &'b Blueprint, node: Node, visit: &mut 
                 let each = resource.each.iter().flat_map(|each| each.key.iter().chain([&each.list]));
                 each.for_each(|expr| visit(expr, EdgeKind::Reads));
                 resource.condition.iter().for_each(|expr| visit(expr, EdgeKind::Condition));
-                visit(&resource.spec, EdgeKind::Reads);
-                metadata_of(&resource.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
+                if resource.lifecycle.external.is_none() {
+                    visit(&resource.spec, EdgeKind::Reads);
+                    metadata_of(&resource.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
+                }
             }
         }
         Node::Child(_) | Node::Link(_) | Node::Input(_) => {}

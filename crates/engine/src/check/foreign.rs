@@ -61,6 +61,10 @@ impl Checker<'_> {
         }
         for (name, export) in &blueprint.exports {
             let place = Place::new(Part::Export, name, &export.field);
+            // What is hidden is there for who reads it.
+            if !export.hidden {
+                self.gone(conventions, place, &export.field, &known);
+            }
             export.field.references(&mut |reference| {
                 let found = self.attribute(conventions, place, reference);
                 // What a child does not export fails only the output that reads it.
@@ -70,8 +74,28 @@ impl Checker<'_> {
             });
         }
         for (name, child) in &blueprint.children {
-            let Some(expansion) = &child.expansion else { continue };
             let mut found = Diagnostics::new();
+            let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&it.kind.item));
+            let ty = ty.as_ref().and_then(|ty| if let TypeRef::Known(ty) = ty { Some(ty) } else { None });
+            let there = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
+            // No group and no child can be kept as a snapshot.
+            let policies = Policies {
+                type_name: child.stands_for.as_ref().map_or_else(
+                    || child.path.as_literal().and_then(Value::as_text).unwrap_or_default(),
+                    |written| &written.item,
+                ),
+                removal: child.removal.as_deref(),
+                update: child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref()),
+                allowed: ty.and_then(|ty| ty.update_policy.as_ref()),
+                snapshots: false,
+            };
+            if there {
+                self.policies(name, policies, conventions, &known, &mut found);
+            }
+            let Some(expansion) = &child.expansion else {
+                self.found.append(found);
+                continue;
+            };
             let place = Place::new(Part::Spec, name, &expansion.spec);
             self.attributes(conventions, place, &mut found);
             let value = known.value_at(conventions, place, &mut found);
@@ -106,17 +130,15 @@ impl Checker<'_> {
                 found.push(itself);
             }
         });
-        if let Some(id) = &resource.lifecycle.external {
-            resource.spec.references(&mut |reference| {
-                if let Head::Resource { name: read, .. } | Head::Child(read) = &reference.head {
-                    let mut depends = codes::EXTERNAL_DEPENDENCY
-                        .new(format!("`{name}` exists elsewhere and cannot depend on `{read}`"))
-                        .label(reference.head_span, "read here");
-                    let mistake = Mistake::ExternalDepends { type_name: &resource.type_name.item, id };
-                    depends.words = conventions.words(&mistake).map(Box::new);
-                    found.push(depends);
-                }
-            });
+        if let Some(id) = &resource.lifecycle.external
+            && let Some(needed) = resource.depends_on.first()
+        {
+            let mut depends = codes::EXTERNAL_DEPENDENCY
+                .new(format!("`{name}` exists elsewhere and cannot depend on `{}`", needed.item))
+                .label(needed.span, "named here");
+            let mistake = Mistake::ExternalDepends { type_name: &resource.type_name.item, id };
+            depends.words = conventions.words(&mistake).map(Box::new);
+            found.push(depends);
         }
         let spec = Place::new(Part::Spec, name, &resource.spec);
         self.attributes(conventions, spec, found);
@@ -125,7 +147,21 @@ impl Checker<'_> {
             self.attributes(conventions, metadata, found);
             let _ = known.value_at(conventions, metadata, found);
         }
-        self.policies(resource, at, name, conventions, known, found);
+        let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
+        if let TypeOf::Known(ty) = &self.resources[at] {
+            let policies = Policies {
+                type_name: &ty.name,
+                removal: resource.removal.as_deref(),
+                update: resource.update_policy.as_deref().filter(|_| !takes_anything),
+                allowed: ty.update_policy.as_ref(),
+                snapshots: ty.capabilities.snapshots || takes_anything,
+            };
+            self.policies(name, policies, conventions, known, found);
+        }
+        // Of such a thing nothing is evaluated.
+        if takes_anything {
+            return;
+        }
         // Where a part is in error the others are looked at all the same.
         let value = known.value_at(conventions, spec, found).unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
@@ -138,33 +174,77 @@ impl Checker<'_> {
     /// What is said of removal and of updates is something that the type can do.
     fn policies(
         &self,
-        resource: &Resource,
-        at: usize,
         name: &Name,
+        policies: Policies<'_>,
         conventions: &dyn Conventions,
         known: &Known<'_>,
         found: &mut Diagnostics,
     ) {
-        let TypeOf::Known(ty) = &self.resources[at] else { return };
-        if let Some(removal) = &resource.removal
+        if let Some(removal) = policies.removal
             && let Some(word) = known.value_at(conventions, Place::new(Part::Removal, name, removal), found)
-            && word.as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
-            && !ty.capabilities.snapshots
+            && !word.has_unknown()
         {
-            let mut none = dialects::codes::INVALID_DELETION_POLICY
-                .new(format!("no snapshot can be taken of a `{}`", ty.name))
-                .label(removal.span, "not possible for this type");
-            none.words = conventions.words(&Mistake::NoSnapshot(name)).map(Box::new);
-            found.push(none);
+            let word = word.revealed();
+            if let Some(refused) = conventions.removal(&word, &self.blueprint.version) {
+                // What is written out has been looked at where it was read.
+                let computed = removal.as_literal().is_none();
+                found.extend(computed.then(|| refused.label(removal.span, "this is what it comes to")));
+            } else if word.as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot")) && !policies.snapshots {
+                let mut none = dialects::codes::INVALID_DELETION_POLICY
+                    .new(format!("no snapshot can be taken of a `{}`", policies.type_name))
+                    .label(removal.span, "not possible for this type");
+                none.words = conventions.words(&Mistake::NoSnapshot(name)).map(Box::new);
+                found.push(none);
+            }
         }
-        let Some(policy) = &resource.update_policy else { return };
+        let Some(policy) = policies.update else { return };
         let none = Arc::new(blueprint::Schema::default());
-        let schema = ty.update_policy.as_ref().unwrap_or(&none);
+        let schema = policies.allowed.unwrap_or(&none);
         let place = Place::new(Part::UpdatePolicy, name, policy);
         self.attributes(conventions, place, found);
         if let Some(value) = known.value_at(conventions, place, found) {
             let at = SpecAt { expr: policy, holder: policy.span, resource: name, part: Part::UpdatePolicy };
             conventions.spec(&value, at, schema, found);
+        }
+    }
+
+    /// Attributes that are read of what is not there, where the dialect refuses that even if it would fail nothing else.
+    fn gone(&mut self, conventions: &dyn Conventions, place: Place<'_>, expr: &Expr, known: &Known<'_>) {
+        match &expr.kind {
+            ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {
+                Some(Value::Bool(true)) => self.gone(conventions, place, &choice.then, known),
+                Some(Value::Bool(false)) => self.gone(conventions, place, &choice.otherwise, known),
+                _ => {}
+            },
+            ExprKind::List(items) => items.iter().for_each(|item| self.gone(conventions, place, item, known)),
+            ExprKind::Map(entries) => {
+                entries.iter().for_each(|(_, value)| self.gone(conventions, place, value, known));
+            }
+            ExprKind::Call(call) => {
+                let arguments = call.arguments.iter();
+                arguments.for_each(|argument| self.gone(conventions, place, &argument.value, known));
+            }
+            ExprKind::Access(inner, _) => self.gone(conventions, place, inner, known),
+            ExprKind::Ref(reference) => {
+                let (name, condition) = match &reference.head {
+                    Head::Resource { name, .. } => {
+                        (name, self.blueprint.resources.get(name).and_then(|it| it.condition.as_deref()))
+                    }
+                    Head::Child(name) => (name, self.blueprint.children.get(name).and_then(|it| it.condition.as_ref())),
+                    _ => return,
+                };
+                let Some(condition) = condition.filter(|it| known.is_false(it)) else { return };
+                if !conventions.reads_attribute(reference) {
+                    return;
+                }
+                let mistake = Mistake::GoneAttribute { of: name, at: (place, reference.head_span) };
+                let words = conventions.words(&mistake);
+                let mut gone = conventions.absent().new(format!("`{name}` is not there"));
+                gone = gone.label(reference.head_span, "read here").label(condition.span, "this is false");
+                gone.words = words.map(Box::new);
+                self.found.push(gone);
+            }
+            _ => {}
         }
     }
 
@@ -290,6 +370,15 @@ impl Checker<'_> {
             conventions.placed(one, &Place::given(name, input, expr));
         })
     }
+}
+
+/// What is said of the removal and the updates of a thing, and what its type can do.
+struct Policies<'p> {
+    type_name: &'p str,
+    removal: Option<&'p Expr>,
+    update: Option<&'p Expr>,
+    allowed: Option<&'p Arc<blueprint::Schema>>,
+    snapshots: bool,
 }
 
 /// What is known of a document before anything exists.

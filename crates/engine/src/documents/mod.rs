@@ -8,6 +8,8 @@
 
 mod whole;
 
+pub(crate) use whole::read_by;
+
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

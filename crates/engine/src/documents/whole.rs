@@ -4,11 +4,11 @@
 //!
 //! Not here: circles inside of one document (`check::cycles` reports them).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, Head, Ref};
-use diag::{Diagnostics, Span};
+use blueprint::{AccessorKind, Blueprint, Child, Expr, Head, Name, Ref};
+use diag::{Diagnostics, Span, Spanned};
 
 use super::{Documents, Kind};
 use crate::check::{Checked, codes, expressions, reads_metadata};
@@ -42,6 +42,8 @@ struct Wiring {
     /// What is handed to each child, in the order of what is written there.
     handed: Vec<Vec<Vec<Wire>>>,
     exports: Vec<Vec<Wire>>,
+    /// What each child waits for as a whole, beside what it says itself.
+    waits: Vec<Vec<Spanned<Name>>>,
 }
 
 /// The graph over all documents; circles that lead through several of them are reported.
@@ -94,8 +96,19 @@ pub(super) fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
 
 fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
     let blueprint = &checked.blueprint;
+    let are_whole = children_are_whole(blueprint);
     let outward = |expr: &Expr, kind: EdgeKind, wires: &mut Vec<Wire>| {
-        expr.references(&mut |reference| wires.extend(outward_of(checked, children, reference, kind)));
+        expr.references(&mut |reference| {
+            wires.extend(outward_of(checked, children, reference, kind));
+            if let Head::Child(name) = &reference.head
+                && are_whole
+                && kind == EdgeKind::Reads
+                && let Some(child) = blueprint.children.get_index_of(name)
+            {
+                let to = End::Child(child as u32);
+                wires.push(Wire { to, kind: EdgeKind::DependsOn, span: reference.head_span });
+            }
+        });
     };
     let element = |node: Node| {
         // What is read of a child is known by its export; to wait for one is to wait for everything in it.
@@ -149,7 +162,30 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
             .map(|child| child.inputs.iter().map(|(_, expr)| outside(expr)).collect())
             .collect(),
         exports: blueprint.exports.values().map(|export| outside(&export.field)).collect(),
+        waits: blueprint.children.values().map(|child| if are_whole { read_by(child) } else { Vec::new() }).collect(),
     }
+}
+
+/// The resources and children that the definition of a child refers to, each once.
+pub(crate) fn read_by(child: &Child) -> Vec<Spanned<Name>> {
+    let mut read: Vec<Spanned<Name>> = Vec::new();
+    let mut known: HashSet<Name, foldhash::fast::FixedState> = HashSet::default();
+    let given = child.inputs.iter().map(|(_, expr)| expr);
+    for expr in given.chain(child.expansion.iter().map(|expansion| &expansion.spec)) {
+        expr.references(&mut |reference| {
+            if let Head::Resource { name, .. } | Head::Child(name) = &reference.head
+                && known.insert(name.clone())
+            {
+                read.push(Spanned::new(name.clone(), reference.head_span));
+            }
+        });
+    }
+    read
+}
+
+/// Whether a document of this dialect takes children for one thing each.
+fn children_are_whole(blueprint: &Blueprint) -> bool {
+    dialects::conventions(blueprint.dialect).is_some_and(dialects::Conventions::children_are_whole)
 }
 
 /// What a reference needs of another document.
@@ -201,13 +237,19 @@ impl Whole<'_> {
             let here = self.documents.unit(above);
             let blueprint = here.blueprint();
             let child = blueprint.children.get_index(include as usize).map(|(_, child)| child);
-            for name in child.into_iter().flat_map(|child| &child.depends_on) {
-                if let Some(at) = blueprint.resources.get_index_of(&name.item) {
+            let mut wait = |name: &Name, span: Span| {
+                if let Some(at) = blueprint.resources.get_index_of(name) {
                     let to = Node::Resource(here.number(Kind::Resource, at));
-                    out.push(Edge { to, kind: EdgeKind::DependsOn, span: name.span });
-                } else if let Some(child) = blueprint.children.get_index_of(&name.item).and_then(|at| here.child(at)) {
-                    self.all_of(child, EdgeKind::DependsOn, name.span, out);
+                    out.push(Edge { to, kind: EdgeKind::DependsOn, span });
+                } else if let Some(child) = blueprint.children.get_index_of(name).and_then(|at| here.child(at)) {
+                    self.all_of(child, EdgeKind::DependsOn, span, out);
                 }
+            };
+            for name in child.into_iter().flat_map(|child| &child.depends_on) {
+                wait(&name.item, name.span);
+            }
+            for name in &self.wirings[above as usize].waits[include as usize] {
+                wait(&name.item, name.span);
             }
             at = above;
         }

@@ -9,7 +9,8 @@ use crate::answers::Answers;
 /// Under what an input is remembered, before its name.
 const INPUT: &str = "input|";
 
-/// Compares inputs that may not change with what is remembered of them, and remembers them; their names in memory go to `used`.
+/// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory go to
+/// `used`. Which ones may not change is what the document says now.
 pub(super) fn heed(
     blueprint: &Blueprint,
     inputs: &[Value],
@@ -19,11 +20,9 @@ pub(super) fn heed(
 ) {
     let Some(conventions) = dialects::conventions(blueprint.dialect) else { return };
     for ((name, input), value) in blueprint.inputs.iter().zip(inputs) {
-        if !conventions.is_immutable(name, input) {
-            continue;
-        }
         let key: Name = format!("{INPUT}{name}").into();
-        if let Some(before) = answers.remembered.get(&key)
+        if conventions.is_immutable(name, input)
+            && let Some(before) = answers.remembered.get(&key)
             && before.value.revealed() != value.revealed()
         {
             let mut changed = dialects::codes::IMMUTABLE_CHANGED

@@ -1,12 +1,12 @@
 //! What the elements of the root document come to: for those who show or compare more than steps.
 
-use blueprint::{Address, Expr, Name, Value};
+use blueprint::{Address, Expr, Head, Name, Value};
 use diag::Diagnostics;
 use dialects::{Part, SpecAt};
 use provider::TypeRef;
 
 use super::Staged;
-use crate::documents::Kind;
+use crate::documents::{Kind, read_by};
 use crate::resolve::{Evaluation, Members, Site, Slot};
 use crate::{EdgeKind, Node};
 
@@ -46,6 +46,14 @@ pub struct ResolvedElement {
     pub update_policy: Value,
     /// Names of the resources and children of the document that it needs directly, sorted.
     pub needs: Vec<Name>,
+    /// Names of those that it says to wait for, sorted.
+    pub depends_on: Vec<Name>,
+}
+
+fn sorted(names: &[diag::Spanned<Name>]) -> Vec<Name> {
+    let mut names: Vec<Name> = names.iter().map(|name| name.item.clone()).collect();
+    names.sort();
+    names
 }
 
 impl Staged {
@@ -112,6 +120,7 @@ impl Staged {
                 _ => (true, Value::Null, Value::Null),
             };
             let site = Site::of(0, &address);
+            let given = conventions.map_or_else(|| given.clone(), |it| it.shown(&resource.type_name.item, &given));
             let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
             elements.push(ResolvedElement {
                 name: name.clone(),
@@ -125,6 +134,7 @@ impl Staged {
                 deletion_policy: policy(evaluation, resource.removal.as_deref()),
                 update_policy: said(evaluation, resource.update_policy.as_deref()),
                 needs: needs(vec![Node::Resource(number)], name),
+                depends_on: sorted(&resource.depends_on),
             });
         }
         for (at, (name, child)) in blueprint.children.iter().enumerate() {
@@ -143,25 +153,25 @@ impl Staged {
             });
             let mut written = Vec::new();
             for (input, expr) in child.inputs.iter().filter(|(input, _)| !unasked(&input.item)) {
-                if let Ok(value) = evaluation.present(Site::of(0, name), expr, &mut Diagnostics::new()) {
+                if let Ok(Some(value)) = evaluation.entry(Site::of(0, name), expr, &mut Diagnostics::new()) {
                     written.push((input.item.clone(), value));
                 }
             }
             let (mut given, mut nodes) = (Vec::new(), Vec::new());
             if let Some(unit) = root.child(at) {
                 let unit = documents.unit(unit);
-                for (position, input) in unit.blueprint().inputs.keys().enumerate() {
+                let theirs = dialects::conventions(unit.blueprint().dialect);
+                for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
                     let number = unit.number(Kind::Input, position);
                     nodes.push(Node::Input(number));
                     let handed = child.inputs.iter().any(|(given, _)| given.item == *input && !unasked(input));
                     if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
                         && handed
                     {
-                        // A list or a map is a property like that; what becomes of it is the other document's affair.
+                        // What becomes of a property is the other document's affair.
                         let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
-                        let as_written =
-                            as_written.filter(|value| value.as_list().is_some() || value.as_map().is_some());
-                        given.push((input.clone(), as_written.unwrap_or(value).clone()));
+                        let shown = as_written.zip(theirs).and_then(|(it, theirs)| theirs.shown_input(declared, it));
+                        given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
                     }
                 }
             }
@@ -193,7 +203,33 @@ impl Staged {
                     child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref()),
                 ),
                 needs: needs(nodes, name),
+                depends_on: sorted(&child.depends_on),
             });
+        }
+        if conventions.is_some_and(dialects::Conventions::children_are_whole) {
+            for element in &mut elements {
+                let resource = blueprint.resources.get(&element.name);
+                let child = blueprint.children.get(&element.name);
+                let mut read: Vec<Name> = Vec::new();
+                if let Some(child) = child {
+                    read.extend(read_by(child).into_iter().map(|name| name.item));
+                    read.extend(child.depends_on.iter().map(|name| name.item.clone()));
+                }
+                if let Some(resource) = resource.filter(|resource| resource.lifecycle.external.is_none()) {
+                    let expressions = std::iter::once(&resource.spec).chain(&resource.metadata.custom);
+                    expressions.for_each(|expr| {
+                        expr.references(&mut |reference| {
+                            if let Head::Child(name) = &reference.head {
+                                read.push(name.clone());
+                            }
+                        });
+                    });
+                    read.extend(resource.depends_on.iter().map(|name| name.item.clone()));
+                }
+                element.needs.extend(read.into_iter().filter(|name| *name != element.name));
+                element.needs.sort();
+                element.needs.dedup();
+            }
         }
         let gone: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
         for element in &mut elements {

@@ -266,6 +266,24 @@ impl Evaluation {
         })
     }
 
+    /// Like [`Self::present`], for what stands in a map: none where it is left out.
+    pub(crate) fn entry(
+        &mut self,
+        site: Site<'_>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Halt> {
+        if !expr::may_omit(expr) {
+            return self.present(site, expr, found).map(Some);
+        }
+        let listed = Expr::new(blueprint::ExprKind::List(vec![expr.clone()]), expr.span);
+        let value = self.present(site, &listed, found)?;
+        Ok(match value.as_list() {
+            Some(items) => items.first().cloned(),
+            None => Some(value),
+        })
+    }
+
     /// Like [`Self::present`], the dialect completing what is said of mistakes in an expression that stands there.
     pub(crate) fn present_at(
         &mut self,
@@ -479,6 +497,10 @@ impl Evaluation {
         found: &mut Diagnostics,
     ) -> Result<Option<Value>, Need> {
         let name = name_in(site.owner);
+        let foreign = dialects::conventions(self.documents.unit(site.unit).blueprint().dialect).is_some();
+        if foreign && ty.takes_anything() {
+            return Ok(Some(Value::Map(Arc::default())));
+        }
         let value = match self.present_at(site, Place::new(Part::Spec, name, &resource.spec), found) {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
@@ -526,7 +548,14 @@ impl Evaluation {
 
     fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
-            Ok(value) => Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain"))),
+            Ok(value) => {
+                let blueprint = self.documents.unit(site.unit).blueprint();
+                let refused = dialects::conventions(blueprint.dialect)
+                    .filter(|_| removal.as_literal().is_none())
+                    .and_then(|conventions| conventions.removal(&value, &blueprint.version));
+                found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
+                Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain")))
+            }
             Err(Halt::Need(need)) => Err(need),
             Err(_) => Ok(false),
         }

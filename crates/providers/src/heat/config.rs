@@ -71,6 +71,15 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
         if wanted != "string" && default.as_text() == Some("") {
             continue;
         }
+        // A list may be written as text, and data as text or as a list: it is kept as written.
+        let as_written = match wanted {
+            "comma_delimited_list" => default.as_text().is_some(),
+            "json" => default.as_text().is_some() || default.as_list().is_some(),
+            _ => false,
+        };
+        if as_written {
+            continue;
+        }
         if let Some(why) = value::misfit(wanted, default) {
             found.mismatched.push((format!("inputs[{at}].default"), why));
         }

@@ -9,13 +9,13 @@ use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use engine::apply::OnFailure;
 use engine::shell::Operated;
-use engine::{Given, Options, Resolved};
+use engine::{Given, Options, Resolved, ResolvedElement};
 use serde_json::{Map, Value as Json, json};
 use state::{Snapshot, StatusOp, StatusWord};
 
-use super::heat_values::{Pairs, same, to_json};
-use super::{Case, in_runtime, read, read_json};
-use crate::lab::{Lab, Stage, settings};
+use super::heat_values::{Pairs, plain_keys, same, to_json};
+use super::{Case, heat_validated, in_runtime, read, read_json};
+use crate::lab::{Lab, Read, Stage, settings};
 
 /// The cases of a pack, and what counts besides.
 pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, String> {
@@ -30,7 +30,7 @@ pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, Strin
     let mut cases = Vec::new();
     for name in names {
         let case = Template {
-            expected: read_json(&folder.join(format!("{name}.expected.json")))?,
+            expected: plain_keys(read_json(&folder.join(format!("{name}.expected.json")))?),
             rule: rules.get(&name).cloned().unwrap_or(Json::Null),
             params: match folder.join(format!("{name}.params.json")) {
                 path if path.is_file() => read_json(&path)?,
@@ -87,6 +87,15 @@ impl Messages {
     }
 }
 
+/// How an answer stands to the recorded one.
+#[derive(PartialEq, Eq)]
+enum Verdict {
+    /// It is the same.
+    Same,
+    /// It is another one that counts: nothing else of the case is compared.
+    Otherwise,
+}
+
 /// What one step came to.
 #[derive(Default)]
 struct Answer {
@@ -101,10 +110,12 @@ struct Answer {
     before: Snapshot,
     /// What everything came to before.
     previous: Option<Resolved>,
-    /// Names of what is declared.
-    declared: Vec<Name>,
+    /// What is declared and there.
+    declared: Vec<ResolvedElement>,
     /// Exports as the plan has them.
     exports: Vec<(Name, Value)>,
+    /// What Heat shows of a template that it only checks.
+    validated: Option<Json>,
     /// What Heat calls action and status of the stack.
     action: &'static str,
     status: &'static str,
@@ -128,57 +139,59 @@ impl Template {
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
         if let Some(refused) = dialects::conventions("hot").and_then(|conventions| conventions.instance(name, None)) {
             let refused = Answer { phase: "validate", diagnostics: vec![refused], ..Answer::default() };
-            return self.judge("", &refused, &self.expected, &mut Pairs::default());
+            return self.judge("", &refused, &self.expected, &mut Pairs::default()).map(|_| ());
         }
         lab.name = state::InstanceName::from_free_text(name);
         let template = format!("{}.yaml", self.name);
         let text = read(&self.folder.join(&template))?;
-        let steps = self.params.get("update").is_some() || self.params.get("delete").is_some();
+        // What a case with steps answers has an entry for each.
+        let steps = self.expected.get("create").is_some();
         let expected = if steps { &self.expected["create"] } else { &self.expected };
         let place = place.path();
+        let mut pairs = Pairs::default();
         let given = match self.given(&mut lab, &text, None, place) {
             Ok(given) => given,
-            Err(diagnostics) => {
-                // What Heat cannot read is refused before the template is looked at.
-                let unread = ["unknown-section", "empty-section", "invalid-syntax", "merge-kind", "wrong-shape"];
-                let is_unread = diagnostics.iter().any(|one| unread.contains(&one.code.name));
-                let phase = if is_unread { "environment" } else { "validate" };
-                let refused = Answer { phase, diagnostics, ..Answer::default() };
-                return self.judge("", &refused, expected, &mut Pairs::default());
-            }
+            Err(refused) => return self.judge("", &refused, expected, &mut pairs).map(|_| ()),
         };
         let mode = self.params["mode"].as_str().unwrap_or("create");
         let rollback = self.params["disable_rollback"] == json!(false);
         let created = match mode {
             "create" => step(&lab, (&template, &text, given.clone()), None, rollback, "create").await,
+            "validate" => validated(&lab, &template, &text, &given).await,
             _ => looked(&lab, &template, &text, given.clone()).await,
         };
-        let mut pairs = Pairs::default();
-        self.judge("", &created, expected, &mut pairs)?;
-        if let Some(update) = self.params.get("update") {
+        if self.judge("", &created, expected, &mut pairs)? == Verdict::Otherwise {
+            return Ok(());
+        }
+        if let (Some(expected), Some(update)) = (self.expected.get("update"), self.params.get("update")) {
             let before = lab.snapshot().await;
             let (first, first_text) = (template.clone(), text.clone());
             let template = update["template"].as_str().unwrap_or(&template).to_owned();
             let text = read(&self.folder.join(&template))?;
-            let rollback = update["disable_rollback"] == json!(false);
-            let again = self.given(&mut lab, &text, Some(update), place).unwrap_or_default();
-            let updated =
-                step(&lab, (&template, &text, again), Some((&first, &first_text, given)), rollback, "update").await;
+            let rollback = update.get("disable_rollback").map_or(rollback, |disabled| *disabled == json!(false));
+            let updated = match self.given(&mut lab, &text, Some(update), place) {
+                Ok(again) => {
+                    step(&lab, (&template, &text, again), Some((&first, &first_text, given)), rollback, "update").await
+                }
+                Err(refused) => refused,
+            };
             let updated = Answer { previous: created.resolved.clone(), ..updated };
-            self.judge("update.", &updated, &self.expected["update"], &mut pairs)?;
-            if let Some(changes) = self.expected["update"].get("changes") {
+            if self.judge("update.", &updated, expected, &mut pairs)? == Verdict::Otherwise {
+                return Ok(());
+            }
+            if let Some(changes) = expected.get("changes") {
                 let ours = changes_between(&before, &lab.snapshot().await);
                 if ours != *changes {
                     return Err(format!("update.changes: {ours} where Heat has {changes}"));
                 }
             }
         }
-        if self.params["delete"] == json!(true) {
+        if let Some(expected) = self.expected.get("delete") {
             let stage = lab.stage_destroy(Options::default()).await;
             let Some(staged) = stage.staged else { return Err("delete: nothing was staged".into()) };
             let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
             let gone = run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Gone));
-            if gone != (self.expected["delete"]["ok"] != json!(false)) {
+            if gone != (expected["ok"] != json!(false)) {
                 return Err("delete: ended otherwise".into());
             }
         }
@@ -212,33 +225,31 @@ impl Template {
             ["parameters", "parameter_defaults", "resource_registry", "event_sinks", "encrypted_param_names"];
         let existing = update.is_some_and(|update| update["existing"] == json!(true));
         let mut laid_over = Map::new();
+        let cleared = update.filter(|_| existing).and_then(|update| update["clear_parameters"].as_array());
+        let is_cleared = |name: &str| cleared.is_some_and(|cleared| cleared.iter().any(|one| *one == *name));
         for key in KEYS {
-            let own = self.params.get(key);
+            let mut own = self.params.get(key).cloned();
+            if let Some(own) = own.as_mut().and_then(Json::as_object_mut).filter(|_| key == "parameters") {
+                own.retain(|name, _| !is_cleared(name));
+            }
             let said = update.and_then(|update| update.get(key));
-            // Without `existing` an update keeps no parameters, unless it says nothing of them at all.
-            let value = match (key, own, said) {
-                ("parameters", Some(own), Some(said)) if existing => {
-                    let mut both = own.as_object().cloned().unwrap_or_default();
-                    both.extend(said.as_object().cloned().unwrap_or_default());
-                    Some(Json::Object(both))
+            // Without `existing` an update keeps nothing of what it names. With it what is given is laid over what is kept.
+            let value = match (own, said) {
+                (Some(Json::Object(mut own)), Some(Json::Object(said))) if existing => {
+                    own.extend(said.clone());
+                    Some(Json::Object(own))
                 }
-                (_, _, Some(said)) => Some(said.clone()),
-                (_, own, None) => own.cloned(),
+                (_, Some(said)) => Some(said.clone()),
+                (own, None) => own,
             };
             laid_over.extend(value.map(|value| (key.to_owned(), value)));
         }
-        let cleared = update.and_then(|update| update["clear_parameters"].as_array());
-        for name in cleared.into_iter().flatten().filter_map(Json::as_str) {
-            if let Some(parameters) = laid_over.get_mut("parameters").and_then(Json::as_object_mut) {
-                parameters.remove(name);
-            }
-        }
         let mut files = Vec::new();
         if let Some(text) = self.params["environment_text"].as_str() {
-            files.push(("environment".to_owned(), text.to_owned()));
+            files.push((String::new(), text.to_owned()));
         }
         if !laid_over.is_empty() {
-            files.push(("keys".to_owned(), Json::Object(laid_over).to_string()));
+            files.push((String::new(), Json::Object(laid_over).to_string()));
         }
         for name in self.params["environment_files"].as_array().into_iter().flatten().filter_map(Json::as_str) {
             if let Ok(text) = read(&place.join(name)) {
@@ -248,8 +259,8 @@ impl Template {
         files
     }
 
-    /// What is given for a step; what is wrong with its environment.
-    fn given(&self, lab: &mut Lab, text: &str, update: Option<&Json>, place: &Path) -> Result<Given, Vec<Diagnostic>> {
+    /// What is given for a step; the refusal where something is wrong with its environment.
+    fn given(&self, lab: &mut Lab, text: &str, update: Option<&Json>, place: &Path) -> Result<Given, Answer> {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
@@ -274,22 +285,35 @@ impl Template {
         let broken = trees.iter().flat_map(|(_, (_, found))| found.iter()).chain(surrounded.diagnostics.iter());
         let broken: Vec<Diagnostic> = broken.filter(|one| one.is_error()).cloned().collect();
         if !broken.is_empty() {
-            return Err(broken);
+            // What Heat cannot read is refused before the template is looked at.
+            let unread = ["unknown-section", "empty-section", "invalid-syntax", "wrong-shape"];
+            let is_unread = broken.iter().any(|one| unread.contains(&one.code.name));
+            let phase = if is_unread { "environment" } else { "validate" };
+            return Err(Answer { phase, diagnostics: broken, ..Answer::default() });
         }
         lab.around = surrounded.surroundings;
-        Ok(Given { typed: surrounded.given, ..Given::default() })
+        let mut typed = surrounded.given;
+        if update.is_some_and(|update| update["existing"] == json!(true)) {
+            // What is kept and not declared any more is dropped.
+            let declared = dialects::hot::data(text).and_then(|template| template.get("parameters").cloned());
+            typed.retain(|name, _| declared.as_ref().is_some_and(|declared| declared.get(name).is_some()));
+        }
+        Ok(Given { typed, ..Given::default() })
     }
 
     /// Whether one step is as Heat has it.
-    fn judge(&self, step: &str, answer: &Answer, expected: &Json, pairs: &mut Pairs) -> Result<(), String> {
-        for other in self.rule["also"].as_array().into_iter().flatten() {
-            let fits = other.get("ok").is_none_or(|ok| *ok == json!(answer.ok))
-                && other.get("phase").is_none_or(|phase| *phase == json!(answer.phase));
-            if fits && step.is_empty() {
-                return Ok(());
+    fn judge(&self, step: &str, answer: &Answer, expected: &Json, pairs: &mut Pairs) -> Result<Verdict, String> {
+        let ok = expected["ok"] != json!(false);
+        // Where there are steps, another answer is one to the step that fails.
+        if !(ok && self.expected.get("create").is_some()) {
+            for other in self.rule["also"].as_array().into_iter().flatten() {
+                let fits = other.get("ok").is_none_or(|ok| *ok == json!(answer.ok))
+                    && other.get("phase").is_none_or(|phase| *phase == json!(answer.phase));
+                if fits {
+                    return Ok(Verdict::Otherwise);
+                }
             }
         }
-        let ok = expected["ok"] != json!(false);
         if answer.ok != ok {
             let said = self.said(answer);
             return Err(format!("{step}ok: {} where Heat has {ok} ({}) {said}", answer.ok, expected["error"]));
@@ -313,21 +337,34 @@ impl Template {
                 }
             }
             if let Some(states) = expected.get("resource_states") {
-                let ours = states_of(&answer.snapshot, &answer.declared);
+                let ours = states_of(answer);
                 if ours != *states {
                     return Err(format!("{step}resource_states: {ours} where Heat has {states}"));
                 }
             }
-            return Ok(());
+            if expected["deleted"] == json!(true) && !answer.snapshot.records.is_empty() {
+                return Err(format!("{step}deleted: something is left"));
+            }
+            return Ok(Verdict::Same);
         }
         if let Some(wanted) = expected.get("validate") {
-            let _ = wanted;
-            return Ok(());
+            let ours = answer.validated.as_ref().unwrap_or(&Json::Null);
+            same(ours, wanted, "validate", false, pairs)?;
+            return Ok(Verdict::Same);
         }
         let ours = self.answer_of(answer);
         for key in ["outputs", "parameters", "conditions", "disabled_resources", "resources", "action", "status"] {
-            let Some(wanted) = expected.get(key) else { continue };
-            let mine = ours.get(key).unwrap_or(&Json::Null);
+            let nothing = match key {
+                "parameters" | "conditions" => json!({}),
+                "disabled_resources" => json!([]),
+                _ => Json::Null,
+            };
+            let wanted = match expected.get(key) {
+                Some(wanted) => wanted,
+                None if nothing.is_null() => continue,
+                None => &nothing,
+            };
+            let mine = ours.get(key).unwrap_or(&nothing);
             let typed = key == "resources";
             if self.params["mode"] == json!("resolve") {
                 // What Heat shows of things before they exist is null, or their name: ours are known, or known later (D1).
@@ -355,16 +392,17 @@ impl Template {
                 }
             }
         }
-        Ok(())
+        for (name, _) in &answer.exports {
+            let note = format!("`{name}` is null therefore");
+            let failed = answer.diagnostics.iter().find(|one| one.notes.contains(&note));
+            if let Some(failed) = failed.filter(|_| expected["output_errors"].get(name.as_ref()).is_none()) {
+                return Err(format!("{step}output_errors: `{name}` failed: {}", failed.message));
+            }
+        }
+        Ok(Verdict::Same)
     }
 
     /// Whether a child is given something else than before.
-    fn is_changed(&self, answer: &Answer, element: &engine::ResolvedElement) -> bool {
-        let before = answer.previous.iter().flat_map(|previous| &previous.elements);
-        let mut same_name = before.filter(|before| before.name == element.name);
-        same_name.next().is_some_and(|before| before.given != element.given)
-    }
-
     fn said(&self, answer: &Answer) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
@@ -424,6 +462,11 @@ impl Template {
             one.insert("type".into(), json!(element.type_name.as_ref()));
             let state = match record {
                 _ if element.external.is_some() => "CHECK_COMPLETE".to_owned(),
+                // It is never updated.
+                Some(record) if record.type_name.as_ref() == "OS::Heat::None" => state_of(record),
+                Some(record) if is_updated(answer, element) && state_of(record) == "CREATE_COMPLETE" => {
+                    "UPDATE_COMPLETE".to_owned()
+                }
                 // What only changes the record counts as an update with Heat.
                 Some(record)
                     if answer.before.records.get(&address).is_some_and(|before| only_recorded(before, record)) =>
@@ -431,7 +474,8 @@ impl Template {
                     "UPDATE_COMPLETE".to_owned()
                 }
                 Some(record) => state_of(record),
-                None if element.is_child && self.is_changed(answer, element) => "UPDATE_COMPLETE".to_owned(),
+                // What stays counts as updated in every update.
+                None if element.is_child && stays(answer, element) => "UPDATE_COMPLETE".to_owned(),
                 None if element.is_child => child_state(),
                 None => "INIT_COMPLETE".to_owned(),
             };
@@ -461,6 +505,35 @@ impl Template {
     }
 }
 
+/// What an element came to in the step before, if it is the same thing.
+fn stayed<'a>(answer: &'a Answer, element: &ResolvedElement) -> Option<&'a ResolvedElement> {
+    let before = answer.previous.iter().flat_map(|previous| &previous.elements).find(|one| one.name == element.name)?;
+    let address = Address::root(element.name.clone());
+    let id = |snapshot: &Snapshot| snapshot.records.get(&address).map(|record| record.id.clone());
+    let same = before.there && before.is_child == element.is_child && id(&answer.before) == id(&answer.snapshot);
+    same.then_some(before)
+}
+
+/// Whether a child was there before.
+fn stays(answer: &Answer, element: &ResolvedElement) -> bool {
+    stayed(answer, element).is_some()
+}
+
+/// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is written, its
+/// policy, or a property that is written out with the value it has anyway.
+fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
+    let written = |element: &ResolvedElement| -> Vec<Name> {
+        let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
+        fields.as_map().into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    };
+    stayed(answer, element).is_some_and(|before| {
+        before.depends_on != element.depends_on
+            || before.type_name != element.type_name
+            || before.update_policy != element.update_policy
+            || written(element).iter().any(|name| !written(before).contains(name))
+    })
+}
+
 /// Whether nothing but what is said about a thing has changed.
 fn only_recorded(before: &state::Record, now: &state::Record) -> bool {
     before.id == now.id && (before.metadata != now.metadata || before.retain != now.retain)
@@ -480,10 +553,11 @@ fn state_of(record: &state::Record) -> String {
     format!("{op}_{word}")
 }
 
-/// The states of resources after a failure: a child has failed if anything in it has.
-fn states_of(snapshot: &Snapshot, declared: &[Name]) -> Json {
+/// The states of resources after a failure: a child has failed if anything in it has. A child without members has no
+/// records: it is made as soon as everything is made that it needs.
+fn states_of(answer: &Answer) -> Json {
     let mut states: BTreeMap<String, String> = BTreeMap::new();
-    for (address, record) in &snapshot.records {
+    for (address, record) in &answer.snapshot.records {
         let name = address.path.first().map_or_else(|| address.name.to_string(), |child| child.to_string());
         let state = state_of(record);
         match states.get(&name) {
@@ -491,13 +565,24 @@ fn states_of(snapshot: &Snapshot, declared: &[Name]) -> Json {
             _ => drop(states.insert(name, state)),
         }
     }
-    for name in declared {
-        states.entry(name.to_string()).or_insert_with(|| "INIT_COMPLETE".to_owned());
+    let mut open: Vec<&ResolvedElement> =
+        answer.declared.iter().filter(|one| !states.contains_key(one.name.as_ref())).collect();
+    loop {
+        let is_made = |one: &&ResolvedElement| {
+            let done = |name: &Name| states.get(name.as_ref()).is_some_and(|state| state.ends_with("COMPLETE"));
+            one.is_child && one.needs.iter().all(done)
+        };
+        let Some(at) = open.iter().position(is_made) else { break };
+        let one = open.remove(at);
+        let was_there = answer.before.declared.children.contains_key(&one.name);
+        let state = if was_there { "UPDATE_COMPLETE" } else { "CREATE_COMPLETE" };
+        states.insert(one.name.to_string(), state.to_owned());
     }
+    states.extend(open.into_iter().map(|one| (one.name.to_string(), "INIT_COMPLETE".to_owned())));
     json!(states)
 }
 
-/// What became of the resources of the root: each child as a whole.
+/// What became of the resources of the root: each child as a whole, also one without members.
 fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
     let ids = |snapshot: &Snapshot| -> BTreeMap<Name, Vec<Name>> {
         let mut ids: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
@@ -506,6 +591,9 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
                 Some(child) => drop(ids.entry(child.clone()).or_default()),
                 None => ids.entry(address.name.clone()).or_default().push(record.id.clone()),
             }
+        }
+        for child in snapshot.declared.children.keys().filter(|name| !name.contains('/')) {
+            ids.entry(child.clone()).or_default();
         }
         ids
     };
@@ -531,23 +619,37 @@ async fn looked(lab: &Lab, name: &str, text: &str, given: Given) -> Answer {
     let phase = if ok { "" } else { phase_of(&diagnostics) };
     let diagnostics = diagnostics.iter().cloned().collect();
     let snapshot = lab.snapshot().await;
-    let declared = Vec::new();
     let (action, status) = ("CREATE", "IN_PROGRESS");
-    let (before, previous) = (Snapshot::default(), None);
-    Answer { ok, phase, diagnostics, files, resolved, snapshot, before, previous, declared, exports, action, status }
+    Answer { ok, phase, diagnostics, files, resolved, snapshot, exports, action, status, ..Answer::default() }
+}
+
+/// Checks a template without making a plan: parameters need no value.
+async fn validated(lab: &Lab, name: &str, text: &str, given: &Given) -> Answer {
+    let Read { files, diagnostics, checked, .. } = lab.validate(name, text, given).await;
+    let ok = !diagnostics.has_errors();
+    let phase = if ok { "" } else { phase_of(&diagnostics) };
+    let validated = checked.map(|checked| heat_validated::answer(&checked.blueprint, text, given));
+    let diagnostics = diagnostics.iter().cloned().collect();
+    Answer { ok, phase, diagnostics, files, validated, ..Answer::default() }
 }
 
 /// Where Heat would have noticed: while it reads, or while it looks closer.
 fn phase_of(diagnostics: &Diagnostics) -> &'static str {
-    const PARSE: &[&str] =
-        &["invalid-syntax", "missing-version", "ambiguous-version", "unsupported-version", "multiple-documents"];
-    const ENVIRONMENT: &[&str] = &["empty-section", "merge-conflict", "merge-kind"];
-    // A version key is there, but what it says is looked at later.
-    let unknown = diagnostics.iter().any(|one| one.code.name == "unsupported-version" && one.words.is_some());
-    let has = |codes: &[&str]| diagnostics.iter().any(|one| one.is_error() && codes.contains(&one.code.name));
-    if has(PARSE) && !unknown {
+    // The text of a nested template is read only then, and what a version key says is looked at then as well.
+    let in_root = |one: &&Diagnostic| one.is_error() && one.trail.is_empty();
+    let unread = |one: &Diagnostic| {
+        let words = one.words.as_deref();
+        let early = ["Template format version not found.", "The template is not a JSON object or YAML mapping."];
+        match one.code.name {
+            "invalid-syntax" | "multiple-documents" => true,
+            "unsupported-version" => words.is_none(),
+            _ => words.is_some_and(|words| words.class == "ValueError" && early.contains(&&*words.message)),
+        }
+    };
+    let mut errors = diagnostics.iter().filter(in_root);
+    if errors.clone().any(unread) {
         "parse"
-    } else if has(ENVIRONMENT) {
+    } else if errors.any(|one| one.code.name == "empty-section") {
         "environment"
     } else {
         "validate"
@@ -566,7 +668,7 @@ async fn step(
     let stage = lab.stage(name, text, given.clone(), Options::default()).await;
     let Stage { files, diagnostics, mut staged } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
-    let declared: Vec<Name> = declared.elements.into_iter().filter(|one| one.there).map(|one| one.name).collect();
+    let declared: Vec<ResolvedElement> = declared.elements.into_iter().filter(|one| one.there).collect();
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
         let phase = phase_of(&diagnostics);
@@ -587,7 +689,8 @@ async fn step(
     };
     let snapshot = lab.snapshot().await;
     if !(done || rolled_back && word == "update") {
-        return Answer { phase: word, diagnostics: all, files, snapshot, declared, ..Answer::default() };
+        let before = state_before;
+        return Answer { phase: word, diagnostics: all, files, snapshot, before, declared, ..Answer::default() };
     }
     // What everything came to is seen by looking once more, after a rollback with what was there before.
     let (name, text, given) = if done { (name, text, given) } else { before.unwrap_or((name, text, given)) };
@@ -608,10 +711,10 @@ async fn step(
         resolved,
         snapshot,
         before: state_before,
-        previous: None,
         declared,
         exports,
         action,
         status: "COMPLETE",
+        ..Answer::default()
     }
 }
