@@ -21,7 +21,7 @@ pub use dialect::{
     codes as all_codes, conventions, dialect, dialect_of, dialects, surround,
 };
 pub use mistake::{Mistake, Part, Place};
-pub use settings::{Limits, Setting, Settings};
+pub use settings::{Limits, Room, Setting, Settings};
 pub use surroundings::{Beside, Own, Surrounded, Surroundings, Types};
 
 /// Adds to the functions of the native dialect and of providers those of all other dialects, as they are set.

@@ -46,6 +46,11 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     /// Whether it may be called while parts of its arguments are unknown or secret, and looks at no such part; else its
     /// result is unknown or secret as a whole.
     fn opens(&self, arguments: &[Value]) -> bool;
+
+    /// Whether its result is a part of its arguments, so that nothing is made.
+    fn selects(&self) -> bool {
+        false
+    }
 }
 
 /// Why a function gives no value.

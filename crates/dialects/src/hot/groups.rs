@@ -170,7 +170,8 @@ impl Writer<'_> {
     /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before anything
     /// is written out, so a huge one takes no memory.
     fn within_limit(&mut self, key: &str, count: usize) -> usize {
-        let most = self.place.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
+        let limits = &self.place.around.limits;
+        let most = limits.room.members.unwrap_or(limits.resources.unwrap_or(0).max(MOST_MEMBERS));
         if count <= most {
             return count;
         }
@@ -178,7 +179,7 @@ impl Writer<'_> {
             VALUE_CONSTRAINT
                 .new(format!("a group may have at most {most} members, not {count}"))
                 .label(self.span_of(key), "too many")
-                .help("divide it into several groups, or raise `resources` under `[dialects.hot]` in `cyan.toml`"),
+                .help("divide it into several groups, or raise `members` under `[documents]` in `cyan.toml`"),
         );
         1
     }

@@ -129,6 +129,10 @@ impl Native for Internal {
         (self.run)(arguments)
     }
 
+    fn selects(&self) -> bool {
+        matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)")
+    }
+
     fn opens(&self, arguments: &[Value]) -> bool {
         // Walking a path looks at nothing but what lies on it.
         let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)");

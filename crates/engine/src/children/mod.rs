@@ -16,6 +16,7 @@ mod refused;
 mod searches;
 mod told;
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -95,9 +96,6 @@ struct Place {
 /// An include that has not been followed yet: in which place, and which.
 type Include = (u32, u32);
 
-/// So many members all groups together may have, unless the settings allow more resources.
-const MOST_MEMBERS: usize = 100_000;
-
 struct Reader<'a> {
     reading: Reading<'a>,
     texts: Vec<Text>,
@@ -105,6 +103,10 @@ struct Reader<'a> {
     places: Vec<Place>,
     /// How many members of groups were written out.
     members: usize,
+    /// It was said that they are too many.
+    crowded: bool,
+    /// What values have taken so far that decide where includes lead.
+    meter: Cell<expr::Meter>,
     frozen: Frozen,
     /// Inputs of the root by position.
     inputs: Vec<Value>,
@@ -144,12 +146,16 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
     };
     let children = vec![None; text.blueprint.children.len()];
     let working_directory = reading.world.working_directory();
+    let room = reading.around.limits.room;
+    let meter = expr::Meter::new(room.value_bytes, room.all_value_bytes);
     let mut reader = Reader {
         reading,
         working_directory,
         texts: vec![text],
         of_location,
         members: 0,
+        crowded: false,
+        meter: Cell::new(meter),
         places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         frozen: Frozen::default(),
         inputs: inputs.clone(),
@@ -363,6 +369,8 @@ impl Reader<'_> {
             found: self.reading.complete.then_some(&self.data),
             answers: &self.answers,
             values: Default::default(),
+            parts: Default::default(),
+            meter: &self.meter,
         }
     }
 
@@ -502,7 +510,7 @@ impl Reader<'_> {
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
         let Some(dialect) = dialects::dialect(blueprint.dialect) else { return Vec::new() };
-        let most = self.reading.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
+        let most = self.most_members();
         // That they are too many was reported at the group that went beyond the limit.
         if self.members > most {
             return Vec::new();
@@ -550,6 +558,7 @@ impl Reader<'_> {
         }
         self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
         if self.members > most {
+            self.crowded = true;
             self.report((place, include), refused::too_many_members(child, most));
             return Vec::new();
         }
@@ -566,6 +575,12 @@ impl Reader<'_> {
         let number = self.texts.len() as u32;
         self.texts.push(Text { file, location, blueprint: document, around, found, refused: Vec::new() });
         self.put(place, include, name, child, Some(number))
+    }
+
+    /// So many members of groups and resources of included documents there may be.
+    fn most_members(&self) -> usize {
+        let limits = &self.reading.around.limits;
+        limits.room.all_members().max(limits.resources.unwrap_or(0))
     }
 
     /// The children above the elements of an include.
@@ -624,6 +639,16 @@ impl Reader<'_> {
                 self.report((place, include), refused::too_many(child, MOST_PLACES));
             }
             return Vec::new();
+        }
+        if child.expansion.is_none() {
+            self.members += self.texts[text as usize].blueprint.resources.len();
+            let most = self.most_members();
+            if self.members > most {
+                if !std::mem::replace(&mut self.crowded, true) {
+                    self.report((place, include), refused::too_many_members(child, most));
+                }
+                return Vec::new();
+            }
         }
         let number = self.places.len() as u32;
         let level = self.places[place as usize].level + 1;
@@ -729,7 +754,9 @@ impl Reader<'_> {
             }
         });
         let placed: Vec<Placed> = placed.collect();
-        Documents::assemble(placed, std::mem::take(&mut self.frozen), self.open || !self.fixed, found)
+        let room = self.reading.around.limits.room;
+        let open = self.open || !self.fixed;
+        Documents::assemble(placed, std::mem::take(&mut self.frozen), open, found).within(room)
     }
 
     /// What is to be said of how many resources there are in all. What includes another document counts like a resource.

@@ -33,9 +33,6 @@ pub(crate) use links::{LinkAt, LinkSlot, LinkSlots, conflict, part_resource};
 use scope::Frame;
 pub(crate) use scope::{bytes_key, call_key};
 
-/// So many members a resource with `each` may have.
-const MOST_ITEMS: usize = 100_000;
-
 /// What an element stands for so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Slot {
@@ -173,6 +170,18 @@ pub(crate) struct Evaluation {
     pub(crate) offline: bool,
     /// Every provider is a simulation of its catalogue.
     pub(crate) simulated: bool,
+    /// What values have taken so far.
+    pub(crate) room: Taken,
+}
+
+/// What the values of the documents take so far.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Taken {
+    pub(super) meter: expr::Meter,
+    /// Members of resources with `each`.
+    members: usize,
+    /// It was said that they are too many.
+    told: bool,
 }
 
 /// The name of a thing in its own document, from its address.
@@ -191,6 +200,7 @@ impl Evaluation {
     ) -> Evaluation {
         let [locals, data_sources, resources] = documents.counts();
         let handed = documents.count(Kind::Input);
+        let room = documents.room;
         Evaluation {
             declared_links: documents.links().clone(),
             links: LinkSlots::new(documents.links().pairs().len()),
@@ -209,11 +219,45 @@ impl Evaluation {
             unlearned: Vec::new(),
             offline: false,
             simulated: false,
+            room: Taken { meter: expr::Meter::new(room.value_bytes, room.all_value_bytes), members: 0, told: false },
+        }
+    }
+
+    /// What values have taken so far, to go back to where an element has to be evaluated again.
+    pub(crate) fn taken(&self) -> (usize, usize) {
+        (self.room.meter.used(), self.room.members)
+    }
+
+    /// Forgets what was taken since.
+    pub(crate) fn give_back(&mut self, (used, members): (usize, usize)) {
+        self.room.meter.back_to(used);
+        self.room.members = members;
+    }
+
+    /// From here on values may take anything together: what is planned is carried out.
+    pub(crate) fn lift_limits(&mut self) {
+        self.room.meter.lift();
+    }
+
+    /// Counts what a thing is given, which is kept, shown and handed on as a whole. Whether there was room for it.
+    fn keep(&mut self, value: &Value, place: diag::Span, found: &mut Diagnostics) -> bool {
+        let meter = &mut self.room.meter;
+        let bytes = expr::size(value, expr::MOST).unwrap_or(expr::MOST);
+        match meter.take(bytes) {
+            Ok(()) => true,
+            Err(expr::Full::Before) => false,
+            Err(expr::Full::Now(limit)) => {
+                found.push(expr::values_too_large(limit, place));
+                false
+            }
         }
     }
 
     /// The value of an expression that stands somewhere.
     pub(crate) fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        if self.room.meter.is_full() {
+            return Err(Halt::Failed);
+        }
         let functions = self.functions.clone();
         let functions = functions.of(self.documents.unit(site.unit).blueprint().dialect);
         let mut frame = Frame { evaluation: self, site, need: None };
@@ -373,15 +417,30 @@ impl Evaluation {
         };
         let (bare, secret) = value.exposed();
         match bare {
-            Value::List(items) | Value::Set(items) if items.len() > MOST_ITEMS => {
+            Value::List(items) | Value::Set(items) if items.len() > self.documents.room.items() => {
+                let most = self.documents.room.items();
                 found.push(
                     check::codes::VALUE_CONSTRAINT
-                        .new(format!("`each` may have at most {MOST_ITEMS} items, not {}", items.len()))
-                        .label(each.list.span, format!("`{name}` would have one member for each")),
+                        .new(format!("`each` may have at most {most} items, not {}", items.len()))
+                        .label(each.list.span, format!("`{name}` would have one member for each"))
+                        .help("divide it into several resources, or raise `members` under `[documents]` in `cyan.toml`"),
                 );
                 Ok(None)
             }
             Value::List(items) | Value::Set(items) => {
+                self.room.members += items.len();
+                let most = self.documents.room.all_members();
+                if self.room.members > most {
+                    if !std::mem::replace(&mut self.room.told, true) {
+                        found.push(
+                            check::codes::VALUE_CONSTRAINT
+                                .new(format!("all resources with `each` together may have at most {most} members"))
+                                .label(each.list.span, format!("the members of `{name}` are too many"))
+                                .help("make fewer, or raise `all-members` under `[documents]` in `cyan.toml`"),
+                        );
+                    }
+                    return Ok(None);
+                }
                 Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
             }
             Value::Null => Ok(Some(Vec::new())),
@@ -460,7 +519,7 @@ impl Evaluation {
         };
         let failed = mistakes.has_errors();
         found.append(mistakes);
-        Ok(if failed { None } else { Some(value) })
+        Ok(if failed || !self.keep(&value, resource.spec.span, found) { None } else { Some(value) })
     }
 
     /// Whether the word that says what becomes of a thing, or of a child above it, says that it stays.
@@ -586,6 +645,9 @@ impl Evaluation {
             Err(Halt::Failed) => return Ok(None),
             Err(other) => return Err(other),
         };
+        if !self.keep(&value, export.field.span, found) {
+            return Ok(None);
+        }
         // A field that nobody set is left out like one that is absent (rulings S31, A13).
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }
