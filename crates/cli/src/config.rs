@@ -136,6 +136,11 @@ impl Config {
         Ok(config)
     }
 
+    /// Whether there is no file.
+    pub(crate) fn is_usual(&self) -> bool {
+        self.file.is_empty()
+    }
+
     /// The file, as a person knows it.
     pub(crate) fn file(&self) -> &str {
         &self.file

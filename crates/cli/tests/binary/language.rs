@@ -177,7 +177,7 @@ fn groups_have_limits() {
     let inner = format!("{{type: 'OS::Heat::ResourceGroup', properties: {{count: 6000, resource_def: {member}}}}}");
     let place = Place::with("t.yaml", &group("ResourceGroup", &format!("{{count: 30, resource_def: {inner}}}")));
     let said = place.ends(1, &["validate", "--simulate"]).err;
-    assert!(said.contains("all groups together may have at most 100000 members"), "{said}");
+    assert!(said.contains("all groups and included documents together may have at most 100000 resources"), "{said}");
 }
 
 #[test]
