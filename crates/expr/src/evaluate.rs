@@ -300,10 +300,8 @@ impl<'a> Machine<'a> {
     /// Counts bytes that a value takes, towards all values of the document.
     pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), Stop> {
         let Some(meter) = self.scope.meter() else { return Ok(()) };
-        meter.take(bytes).map_err(|full| match full {
-            Full::Now(limit) => values_too_large(limit, span).into(),
-            Full::Before => Stop::Reported,
-        })
+        // Whoever has the meter reports that.
+        meter.take(bytes, span).map_err(|Full| Stop::Reported)
     }
 
     fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {
@@ -432,14 +430,6 @@ fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
                 .into())
         }
     }
-}
-
-/// Values that take too much together.
-pub fn values_too_large(limit: usize, span: Span) -> Diagnostic {
-    codes::VALUES_TOO_LARGE
-        .new(format!("the values of this document and those it includes take more than {} together", bytes(limit)))
-        .label(span, "goes beyond the limit")
-        .help("make less of it, or raise `all-value-bytes` under `[documents]` in `cyan.toml`")
 }
 
 /// A number of bytes for people.

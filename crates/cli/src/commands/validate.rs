@@ -62,8 +62,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     let documents: Vec<Json> = checked.iter().map(Checked::json).collect();
     let mut result = json!({"documents": documents});
     if summary {
-        result["summary"] =
-            json!({"documents": checked.len(), "valid": valid, "invalid": checked.len() - valid});
+        result["summary"] = json!({"documents": checked.len(), "valid": valid, "invalid": checked.len() - valid});
     }
     report.set_result(result);
     Ok(if valid == checked.len() { Exit::Done } else { Exit::Unusable })

@@ -4,9 +4,9 @@ use serde_json::{Value as Json, json};
 
 use crate::place::Place;
 
-const VALID: &str = "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::Value, properties: {value: 1}}}\n";
-const WRONG: &str =
-    "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::Value, propertiez: {value: 1}}, s: {type: no}}\n";
+const VALID: &str =
+    "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::Value, properties: {value: 1}}}\n";
+const WRONG: &str = "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::None, propertiez: {value: 1}}, s: {type: Nope}}\n";
 const NATIVE: &str = "version: 2023-04-20\nresources: {a: {type: local/file, spec: {path: x, content: y}}}\n";
 
 fn place() -> Place {
@@ -38,7 +38,7 @@ fn every_document_of_a_folder_is_checked_and_summed_up() {
     assert_eq!(
         summary,
         "6 documents: 3 valid, 3 not valid\n  \
-         all/b/broken.yaml: 1 error (invalid-syntax)\n  \
+         all/b/broken.yaml: 2 errors (wrong-shape, invalid-syntax)\n  \
          all/b/wrong.yaml: 2 errors (unknown-key, unknown-resource-type)\n  \
          all/bytes.blueprint.yaml: 1 error (is no UTF-8 text: byte 1 cannot be read)\n"
     );
@@ -79,7 +79,11 @@ fn what_is_given_is_for_the_documents_that_declare_it() {
     place.write("env.yaml", "parameters: {count: many}\nresource_registry: {My::Own: OS::Heat::None}\n");
     let ran = place.ends(1, &["validate", "all", "-e", "env.yaml"]);
     assert!(ran.out.contains("`all/a.yaml` is valid"), "{}", ran.out);
-    assert!(ran.out.contains("2 documents: 1 valid, 1 not valid\n  all/b.yaml: 1 error (unparsable-value)"), "{}", ran.out);
+    assert!(
+        ran.out.contains("2 documents: 1 valid, 1 not valid\n  all/b.yaml: 1 error (unparsable-value)"),
+        "{}",
+        ran.out
+    );
     let ran = place.ends(0, &["validate", "all", "-e", "env.yaml", "--var", "count=3"]);
     assert!(ran.out.contains("2 documents: 2 valid"), "{}", ran.out);
 }

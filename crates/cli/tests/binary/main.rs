@@ -13,6 +13,7 @@ mod exhaustion;
 mod fmt;
 mod folders;
 mod help;
+mod hostile;
 mod identity;
 mod input;
 mod kept_plans;

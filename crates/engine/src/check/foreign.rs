@@ -32,7 +32,8 @@ impl Checker<'_> {
             blueprint,
             locals: Vec::new(),
             functions: self.functions,
-            meter: Cell::default(),
+            // What is set counts where the documents are evaluated; here what would take too much is just not known.
+            meter: Cell::new(expr::Meter::new(Some(expr::MOST), None)),
         };
         known.locals = vec![Value::unknown(None, None); blueprint.locals.len()];
         for node in graph.order() {

@@ -737,6 +737,7 @@ impl Reader<'_> {
             _ => PlacedMistakes::default(),
         };
         found.extend(self.size());
+        found.extend(self.meter.get().problem());
         self.tell(&order, &of_place, &mut judged, valued, shown, found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];

@@ -225,7 +225,15 @@ impl Documents {
             stands_in: false,
             first: [0; 5],
         };
-        Documents { units: vec![root], graph, links, counts, frozen: Frozen::default(), open, room: dialects::Room::USUAL }
+        Documents {
+            units: vec![root],
+            graph,
+            links,
+            counts,
+            frozen: Frozen::default(),
+            open,
+            room: dialects::Room::USUAL,
+        }
     }
 
     /// Documents in their places, each after the one that includes it; circles that lead through several of them are

@@ -319,6 +319,7 @@ pub(super) async fn settle_level(
         asked_before = asked;
         todo = again;
     }
+    evaluation.report_room(found);
     resources.sort_unstable();
     (resources, links)
 }

@@ -739,6 +739,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         _ => (exports::none(&snapshot), Value::Null),
     };
     if let Some(evaluation) = &mut evaluation {
+        evaluation.report_room(&mut mistakes);
         evaluation.documents.attribute(&mut mistakes);
         evaluation.lift_limits();
     }

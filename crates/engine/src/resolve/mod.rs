@@ -240,17 +240,15 @@ impl Evaluation {
     }
 
     /// Counts what a thing is given, which is kept, shown and handed on as a whole. Whether there was room for it.
-    fn keep(&mut self, value: &Value, place: diag::Span, found: &mut Diagnostics) -> bool {
+    fn keep(&mut self, value: &Value, place: diag::Span) -> bool {
         let meter = &mut self.room.meter;
         let bytes = expr::size(value, expr::MOST).unwrap_or(expr::MOST);
-        match meter.take(bytes) {
-            Ok(()) => true,
-            Err(expr::Full::Before) => false,
-            Err(expr::Full::Now(limit)) => {
-                found.push(expr::values_too_large(limit, place));
-                false
-            }
-        }
+        meter.take(bytes, place).is_ok()
+    }
+
+    /// Reports that values take too much, if they do.
+    pub(crate) fn report_room(&self, found: &mut Diagnostics) {
+        found.extend(self.room.meter.problem());
     }
 
     /// The value of an expression that stands somewhere.
@@ -423,7 +421,9 @@ impl Evaluation {
                     check::codes::VALUE_CONSTRAINT
                         .new(format!("`each` may have at most {most} items, not {}", items.len()))
                         .label(each.list.span, format!("`{name}` would have one member for each"))
-                        .help("divide it into several resources, or raise `members` under `[documents]` in `cyan.toml`"),
+                        .help(
+                            "divide it into several resources, or raise `members` under `[documents]` in `cyan.toml`",
+                        ),
                 );
                 Ok(None)
             }
@@ -519,7 +519,7 @@ impl Evaluation {
         };
         let failed = mistakes.has_errors();
         found.append(mistakes);
-        Ok(if failed || !self.keep(&value, resource.spec.span, found) { None } else { Some(value) })
+        Ok(if failed || !self.keep(&value, resource.spec.span) { None } else { Some(value) })
     }
 
     /// Whether the word that says what becomes of a thing, or of a child above it, says that it stays.
@@ -645,7 +645,7 @@ impl Evaluation {
             Err(Halt::Failed) => return Ok(None),
             Err(other) => return Err(other),
         };
-        if !self.keep(&value, export.field.span, found) {
+        if !self.keep(&value, export.field.span) {
             return Ok(None);
         }
         // A field that nobody set is left out like one that is absent (rulings S31, A13).

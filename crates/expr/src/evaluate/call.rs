@@ -508,7 +508,11 @@ impl<'a> Machine<'a> {
             let Some(taken) = size(value, left) else {
                 self.take(site.call, largest)?;
                 return Err(codes::VALUE_TOO_LARGE
-                    .new(format!("`{}` is given more than {} or more than {DEPTH} levels", site.function, bytes(largest)))
+                    .new(format!(
+                        "`{}` is given more than {} or more than {DEPTH} levels",
+                        site.function,
+                        bytes(largest)
+                    ))
                     .label(site.call, "its arguments grow beyond the limit")
                     .help("make them from less, or raise `value-bytes` under `[documents]` in `cyan.toml`")
                     .into());

@@ -1,6 +1,9 @@
 //! How large and how deep a value may be (ruling A17), and how much all values of a document may take.
 
 use blueprint::Value;
+use diag::{Diagnostic, Span};
+
+use crate::codes;
 
 /// The largest value, in bytes, where nothing else is set.
 pub(crate) const LIMIT: usize = 10 * 1024 * 1024;
@@ -25,22 +28,17 @@ pub struct Meter {
     value: usize,
     all: usize,
     used: usize,
-    told: bool,
+    full: Option<Span>,
 }
 
-/// All values of a document take more than they may.
+/// All values of a document take more than they may. The meter says where; its owner reports that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Full {
-    /// Since now: this is the limit.
-    Now(usize),
-    /// Since a former value, which has been said.
-    Before,
-}
+pub struct Full;
 
 impl Meter {
     /// With these limits for one value and for all, in bytes; without one the usual.
     pub fn new(value: Option<usize>, all: Option<usize>) -> Meter {
-        Meter { value: value.unwrap_or(LIMIT).min(MOST), all: all.unwrap_or(ALL), used: 0, told: false }
+        Meter { value: value.unwrap_or(LIMIT).min(MOST), all: all.unwrap_or(ALL), used: 0, full: None }
     }
 
     /// The largest that one value may be.
@@ -48,22 +46,30 @@ impl Meter {
         self.value
     }
 
-    /// Counts so many bytes.
-    pub fn take(&mut self, bytes: usize) -> Result<(), Full> {
+    /// Counts so many bytes of a value that is made there.
+    pub fn take(&mut self, bytes: usize, place: Span) -> Result<(), Full> {
         self.used = self.used.saturating_add(bytes);
-        match (self.used > self.all, self.told) {
-            (false, _) => Ok(()),
-            (true, true) => Err(Full::Before),
-            (true, false) => {
-                self.told = true;
-                Err(Full::Now(self.all))
-            }
+        if self.used <= self.all {
+            return Ok(());
         }
+        self.full.get_or_insert(place);
+        Err(Full)
     }
 
-    /// Whether it has been said that all values take too much.
+    /// Whether all values have taken more than they may at some time. Nothing needs to be evaluated then.
     pub fn is_full(&self) -> bool {
-        self.told
+        self.full.is_some()
+    }
+
+    /// What to report if they have.
+    pub fn problem(&self) -> Option<Diagnostic> {
+        let limit = super::bytes(self.all);
+        let place = self.full?;
+        let problem = codes::VALUES_TOO_LARGE
+            .new(format!("the values of this document and those it includes take more than {limit} together"))
+            .label(place, "goes beyond the limit")
+            .help("make less of it, or raise `all-value-bytes` under `[documents]` in `cyan.toml`");
+        Some(problem)
     }
 
     /// What was counted so far, to go back to.
@@ -78,7 +84,7 @@ impl Meter {
 
     /// From here on all values together may take anything.
     pub fn lift(&mut self) {
-        self.all = usize::MAX;
+        (self.all, self.full) = (usize::MAX, None);
     }
 }
 

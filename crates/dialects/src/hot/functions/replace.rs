@@ -293,11 +293,15 @@ mod tests {
             (seed >> 33) % below
         };
         for _ in 0..3000 {
-            let mut text = |most: u64| -> String { (0..next(most)).map(|_| ['a', 'b', 'é'][next(3) as usize]).collect() };
+            let mut text =
+                |most: u64| -> String { (0..next(most)).map(|_| ['a', 'b', 'é'][next(3) as usize]).collect() };
             let template = text(24);
             let keys: Vec<String> = (0..4).map(|_| text(5)).filter(|key| !key.is_empty()).collect();
-            let params: Map =
-                keys.iter().enumerate().map(|(at, key)| (key.as_str().into(), Value::from(format!("<{at}>")))).collect();
+            let params: Map = keys
+                .iter()
+                .enumerate()
+                .map(|(at, key)| (key.as_str().into(), Value::from(format!("<{at}>"))))
+                .collect();
             let gives = replace(&template, &params, rules).ok().unwrap();
             assert_eq!(gives.as_text(), Some(by_cutting(&template, &params).as_str()), "{template:?} {keys:?}");
         }
