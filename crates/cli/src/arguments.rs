@@ -376,10 +376,12 @@ pub(crate) struct Init {
 
 /// Check documents and report every mistake
 ///
-/// Needs no state, no provider and no inputs. Inputs that are given are checked too.
+/// Needs no state, no provider and no inputs. Inputs that are given are checked too. Of a folder, all documents in it
+/// and below it are checked: files with a name such as `app.blueprint.yaml`, and YAML and JSON files that state the
+/// version of a document. Hidden folders are skipped. A summary says how many documents are valid, and which are not.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// Documents to check [default: the document in the current folder]; `-` reads standard input
+    /// Documents, or folders of documents, to check [default: the document in the current folder]; `-` reads standard input
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]

@@ -15,6 +15,9 @@
 //! [limits.cloud]
 //! calls-per-second = 5
 //!
+//! [documents]
+//! members = 20000
+//!
 //! [dialects.hot]
 //! nesting = 8
 //! ```
@@ -84,6 +87,9 @@ pub(crate) struct Config {
     /// How providers are called, in place of what their catalogues say.
     #[serde(default)]
     limits: Providers,
+    /// How much documents may ask for.
+    #[serde(default)]
+    documents: toml::Table,
     /// What is set for dialects, by name.
     #[serde(default)]
     dialects: Providers,
@@ -131,6 +137,11 @@ impl Config {
         }
         config.file = shown;
         Ok(config)
+    }
+
+    /// Whether there is no file.
+    pub(crate) fn is_usual(&self) -> bool {
+        self.file.is_empty()
     }
 
     /// The file, as a person knows it.
@@ -211,6 +222,12 @@ impl Config {
             settings =
                 dialects::Settings::read(dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
         }
+        let mut written = Vec::with_capacity(self.documents.len());
+        for (key, value) in &self.documents {
+            written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
+        }
+        settings.limits.room =
+            dialects::Room::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
         Ok(settings)
     }
 

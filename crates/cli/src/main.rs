@@ -14,6 +14,7 @@ mod config;
 mod course;
 mod exit;
 mod fetch;
+mod folder;
 mod foreign;
 mod identity;
 mod inputs;

@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::exit::CommandError;
 use crate::registry::{self, Offer, Registry, mentioned};
 use crate::view::report::Report;
-use crate::{catalogs, fetch, inputs, key};
+use crate::{catalogs, fetch, folder, inputs, key};
 
 /// The folder that holds state beside a document.
 const STATE_FOLDER: &str = ".cyan";
@@ -199,25 +199,23 @@ fn text_of(from: impl io::Read, about: usize, name: String) -> Result<String, Co
 }
 
 /// Names of the files in a folder that look like documents: by their names, else by what is in them.
-fn documents_in(folder: &Path) -> io::Result<Vec<String>> {
+fn documents_in(within: &Path) -> io::Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let mut others: Vec<String> = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
+    for entry in std::fs::read_dir(within)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         if entry.path().is_dir() || name.starts_with('.') {
             continue;
         }
-        let Some((stem, extension)) = name.rsplit_once('.') else { continue };
-        let is_text = ["yaml", "yml", "json", "jsonc"].contains(&extension.to_ascii_lowercase().as_str());
-        if extension == "blueprint" || is_text && (stem == "blueprint" || stem.ends_with(".blueprint")) {
+        if folder::has_native_name(&name) {
             names.push(name);
-        } else if is_text {
+        } else if folder::is_text(&name) {
             others.push(name);
         }
     }
     if names.is_empty() {
-        others.retain(|name| is_recognised(&folder.join(name), name));
+        others.retain(|name| is_recognised(&within.join(name), name));
         names = others;
     }
     names.sort();
@@ -225,16 +223,7 @@ fn documents_in(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 fn is_recognised(path: &Path, name: &str) -> bool {
-    /// Larger files are no documents that somebody forgot to name.
-    const MOST: u64 = 4 << 20;
-    if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
-        return false;
-    }
-    let Ok(text) = std::fs::read_to_string(path) else { return false };
-    let file = FileId::new(0);
-    let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    dialects::dialect_of(&dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() })
-        .is_some()
+    folder::with_tree(path, name, |document| dialects::dialect_of(document).is_some()).unwrap_or(false)
 }
 
 /// A document as it was found.
@@ -357,6 +346,7 @@ impl Document {
             if named.iter().any(|namespace| read.registry.catalogs.of(namespace).is_none()) {
                 let registry = offer.registry(|namespace| named.contains(namespace) || also(namespace));
                 let kept = read.children();
+                drop(read);
                 read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
             }
         }
@@ -364,6 +354,8 @@ impl Document {
         if read.found.has_errors() || read.has_transforms() {
             let all = |namespace: &str| namespace != registry::SIMULATED || named.contains(registry::SIMULATED);
             let (registry, kept) = (offer.registry(all), read.children());
+            // Two of them would need twice the room.
+            drop(read);
             read = check(&source, registry, &Known { kept: Some(&kept), ..*known }).await;
         }
         let Read { files, found, documents, environment, registry } = read;

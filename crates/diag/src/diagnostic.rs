@@ -1,5 +1,8 @@
 //! A diagnostic and a collection of them.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _};
+
 use crate::{Code, Severity, Span, Words, nearest};
 
 /// A remark at a place. The first label of a diagnostic is its place.
@@ -125,12 +128,41 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+
+    /// Cuts texts that are too long: a value that a message shows may have any size.
+    fn shorten(&mut self) {
+        shortened(&mut self.message);
+        self.labels.iter_mut().for_each(|label| shortened(&mut label.text));
+        self.notes.iter_mut().chain(&mut self.help).for_each(shortened);
+        if let Some(words) = &mut self.words
+            && words.message.len() > LONGEST
+        {
+            let mut message = std::mem::take(&mut words.message).into_string();
+            shortened(&mut message);
+            words.message = message.into();
+        }
+    }
 }
 
+/// So many errors are kept, and as many diagnostics that are none; of others only the number.
+const KEPT: usize = 1000;
+
+/// So many bytes a text of a diagnostic may have.
+const LONGEST: usize = 8 * 1024;
+
 /// Diagnostics as they are found, in order.
+///
+/// The same mistake at the same place is kept once, however often it is found: what a document repeats by an alias is
+/// written once. Of very many only the first are kept, and of very long texts the beginning.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    /// What is in the list, by what tells one mistake from another.
+    seen: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
+    /// Errors and others that were found beyond those in the list.
+    dropped: [usize; 2],
+    /// Errors and others in the list.
+    kept: [usize; 2],
 }
 
 impl Diagnostics {
@@ -139,19 +171,42 @@ impl Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds one.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    /// Adds one, unless the same is there.
+    pub fn push(&mut self, mut diagnostic: Diagnostic) {
+        let kind = usize::from(!diagnostic.is_error());
+        if !self.seen.insert(fingerprint(&diagnostic)) {
+            return;
+        }
+        if self.kept[kind] >= KEPT {
+            self.dropped[kind] += 1;
+            return;
+        }
+        diagnostic.shorten();
+        self.kept[kind] += 1;
         self.list.push(diagnostic);
     }
 
     /// Adds all of another collection.
-    pub fn append(&mut self, mut other: Diagnostics) {
-        self.list.append(&mut other.list);
+    pub fn append(&mut self, other: Diagnostics) {
+        if self.list.is_empty() && self.dropped == [0, 0] {
+            *self = other;
+            return;
+        }
+        let dropped = other.dropped;
+        self.extend(other.list);
+        for (mine, theirs) in self.dropped.iter_mut().zip(dropped) {
+            *mine += theirs;
+        }
     }
 
     /// Whether any is an error.
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(Diagnostic::is_error)
+        self.dropped[0] > 0 || self.list.iter().any(Diagnostic::is_error)
+    }
+
+    /// How many errors, and how many others, were found beyond those that are kept.
+    pub fn dropped(&self) -> (usize, usize) {
+        (self.dropped[0], self.dropped[1])
     }
 
     /// Whether there is none.
@@ -185,6 +240,35 @@ impl Diagnostics {
     /// Keeps those for which `keep` says so.
     pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
         self.list.retain(keep);
+        self.seen.clear();
+        self.kept = [0, 0];
+        for diagnostic in &self.list {
+            self.seen.insert(fingerprint(diagnostic));
+            self.kept[usize::from(!diagnostic.is_error())] += 1;
+        }
+    }
+}
+
+/// What tells one mistake from another: kind, place, message, and the way to the document.
+fn fingerprint(diagnostic: &Diagnostic) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let place = |span: Span, hasher: &mut DefaultHasher| (span.file, span.start, span.end).hash(hasher);
+    diagnostic.code.name.hash(&mut hasher);
+    diagnostic.is_error().hash(&mut hasher);
+    diagnostic.message.hash(&mut hasher);
+    diagnostic.labels.iter().for_each(|label| place(label.span, &mut hasher));
+    diagnostic.notes.hash(&mut hasher);
+    diagnostic.trail.iter().for_each(|step| place(step.span, &mut hasher));
+    hasher.finish()
+}
+
+/// Cuts a text that is too long.
+fn shortened(text: &mut String) {
+    if text.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push_str(" ...");
+        text.shrink_to_fit();
     }
 }
 
@@ -208,12 +292,58 @@ impl<'a> IntoIterator for &'a Diagnostics {
 
 impl FromIterator<Diagnostic> for Diagnostics {
     fn from_iter<I: IntoIterator<Item = Diagnostic>>(list: I) -> Self {
-        Diagnostics { list: list.into_iter().collect() }
+        let mut all = Diagnostics::new();
+        all.extend(list);
+        all
     }
 }
 
 impl Extend<Diagnostic> for Diagnostics {
     fn extend<I: IntoIterator<Item = Diagnostic>>(&mut self, more: I) {
-        self.list.extend(more);
+        more.into_iter().for_each(|one| self.push(one));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FileId;
+
+    static WRONG: Code = Code { name: "wrong", severity: Severity::Error, summary: "for tests", page: "" };
+    static ODD: Code = Code { name: "odd", severity: Severity::Warning, summary: "for tests", page: "" };
+
+    fn at(start: u32, message: &str) -> Diagnostic {
+        WRONG.new(message).label(Span::new(FileId::new(0), start, start + 1), "here")
+    }
+
+    #[test]
+    fn the_same_mistake_is_kept_once() {
+        let mut found: Diagnostics = [at(1, "a"), at(1, "a"), at(2, "a"), at(1, "b")].into_iter().collect();
+        assert_eq!(found.len(), 3);
+        found.append([at(2, "a"), at(3, "a")].into_iter().collect());
+        assert_eq!(found.len(), 4);
+        found.retain(|one| one.span().start == 1);
+        found.push(at(2, "a"));
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn of_very_many_only_the_number_is_kept() {
+        let mut found: Diagnostics = (0..5000).map(|start| at(start, "a")).collect();
+        assert_eq!((found.len(), found.dropped()), (1000, (4000, 0)));
+        found.push(ODD.new("a warning is kept beside them"));
+        assert_eq!((found.len(), found.dropped()), (1001, (4000, 0)));
+        let mut other: Diagnostics = [at(9000, "a")].into_iter().collect();
+        other.append(found);
+        assert_eq!((other.len(), other.dropped()), (1001, (4001, 0)));
+        assert!(other.has_errors());
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let found: Diagnostics = [at(1, &"é".repeat(1 << 20)).note("n".repeat(1 << 20))].into_iter().collect();
+        let one = found.iter().next().expect("it is there");
+        assert!(one.message.len() < 9000 && one.notes[0].len() < 9000);
+        assert!(one.message.ends_with(" ..."));
     }
 }

@@ -379,6 +379,13 @@ pub fn dialect_of(document: &Document<'_>) -> Option<&'static dyn Dialect> {
     best.filter(|(sure, _)| *sure > 0).map(|(_, dialect)| dialect)
 }
 
+/// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have too.
+pub fn is_document(document: &Document<'_>) -> bool {
+    /// A name alone makes a dialect as sure as that.
+    const BY_NAME: u8 = 60;
+    dialects().iter().any(|dialect| dialect.recognise(document) >= BY_NAME)
+}
+
 /// What files that are given along with a root come to. A root whose own dialect has no such files hands them down to its
 /// children, and takes from them what is given for its inputs. Empty where no dialect has such files.
 pub fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {

@@ -18,10 +18,10 @@ mod surroundings;
 pub use conventions::{Conventions, Given, SpecAt};
 pub use dialect::{
     Detail, Dialect, Document, Expanded, Expanding, Explained, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED,
-    codes as all_codes, conventions, dialect, dialect_of, dialects, surround,
+    codes as all_codes, conventions, dialect, dialect_of, dialects, is_document, surround,
 };
 pub use mistake::{Mistake, Part, Place};
-pub use settings::{Limits, Setting, Settings};
+pub use settings::{Limits, Room, Setting, Settings};
 pub use surroundings::{Beside, Own, Surrounded, Surroundings, Types};
 
 /// Adds to the functions of the native dialect and of providers those of all other dialects, as they are set.

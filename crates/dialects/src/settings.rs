@@ -13,6 +13,60 @@ pub struct Limits {
     pub resources: Option<usize>,
     /// How deep documents may be nested: what the root includes stands at level 1.
     pub levels: Option<u32>,
+    /// What documents of every dialect may ask for.
+    pub room: Room,
+}
+
+/// How much documents may ask for, whatever their dialect. What is not said is as it usually is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes of one value.
+    pub value_bytes: Option<usize>,
+    /// Bytes of all values that expressions make.
+    pub all_value_bytes: Option<usize>,
+    /// Members of one group, or of one resource that is repeated.
+    pub members: Option<usize>,
+    /// Members of all groups and repetitions, and resources of included documents, together.
+    pub all_members: Option<usize>,
+}
+
+impl Room {
+    /// Nothing is said.
+    pub const USUAL: Room = Room { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
+
+    /// What can be set.
+    const SETTINGS: [Setting; 4] = [
+        ("value-bytes", Some((1024, expr::MOST as i64))),
+        ("all-value-bytes", Some((1024, i64::MAX))),
+        ("members", Some((1, 1_000_000))),
+        ("all-members", Some((1, 10_000_000))),
+    ];
+
+    /// From what is written, by name. Else why not, as a sentence goes on behind the place of the settings.
+    pub fn read(written: &[(Name, Value)]) -> Result<Room, String> {
+        let mut room = Room::USUAL;
+        for (name, value) in written {
+            let Set::Number(number) = checked(&Room::SETTINGS, name, value)? else { continue };
+            let number = Some(usize::try_from(number).unwrap_or(usize::MAX));
+            match name.as_ref() {
+                "value-bytes" => room.value_bytes = number,
+                "all-value-bytes" => room.all_value_bytes = number,
+                "members" => room.members = number,
+                _ => room.all_members = number,
+            }
+        }
+        Ok(room)
+    }
+
+    /// So many members there may be in all.
+    pub fn all_members(&self) -> usize {
+        self.all_members.unwrap_or(100_000)
+    }
+
+    /// So many items a repetition may have.
+    pub fn items(&self) -> usize {
+        self.members.unwrap_or(100_000)
+    }
 }
 
 /// What is set for a dialect.
@@ -28,6 +82,32 @@ pub struct Settings {
 /// stands in [`Settings`].
 pub type Setting = (&'static str, Option<(i64, i64)>);
 
+/// A value of a setting.
+enum Set {
+    Switch(bool),
+    Number(i64),
+}
+
+/// The value of a setting that is known by that name, if it is one.
+fn checked(known: &[Setting], name: &str, value: &Value) -> Result<Set, String> {
+    let Some((_, range)) = known.iter().find(|(known, _)| *known == name) else {
+        let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let nearest = diag::nearest(name, known.iter().map(|(name, _)| *name));
+        return Err(match nearest {
+            Some(nearest) => format!("has no setting `{name}`; did you mean `{nearest}`?"),
+            None if names.is_empty() => format!("has no setting `{name}`; it has none"),
+            None => format!("has no setting `{name}`; it has {}", names.join(", ")),
+        });
+    };
+    match (range, value) {
+        (None, Value::Bool(on)) => Ok(Set::Switch(*on)),
+        (None, _) => Err(format!("wants true or false for `{name}`")),
+        (Some((least, most)), Value::Int(number)) if (least..=most).contains(&number) => Ok(Set::Number(*number)),
+        (Some((least, i64::MAX)), _) => Err(format!("wants a number of at least {least} for `{name}`")),
+        (Some((least, most)), _) => Err(format!("wants a number from {least} to {most} for `{name}`")),
+    }
+}
+
 impl Settings {
     /// From what is written for a dialect, by name. Else why not, as a sentence goes on behind the place of the settings.
     pub fn read(dialect: &str, written: &[(Name, Value)]) -> Result<Settings, String> {
@@ -36,25 +116,9 @@ impl Settings {
         };
         let mut settings = Settings::default();
         for (name, value) in written {
-            let Some((_, range)) = known.iter().find(|(known, _)| *known == name.as_ref()) else {
-                let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
-                let nearest = diag::nearest(name, known.iter().map(|(name, _)| *name));
-                return Err(match nearest {
-                    Some(nearest) => format!("has no setting `{name}`; did you mean `{nearest}`?"),
-                    None if names.is_empty() => format!("has no setting `{name}`; it has none"),
-                    None => format!("has no setting `{name}`; it has {}", names.join(", ")),
-                });
-            };
-            match (range, value) {
-                (None, Value::Bool(on)) => settings.yaql.text_format = *on,
-                (None, _) => return Err(format!("wants true or false for `{name}`")),
-                (Some((least, most)), Value::Int(number)) if (least..=most).contains(&number) => {
-                    settings.put(name, *number);
-                }
-                (Some((least, i64::MAX)), _) => return Err(format!("wants a number of at least {least} for `{name}`")),
-                (Some((least, most)), _) => {
-                    return Err(format!("wants a number from {least} to {most} for `{name}`"));
-                }
+            match checked(known, name, value)? {
+                Set::Switch(on) => settings.yaql.text_format = on,
+                Set::Number(number) => settings.put(name, number),
             }
         }
         Ok(settings)
@@ -92,6 +156,19 @@ mod tests {
             assert!(!all.contains(&settings), "{name}");
             all.push(settings);
         }
+    }
+
+    #[test]
+    fn every_limit_of_documents_can_be_set() {
+        let mut all = vec![Room::USUAL];
+        for (name, _) in Room::SETTINGS {
+            let room = Room::read(&[(name.into(), Value::Int(2000))]).expect("it can be set");
+            assert!(!all.contains(&room), "{name}");
+            all.push(room);
+        }
+        let said = |name: &str, value: i64| Room::read(&[(name.into(), Value::Int(value))]).expect_err("it is refused");
+        assert_eq!(said("member", 1), "has no setting `member`; did you mean `members`?");
+        assert_eq!(said("value-bytes", 1 << 40), "wants a number from 1024 to 67108864 for `value-bytes`");
     }
 
     #[test]

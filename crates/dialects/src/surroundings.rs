@@ -6,7 +6,7 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
 use syntax::Tree;
 
-use crate::Limits;
+use crate::{Limits, Room};
 
 /// What a document stands in beside its own text: what is known of its language, and files that are given along with it.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ impl Surroundings {
         is_child: false,
         inputs_only: false,
         own: None,
-        limits: Limits { bytes: None, resources: None, levels: None },
+        limits: Limits { bytes: None, resources: None, levels: None, room: Room::USUAL },
         types: None,
     };
 }

@@ -32,5 +32,7 @@ diag::codes! {
     ABSENT_ELEMENT = Error "absent-element": "reads something that is not there";
     SOURCE_UNREADABLE = Error "source-unreadable": "a document or file that cannot be read";
     NUMBER_OUT_OF_RANGE = Error "number-out-of-range": "a number beyond 64 bits, or not finite";
+    VALUE_TOO_LARGE = Error "value-too-large": "a value larger than a value may be";
+    VALUES_TOO_LARGE = Error "values-too-large": "values that take too much together";
     TYPE_MISMATCH = Error "type-mismatch": "one kind of value where another is needed";
 }

@@ -18,7 +18,8 @@ use crate::{FunctionTable, Mismatch, codes};
 pub use access::access;
 pub(crate) use call::{Arguments, Site, bind};
 pub use call::{part_of, within};
-pub(crate) use limits::{LIMIT, within_limits};
+pub(crate) use limits::LIMIT;
+pub use limits::{Full, MOST, Meter, size};
 
 /// Why there is no value.
 #[derive(Debug)]
@@ -110,6 +111,11 @@ pub trait Scope {
 
     /// `link(a, b)`: what the link kind exposes. The arguments are the names as addresses print.
     fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop>;
+
+    /// What counts the values of the document; none where only each value by itself is limited.
+    fn meter(&mut self) -> Option<&mut Meter> {
+        None
+    }
 }
 
 /// Where warnings go that stand beside a value.
@@ -143,7 +149,8 @@ const DEPTH: usize = 256;
 /// The value of an expression, or why there is none. Warnings beside a value go to `found`, and where several members of
 /// a list, map or text fail, so do all failures but the first. With [`Stop::Ask`] nothing is added: begin again then.
 ///
-/// Total: depth is bounded at 256 and a result at 10 MiB (`argument-range`, ruling A17). `none` items of lists and entries of maps
+/// Total: depth is bounded at 256 and a result by the [`Meter`] of the scope, 10 MiB without one (`argument-range` of a call,
+/// `value-too-large` of what is written out, ruling A17). `none` items of lists and entries of maps
 /// are dropped (A13) unless they are written as null in the document; unknown and secret arguments spread by A14 and A15.
 pub fn evaluate(
     expr: &Expr,
@@ -161,7 +168,7 @@ pub fn evaluate(
         drawn: 0,
         asked: Vec::new(),
     };
-    let result = machine.member(expr);
+    let result = machine.member(expr).and_then(|value| machine.whole(expr, value));
     match result {
         Err(Stop::Ask(_)) => Err(Stop::Ask(machine.asked)),
         result => {
@@ -279,8 +286,36 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// The value of a whole expression, if it keeps to the limits. What is only read has kept to them where it was made.
+    fn whole(&mut self, expr: &Expr, value: Value) -> Result<Value, Stop> {
+        let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
+        let largest = self.largest();
+        if !is_made || size(&value, largest).is_some() {
+            return Ok(value);
+        }
+        self.take(expr.span, largest)?;
+        Err(codes::VALUE_TOO_LARGE
+            .new(format!("the value is larger than {} or deeper than {DEPTH} levels", bytes(largest)))
+            .label(expr.span, "grows beyond the limit")
+            .help("make it from less, or raise `value-bytes` under `[documents]` in `cyan.toml`")
+            .into())
+    }
+
+    /// The largest that a value may be here.
+    pub(crate) fn largest(&mut self) -> usize {
+        self.scope.meter().map_or(LIMIT, |meter| meter.largest())
+    }
+
+    /// Counts bytes that a value takes, towards all values of the document.
+    pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), Stop> {
+        let Some(meter) = self.scope.meter() else { return Ok(()) };
+        // Whoever has the meter reports that.
+        meter.take(bytes, span).map_err(|Full| Stop::Reported)
+    }
+
     fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {
         self.deeper(span)?;
+        self.take(span, (items.len() + 1) * std::mem::size_of::<Value>())?;
         let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
         for (at, item) in items.iter().enumerate() {
             self.path.push(Step::Index(at));
@@ -300,6 +335,7 @@ impl<'a> Machine<'a> {
 
     fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, Stop> {
         self.deeper(span)?;
+        self.take(span, (entries.len() + 1) * 3 * std::mem::size_of::<Value>())?;
         let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
         let mut map = Map::with_capacity(entries.len());
         for (key, entry) in entries {
@@ -325,6 +361,7 @@ impl<'a> Machine<'a> {
         // What is waited for, once something is unknown.
         let mut unknown: Option<Vec<Address>> = None;
         let mut secret = false;
+        let largest = self.largest();
         for part in parts {
             let (expr, place) = match part {
                 Part::Text(part) => {
@@ -340,12 +377,15 @@ impl<'a> Machine<'a> {
                 Value::Text(part) => text.push_str(part),
                 _ => value.waits_for(unknown.get_or_insert_default()),
             }
-            if text.len() > LIMIT {
+            if text.len() > largest {
                 return Err(codes::ARGUMENT_RANGE
-                    .new("the text is larger than 10 MiB")
+                    .new(format!("the text is larger than {}", bytes(largest)))
                     .label(place, "grows beyond the limit")
                     .into());
             }
+        }
+        if let Some(Part::Expr(_, place)) = parts.iter().rfind(|part| matches!(part, Part::Expr(..))) {
+            self.take(*place, text.len())?;
         }
         if let Some(stop) = members.stop {
             return Err(stop);
@@ -398,6 +438,15 @@ fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
                 .help("use `join` or `jsonencode`")
                 .into())
         }
+    }
+}
+
+/// A number of bytes for people.
+pub(crate) fn bytes(count: usize) -> String {
+    match (count % (1 << 20), count % (1 << 10)) {
+        (0, _) => format!("{} MiB", count >> 20),
+        (_, 0) => format!("{} KiB", count >> 10),
+        _ => format!("{count} bytes"),
     }
 }
 

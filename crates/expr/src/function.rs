@@ -61,6 +61,11 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     fn leaves_out(&self) -> bool {
         false
     }
+
+    /// Whether its result is a part of its arguments, so that nothing is made.
+    fn selects(&self) -> bool {
+        false
+    }
 }
 
 /// Why a function gives no value.

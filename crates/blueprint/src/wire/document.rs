@@ -107,6 +107,7 @@ mod tests {
             spec_key: at(20),
             each: None,
             condition: Some(Expr::literal(Value::Bool(true), at(5)).into()),
+            external: Some(Expr::literal(Value::from("id"), at(6)).into()),
             depends_on: vec![Spanned::new("x".into(), at(7))],
             link_selector: None,
             metadata: Default::default(),

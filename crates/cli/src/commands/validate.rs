@@ -1,52 +1,146 @@
-//! `cyan validate`.
+//! `cyan validate`: documents that are named, and all that are in a folder.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::arguments::{Global, Inputs, Validate};
 use crate::catalogs;
 use crate::config::Config;
 use crate::exit::{CommandError, Exit};
-use crate::setup::{Document, Source, raise_warnings};
+use crate::folder::documents_below;
+use crate::setup::{Document, Source, raise_warnings, whole};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let named: Vec<Option<PathBuf>> =
-        if arguments.files.is_empty() { vec![None] } else { arguments.files.into_iter().map(Some).collect() };
-    let mut results = Vec::new();
-    let mut fine = true;
-    for file in &named {
-        match Source::find(file.as_deref()).and_then(|source| source.with(&arguments.inputs.environments)) {
-            Ok(source) => {
-                let (valid, result) = one(source, named.len(), &arguments.inputs, global, report).await?;
-                fine &= valid;
-                results.push(result);
+    let mut named: Vec<Named> = Vec::new();
+    let mut has_folder = false;
+    for file in &arguments.files {
+        if file.is_dir() {
+            has_folder = true;
+            let below = documents_below(file)?;
+            if below.is_empty() {
+                return Err(CommandError::NoDocument { folder: file.clone() });
             }
+            named.extend(below.into_iter().map(|path| Named { path: Some(path), folder: Some(file.clone()) }));
+        } else {
+            named.push(Named { path: Some(file.clone()), folder: None });
+        }
+    }
+    if arguments.files.is_empty() {
+        named.push(Named { path: None, folder: None });
+    }
+    let mut checked: Vec<Checked> = Vec::new();
+    for one in &named {
+        let found = Source::find(one.path.as_deref()).and_then(|source| source.with(&arguments.inputs.environments));
+        let outcome = match found {
+            Ok(source) => check(source, one, named.len(), &arguments.inputs, global, report).await,
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(one) => checked.push(one),
             // With one file there is nothing else to say.
             Err(error) if named.len() == 1 => return Err(error),
+            // What is wrong with the command line is wrong for all.
+            Err(error @ CommandError::Usage { .. }) => return Err(error),
             Err(error) => {
-                fine = false;
                 report.error(&error);
+                let file = one.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+                let why = match error {
+                    CommandError::Said => "not checked".to_owned(),
+                    _ => error.to_string().trim_start_matches(&format!("`{file}` ")).to_owned(),
+                };
+                checked.push(Checked { file, errors: 1, why: vec![why], ..Checked::default() });
             }
         }
     }
-    report.set_result(json!({"documents": results}));
-    Ok(if fine { Exit::Done } else { Exit::Unusable })
+    let summary = has_folder || checked.len() > 1;
+    if summary && !report.is_json() {
+        summarise(&checked, report);
+    }
+    let valid = checked.iter().filter(|one| one.errors == 0).count();
+    let documents: Vec<Json> = checked.iter().map(Checked::json).collect();
+    let mut result = json!({"documents": documents});
+    if summary {
+        result["summary"] = json!({"documents": checked.len(), "valid": valid, "invalid": checked.len() - valid});
+    }
+    report.set_result(result);
+    Ok(if valid == checked.len() { Exit::Done } else { Exit::Unusable })
 }
 
-async fn one(
+/// A document that was named, or found in a folder that was named.
+struct Named {
+    path: Option<PathBuf>,
+    folder: Option<PathBuf>,
+}
+
+impl Named {
+    /// The configuration for it: beside it; in a folder that was named also further up, as far as that folder.
+    fn config(&self, global: &Global, beside: &Path) -> Result<Config, CommandError> {
+        let config = Config::load(global.config.as_deref(), beside)?;
+        let Some(top) = self.folder.as_deref().map(whole).filter(|_| config.is_usual()) else { return Ok(config) };
+        for folder in beside.ancestors().skip(1).take_while(|folder| folder.starts_with(&top)) {
+            let above = Config::load(global.config.as_deref(), folder)?;
+            if !above.is_usual() {
+                return Ok(above);
+            }
+        }
+        Ok(config)
+    }
+}
+
+/// What came of one document.
+#[derive(Default)]
+struct Checked {
+    file: String,
+    errors: usize,
+    warnings: usize,
+    /// Codes of its errors, each once; or why it could not be read.
+    why: Vec<String>,
+    declares: Json,
+}
+
+impl Checked {
+    fn json(&self) -> Json {
+        json!({
+            "file": self.file,
+            "valid": self.errors == 0,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "why": self.why,
+            "declares": self.declares,
+        })
+    }
+}
+
+/// How many documents are valid, and which are not.
+fn summarise(checked: &[Checked], report: &mut Report) {
+    let wrong: Vec<&Checked> = checked.iter().filter(|one| one.errors > 0).collect();
+    let valid = checked.len() - wrong.len();
+    let mut text = format!("\n{}: {valid} valid, {} not valid", number(checked.len(), "document"), wrong.len());
+    for one in wrong {
+        text.push_str(&format!("\n  {}: {} ({})", one.file, counted(one.errors, one.warnings), one.why.join(", ")));
+    }
+    report.terminal.line(text);
+}
+
+async fn check(
     source: Source,
-    named: usize,
+    named: &Named,
+    count: usize,
     inputs: &Inputs,
     global: &Global,
     report: &mut Report,
-) -> Result<(bool, serde_json::Value), CommandError> {
-    let config = Config::load(global.config.as_deref(), &source.folder)?;
+) -> Result<Checked, CommandError> {
+    let config = named.config(global, &source.folder)?;
     let strict = global.strict || config.strict;
     let offer = catalogs::offer(global, &config, report)?;
     let before = report.counted();
     let (mut document, given) = Document::check_given(source, &offer, &config, inputs, strict, report).await?;
+    if named.folder.is_some() {
+        // What is given is for the documents of the folder that declare it.
+        document.found.retain(|one| one.code.name != dialects::codes::UNDECLARED_VARIABLE.name);
+    }
     document.check_offline(&given).await;
     raise_warnings(strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
@@ -55,7 +149,7 @@ async fn one(
     let shown = &document.source.shown;
     if !report.is_json() {
         if errors > 0 {
-            let gap = if named > 1 { "\n" } else { "" };
+            let gap = if count > 1 { "\n" } else { "" };
             report.terminal.say(format!("`{shown}` has {}{gap}", counted(errors, warnings)));
         } else {
             let warned = if warnings > 0 { format!(" ({})", number(warnings, "warning")) } else { String::new() };
@@ -63,7 +157,7 @@ async fn one(
         }
     }
     // Nobody else looks at it, and a large document names much.
-    let declared = document.checked.as_ref().filter(|_| report.is_json()).map(|checked| {
+    let declares = document.checked.as_ref().filter(|_| report.is_json()).map(|checked| {
         let blueprint = &checked.blueprint;
         json!({
             "dialect": blueprint.dialect,
@@ -74,11 +168,20 @@ async fn one(
             "exports": blueprint.exports.keys().collect::<Vec<_>>(),
         })
     });
-    let file = document.source.path.as_deref().map(Path::display).map(|path| path.to_string());
-    Ok((
-        errors == 0,
-        json!({"file": file.unwrap_or_else(|| shown.clone()), "valid": errors == 0, "declares": declared}),
-    ))
+    let file = document.source.path.as_deref().map(|path| path.display().to_string());
+    let mut why: Vec<String> = Vec::new();
+    for one in document.found.iter().filter(|one| one.is_error()) {
+        if !why.iter().any(|code| code == one.code.name) {
+            why.push(one.code.name.to_owned());
+        }
+    }
+    Ok(Checked {
+        file: file.unwrap_or_else(|| shown.clone()),
+        errors,
+        warnings,
+        why,
+        declares: declares.unwrap_or(Json::Null),
+    })
 }
 
 fn number(count: usize, word: &str) -> String {

@@ -211,6 +211,17 @@ impl Report {
                 text.push('\n');
             }
         }
+        let (errors, others) = found.dropped();
+        self.errors += errors;
+        if errors + others > 0 {
+            let what = if errors > 0 { "errors" } else { "warnings and notes" };
+            let more =
+                engine::check::codes::MORE_MISTAKES.new(format!("{} more {what} were found", errors.max(others)));
+            match self.is_json() {
+                true => self.push(json::diagnostic(&more, files)),
+                false => text.push_str(&format!("{}\n", diag::draw(&more, files, self.terminal.err.colors()))),
+            }
+        }
         text.push_str(&brief.rest());
         self.terminal.drawn(&text);
     }

@@ -19,7 +19,8 @@ fn a_file_that_is_none_is_refused() {
     for (arguments, says) in [
         (vec!["validate"], "there is no document"),
         (vec!["validate", "missing.yaml"], "`missing.yaml` cannot be read"),
-        (vec!["validate", "folder"], "`folder` is a folder"),
+        (vec!["validate", "folder"], "there is no document in `folder`"),
+        (vec!["stage", "folder"], "`folder` is a folder"),
         (vec!["validate", "bad.yaml"], "no UTF-8 text: byte 2"),
         (vec!["validate", "big.yaml"], "is too large"),
         (vec!["-C", "nowhere", "validate"], "`nowhere` cannot be read"),

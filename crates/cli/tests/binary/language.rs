@@ -177,7 +177,7 @@ fn groups_have_limits() {
     let inner = format!("{{type: 'OS::Heat::ResourceGroup', properties: {{count: 6000, resource_def: {member}}}}}");
     let place = Place::with("t.yaml", &group("ResourceGroup", &format!("{{count: 30, resource_def: {inner}}}")));
     let said = place.ends(1, &["validate", "--simulate"]).err;
-    assert!(said.contains("all groups together may have at most 100000 members"), "{said}");
+    assert!(said.contains("all groups and included documents together may have at most 100000 resources"), "{said}");
 }
 
 /// So are too many members of `each`: of one resource, and of all of them together, those in children too.
@@ -199,7 +199,7 @@ fn each_has_limits() {
     let place = Place::with("blueprint.yaml", &format!("{head}{}", each("a", &wide)));
     refused(&place, "blueprint.yaml", "`each` may have at most 100000 items, not 120000", &wide);
     let two = format!("{head}{}{}{}", each("a", "range(60000)"), each("b", "range(50000)"), each("c", "list(1)"));
-    let together = "all `each` together may have at most 100000 items";
+    let together = "all resources with `each` together may have at most 100000 members";
     place.write("blueprint.yaml", two);
     refused(&place, "blueprint.yaml", together, "b: {type");
     let children: String = (0..11).map(|number| format!("  c{number}: {{path: child.yaml}}\n")).collect();

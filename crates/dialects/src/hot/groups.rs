@@ -281,7 +281,8 @@ impl Writer<'_> {
     /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before anything
     /// is written out, so a huge one takes no memory.
     fn within_limit(&mut self, key: &str, count: usize) -> usize {
-        let most = self.place.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
+        let limits = &self.place.around.limits;
+        let most = limits.room.members.unwrap_or(limits.resources.unwrap_or(0).max(MOST_MEMBERS));
         if count <= most {
             return count;
         }
@@ -289,7 +290,7 @@ impl Writer<'_> {
             VALUE_CONSTRAINT
                 .new(format!("a group may have at most {most} members, not {count}"))
                 .label(self.span_of(key), "too many")
-                .help("divide it into several groups, or raise `resources` under `[dialects.hot]` in `cyan.toml`"),
+                .help("divide it into several groups, or raise `members` under `[documents]` in `cyan.toml`"),
         );
         1
     }
@@ -537,7 +538,8 @@ impl Writer<'_> {
             }
             Made::Child | Made::Group => {
                 let (inputs, expansion) = if made == Made::Group {
-                    let (expansion, inputs) = expansion(type_name, spec, spec_key, None, part(definition, "metadata").cloned());
+                    let (expansion, inputs) =
+                        expansion(type_name, spec, spec_key, None, part(definition, "metadata").cloned());
                     (inputs, Some(Box::new(expansion)))
                 } else {
                     let inputs = match spec.kind {
@@ -603,7 +605,8 @@ impl Writer<'_> {
     }
 
     fn export(&mut self, name: &str, field: Expr, span: Span) {
-        let export = Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
+        let export =
+            Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
         self.blueprint.exports.insert(name.into(), export);
     }
 

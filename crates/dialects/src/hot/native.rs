@@ -184,6 +184,10 @@ impl Native for Internal {
         if self.name == NAMED { condition_name(arguments) } else { None }
     }
 
+    fn selects(&self) -> bool {
+        matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)")
+    }
+
     fn opens(&self, arguments: &[Value]) -> bool {
         if matches!(self.name, AND | OR) {
             return true;
@@ -348,7 +352,8 @@ fn is_decided(before: &[Value], decides: bool) -> bool {
     let Some((positions, operands)) = before.split_first() else { return false };
     let Some((inline, positions)) = positions.as_list().and_then(<[Value]>::split_first) else { return false };
     let (Some(inline), at) = (inline.as_int(), operands.len()) else { return false };
-    let Some(own) = positions.get(at).and_then(Value::as_int).filter(|_| usize::try_from(inline).is_ok_and(|it| at >= it))
+    let Some(own) =
+        positions.get(at).and_then(Value::as_int).filter(|_| usize::try_from(inline).is_ok_and(|it| at >= it))
     else {
         return false;
     };

@@ -8,6 +8,7 @@ pub use dialects::codes::{
 };
 
 diag::codes! {
+    MORE_MISTAKES = Note "more-mistakes": "more was found than is listed";
     UNKNOWN_VALUE = Error "unknown-value": "no such value";
     UNKNOWN_DATA_SOURCE = Error "unknown-data-source": "no such data source";
     UNKNOWN_CHILD = Error "unknown-child": "no such include";

@@ -6,6 +6,7 @@
 //!
 //! Not here: names that lead nowhere in the document itself, which the dialect reports.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -26,7 +27,14 @@ impl Checker<'_> {
         self.input_types = vec![Type::Any; blueprint.inputs.len()];
         self.custom_types = vec![None; blueprint.inputs.len()];
         self.local_types = vec![Type::Any; blueprint.locals.len()];
-        let mut known = Known { checker_inputs: self.inputs, blueprint, locals: Vec::new(), functions: self.functions };
+        let mut known = Known {
+            checker_inputs: self.inputs,
+            blueprint,
+            locals: Vec::new(),
+            functions: self.functions,
+            // What is set counts where the documents are evaluated; here what would take too much is just not known.
+            meter: Cell::new(expr::Meter::new(Some(expr::MOST), None)),
+        };
         known.locals = vec![Value::unknown(None, None); blueprint.locals.len()];
         for node in graph.order() {
             let crate::Node::Local(at) = node else { continue };
@@ -389,6 +397,8 @@ struct Known<'k> {
     /// Named intermediate values by position.
     locals: Vec<Value>,
     functions: &'k expr::FunctionTable,
+    /// What values have taken so far.
+    meter: Cell<expr::Meter>,
 }
 
 impl Known<'_> {
@@ -419,10 +429,11 @@ impl Known<'_> {
 
     /// What an expression comes to; none where it is in error, which goes to `found`, or asks something of the world.
     fn value(&self, expr: &Expr, found: &mut Diagnostics) -> Option<Value> {
-        let mut frame = KnownFrame { known: self };
+        let mut frame = KnownFrame { known: self, meter: self.meter.get() };
         let mut mine = Diagnostics::new();
         let outcome = expr::evaluate(expr, self.functions.of(self.blueprint.dialect), &mut frame, &mut mine);
         found.append(mine);
+        self.meter.set(frame.meter);
         match outcome {
             Ok(value) => Some(value),
             Err(Stop::Failed(diagnostic)) => {
@@ -436,6 +447,7 @@ impl Known<'_> {
 
 struct KnownFrame<'f, 'k> {
     known: &'f Known<'k>,
+    meter: expr::Meter,
 }
 
 impl Scope for KnownFrame<'_, '_> {
@@ -457,6 +469,10 @@ impl Scope for KnownFrame<'_, '_> {
 
     fn answer(&mut self, _: &Ask) -> Option<Result<Value, AskFailure>> {
         Some(Ok(Value::unknown(None, None)))
+    }
+
+    fn meter(&mut self) -> Option<&mut expr::Meter> {
+        Some(&mut self.meter)
     }
 
     fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {

@@ -6,7 +6,7 @@
 //!
 //! Not here: putting questions to the world, which `mod.rs` does.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Value};
@@ -52,6 +52,10 @@ pub(super) struct Knowledge<'a> {
     pub(super) answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
     /// What providers offer.
     pub(super) catalogs: &'a Catalogs,
+    /// What values have taken so far.
+    pub(super) meter: &'a Cell<expr::Meter>,
+    /// Exports and fields of resources by place, position and number, found already.
+    pub(super) parts: RefCell<HashMap<(u32, usize, usize), Value, foldhash::fast::FixedState>>,
     /// Values by place and position, found already.
     pub(super) values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
     /// What places are handed for their inputs, found already.
@@ -65,10 +69,12 @@ impl Knowledge<'_> {
 
     /// What an expression that stands in a place comes to.
     pub(super) fn of(&self, place: u32, expr: &Expr) -> Known {
-        let mut frame = Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new() };
+        let mut frame =
+            Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new(), meter: self.meter.get() };
         let functions = self.functions.of(self.dialect(place));
         let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
         let (later, searches) = (frame.later, frame.searches);
+        self.meter.set(frame.meter);
         match outcome {
             Ok(value) => Known::Value(value),
             Err(_) if !searches.is_empty() => Known::Searches(searches),
@@ -88,6 +94,7 @@ struct Frame<'k> {
     later: bool,
     /// Data sources that must be read first.
     searches: Vec<(u32, u32)>,
+    meter: expr::Meter,
 }
 
 impl<'k> Frame<'k> {
@@ -96,13 +103,31 @@ impl<'k> Frame<'k> {
         if self.depth >= MOST_DEPTH {
             return Ok(Value::unknown(None, None));
         }
-        let mut frame =
-            Frame { knowledge: self.knowledge, place, depth: self.depth + 1, later: false, searches: Vec::new() };
+        let mut frame = Frame {
+            knowledge: self.knowledge,
+            place,
+            depth: self.depth + 1,
+            later: false,
+            searches: Vec::new(),
+            meter: self.meter,
+        };
         let functions = self.knowledge.functions.of(self.knowledge.dialect(place));
         let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
         self.later |= frame.later;
         self.searches.append(&mut frame.searches);
+        self.meter = frame.meter;
         outcome
+    }
+
+    /// The value of a part of a document, evaluated once: a chain of parts that read each other twice would else double.
+    fn part(&mut self, place: u32, at: (usize, usize), expr: &Expr) -> Result<Value, Stop> {
+        let key = (place, at.0, at.1);
+        if let Some(value) = self.knowledge.parts.borrow().get(&key) {
+            return Ok(value.clone());
+        }
+        let value = self.inner(place, expr)?;
+        self.knowledge.parts.borrow_mut().insert(key, value.clone());
+        Ok(value)
     }
 
     fn input(&mut self, name: &Name) -> Result<Value, Stop> {
@@ -160,7 +185,7 @@ impl<'k> Frame<'k> {
         let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
         let knowledge = self.knowledge;
         let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
-        let resource = blueprint.resources.get(name).ok_or(Stop::Reported)?;
+        let (at, _, resource) = blueprint.resources.get_full(name).ok_or(Stop::Reported)?;
         let mut names = reference.path.iter().map(|accessor| match &accessor.kind {
             AccessorKind::Name(name) => Some(name.as_ref()),
             AccessorKind::Index(_) => None,
@@ -182,8 +207,8 @@ impl<'k> Frame<'k> {
         };
         let declared = ty.as_ref().and_then(|ty| ty.schema.fields.get(field));
         let ExprKind::Map(entries) = &resource.spec.kind else { return unknown };
-        let entry = entries.iter().find(|(key, _)| key.item.as_ref() == field);
-        let Some((_, expr)) = entry.filter(|_| resource.each.is_none() && resource.external.is_none()) else {
+        let entry = entries.iter().enumerate().find(|(_, (key, _))| key.item.as_ref() == field);
+        let Some((number, (_, expr))) = entry.filter(|_| resource.each.is_none() && resource.external.is_none()) else {
             return unknown;
         };
         if let Some(condition) = &resource.condition
@@ -191,7 +216,7 @@ impl<'k> Frame<'k> {
         {
             return unknown;
         }
-        let value = self.inner(self.place, expr)?;
+        let value = self.part(self.place, (at, number), expr)?;
         let is_secret = declared.is_some_and(|field| field.sensitive);
         Ok(Read { value: value.tainted(is_secret), used: 2 })
     }
@@ -237,8 +262,8 @@ impl<'k> Frame<'k> {
             return Err(Stop::Reported);
         };
         let exports = &knowledge.texts[knowledge.places[child as usize].text as usize].blueprint.exports;
-        let export = exports.get(export).ok_or(Stop::Reported)?;
-        let value = self.inner(child, &export.field)?;
+        let (at, _, export) = exports.get_full(export).ok_or(Stop::Reported)?;
+        let value = self.part(child, (usize::MAX, at), &export.field)?;
         let value = exported(value, &export.ty, &export.field, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
         Ok(Read { value, used: 1 })
     }
@@ -271,6 +296,10 @@ impl Scope for Frame<'_> {
         }
         let known = self.knowledge.answers.iter().find(|(place, asked, _)| *place == self.place && asked == ask);
         known.map(|(.., answer)| answer.clone())
+    }
+
+    fn meter(&mut self) -> Option<&mut expr::Meter> {
+        Some(&mut self.meter)
     }
 
     fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {

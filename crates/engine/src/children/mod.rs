@@ -17,6 +17,7 @@ mod searches;
 mod settled;
 mod told;
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -96,9 +97,6 @@ struct Place {
 /// An include that has not been followed yet: in which place, and which.
 type Include = (u32, u32);
 
-/// So many members all groups together may have, unless the settings allow more resources.
-const MOST_MEMBERS: usize = 100_000;
-
 struct Reader<'a> {
     reading: Reading<'a>,
     texts: Vec<Text>,
@@ -108,6 +106,10 @@ struct Reader<'a> {
     members: usize,
     /// Documents that members of empty groups would be: of the group of which include, and where.
     samples: Vec<(Include, Spanned<Name>)>,
+    /// It was said that they are too many.
+    crowded: bool,
+    /// What values have taken so far that decide where includes lead.
+    meter: Cell<expr::Meter>,
     frozen: Frozen,
     /// Inputs of the root by position.
     inputs: Vec<Value>,
@@ -147,6 +149,8 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
     };
     let children = vec![None; text.blueprint.children.len()];
     let working_directory = reading.world.working_directory();
+    let room = reading.around.limits.room;
+    let meter = expr::Meter::new(room.value_bytes, room.all_value_bytes);
     let mut reader = Reader {
         reading,
         working_directory,
@@ -154,6 +158,8 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         of_location,
         members: 0,
         samples: Vec::new(),
+        crowded: false,
+        meter: Cell::new(meter),
         places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         frozen: Frozen::default(),
         inputs: inputs.clone(),
@@ -370,6 +376,8 @@ impl Reader<'_> {
             catalogs: self.reading.catalogs,
             values: Default::default(),
             handed: Default::default(),
+            parts: Default::default(),
+            meter: &self.meter,
         }
     }
 
@@ -509,7 +517,7 @@ impl Reader<'_> {
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
         let Some(dialect) = dialects::dialect(blueprint.dialect) else { return Vec::new() };
-        let most = self.reading.around.limits.resources.unwrap_or(0).max(MOST_MEMBERS);
+        let most = self.most_members();
         // That they are too many was reported at the group that went beyond the limit.
         if self.members > most {
             return Vec::new();
@@ -558,6 +566,7 @@ impl Reader<'_> {
         }
         self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
         if self.members > most {
+            self.crowded = true;
             self.report((place, include), refused::too_many_members(child, most));
             return Vec::new();
         }
@@ -574,6 +583,12 @@ impl Reader<'_> {
         let number = self.texts.len() as u32;
         self.texts.push(Text { file, location, blueprint: document, around, found, refused: Vec::new() });
         self.put(place, include, name, child, Some(number))
+    }
+
+    /// So many members of groups and resources of included documents there may be.
+    fn most_members(&self) -> usize {
+        let limits = &self.reading.around.limits;
+        limits.room.all_members().max(limits.resources.unwrap_or(0))
     }
 
     /// The children above the elements of an include.
@@ -633,6 +648,16 @@ impl Reader<'_> {
             }
             return Vec::new();
         }
+        if child.expansion.is_none() {
+            self.members += self.texts[text as usize].blueprint.resources.len();
+            let most = self.most_members();
+            if self.members > most {
+                if !std::mem::replace(&mut self.crowded, true) {
+                    self.report((place, include), refused::too_many_members(child, most));
+                }
+                return Vec::new();
+            }
+        }
         let number = self.places.len() as u32;
         let level = self.places[place as usize].level + 1;
         let children = vec![None; self.texts[text as usize].blueprint.children.len()];
@@ -687,6 +712,7 @@ impl Reader<'_> {
             _ => PlacedMistakes::default(),
         };
         found.extend(self.size());
+        found.extend(self.meter.get().problem());
         self.tell(&order, &of_place, &mut judged, valued, shown, found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
@@ -704,7 +730,9 @@ impl Reader<'_> {
             }
         });
         let placed: Vec<Placed> = placed.collect();
-        Documents::assemble(placed, std::mem::take(&mut self.frozen), self.open || !self.fixed, found)
+        let room = self.reading.around.limits.room;
+        let open = self.open || !self.fixed;
+        Documents::assemble(placed, std::mem::take(&mut self.frozen), open, found).within(room)
     }
 
     /// What is to be said of how many resources there are in all. What includes another document counts like a resource.

@@ -31,9 +31,9 @@ pub(super) fn in_words(include: Option<(Arc<Blueprint>, usize)>, mut diagnostic:
 /// The groups have more members together than there may be.
 pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
     crate::check::codes::VALUE_CONSTRAINT
-        .new(format!("all groups together may have at most {most} members"))
-        .label(child.span, "the members of this group are too many")
-        .help("divide the document into instances of their own")
+        .new(format!("all groups and included documents together may have at most {most} resources"))
+        .label(child.span, "the resources of this one are too many")
+        .help("divide the document into instances of their own, or raise `all-members` under `[documents]` in `cyan.toml`")
 }
 
 /// Why a document could not be had, at the place that is at fault.

@@ -196,6 +196,8 @@ pub struct Documents {
     pub(crate) frozen: Frozen,
     /// Some includes could not be followed yet: where they lead depends on inputs that were not given.
     open: bool,
+    /// How much they may ask for.
+    pub(crate) room: dialects::Room,
 }
 
 /// Members of a group that do not stay.
@@ -225,7 +227,15 @@ impl Documents {
             stands_in: false,
             first: [0; 5],
         };
-        Documents { units: vec![root], graph, links, counts, frozen: Frozen::default(), open }
+        Documents {
+            units: vec![root],
+            graph,
+            links,
+            counts,
+            frozen: Frozen::default(),
+            open,
+            room: dialects::Room::USUAL,
+        }
     }
 
     /// Documents in their places, each after the one that includes it; circles that lead through several of them are
@@ -260,7 +270,7 @@ impl Documents {
         }
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
-        let mut documents = Documents { units, graph, links, counts, frozen, open };
+        let mut documents = Documents { units, graph, links, counts, frozen, open, room: dialects::Room::USUAL };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
                 unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[Kind::Resource as usize]))
@@ -286,7 +296,12 @@ impl Documents {
             folder: unit.folder.clone(),
             file: unit.file,
         });
-        Documents::assemble(placed.collect(), self.frozen.clone(), self.open, found)
+        Documents::assemble(placed.collect(), self.frozen.clone(), self.open, found).within(self.room)
+    }
+
+    /// The same, with what they may ask for.
+    pub(crate) fn within(self, room: dialects::Room) -> Documents {
+        Documents { room, ..self }
     }
 
     /// Whether the children that the document names could not all be followed, because that depends on inputs that were

@@ -247,6 +247,7 @@ pub(super) async fn settle_level(
         for node in todo {
             let mut mistakes = Diagnostics::new();
             let mut absent = Vec::new();
+            let taken = evaluation.taken();
             let outcome = match node {
                 Node::Local(index) => {
                     let dead = !live[index as usize];
@@ -300,6 +301,7 @@ pub(super) async fn settle_level(
                     }
                 }
                 Err(more) => {
+                    evaluation.give_back(taken);
                     needs.extend(more.into_iter().map(|need| (questions::need_key(evaluation, &need), need)));
                     again.push(node);
                 }
@@ -317,6 +319,7 @@ pub(super) async fn settle_level(
         asked_before = asked;
         todo = again;
     }
+    evaluation.report_room(found);
     resources.sort_unstable();
     (resources, links)
 }

@@ -718,6 +718,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         _ => snapshot.declared.clone(),
     };
     if let Some(evaluated) = &mut evaluation {
+        let taken = evaluated.taken();
         loop {
             let needs = exports::needs(evaluated);
             if needs.is_empty() || mistakes.has_errors() {
@@ -725,6 +726,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
             questions::answer(evaluated, needs, &catalogs, world, &mut mistakes).await;
         }
+        evaluated.give_back(taken);
         declared = children::declared(evaluated, &untouched, &snapshot.declared, &mut mistakes);
         evaluated.descriptions(&mut mistakes);
         answers = evaluated.answers.clone();
@@ -738,8 +740,10 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
         }
         _ => (exports::none(&snapshot), Value::Null),
     };
-    if let Some(evaluation) = &evaluation {
+    if let Some(evaluation) = &mut evaluation {
+        evaluation.report_room(&mut mistakes);
         evaluation.documents.attribute(&mut mistakes);
+        evaluation.lift_limits();
     }
     let failed = mistakes.has_errors() || found.has_errors();
     found.append(mistakes);

@@ -53,6 +53,7 @@ pub async fn check_offline(
         let _ = evaluation.export(name, &mut mistakes);
     }
     evaluation.descriptions(&mut mistakes);
+    evaluation.report_room(&mut mistakes);
     documents.attribute(&mut mistakes);
     let mut said: HashSet<_, foldhash::fast::FixedState> = HashSet::default();
     for one in found.iter() {

@@ -35,9 +35,6 @@ pub(crate) use links::{LinkAt, LinkSlot, LinkSlots, conflict, part_resource};
 use scope::Frame;
 pub(crate) use scope::{bytes_key, call_key};
 
-/// So many members a resource with `each` may have, and all such resources of all documents together.
-const MOST_ITEMS: usize = 100_000;
-
 /// What an element stands for so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Slot {
@@ -177,6 +174,8 @@ pub(crate) struct Evaluation {
     pub(crate) offline: bool,
     /// Every provider is a simulation of its catalogue.
     pub(crate) simulated: bool,
+    /// What values have taken so far.
+    pub(crate) meter: expr::Meter,
 }
 
 /// Counts the members of all resources with `each`.
@@ -190,10 +189,10 @@ struct Repeated {
 
 impl Repeated {
     /// Whether there is room for the members of a resource, which may have been counted before.
-    fn has_room(&mut self, owner: &str, count: usize) -> bool {
+    fn has_room(&mut self, owner: &str, count: usize, most: usize) -> bool {
         let before = self.of.insert(owner.into(), count).unwrap_or_default();
         self.all = self.all - before + count;
-        self.all <= MOST_ITEMS
+        self.all <= most
     }
 }
 
@@ -213,6 +212,7 @@ impl Evaluation {
     ) -> Evaluation {
         let [locals, data_sources, resources] = documents.counts();
         let handed = documents.count(Kind::Input);
+        let room = documents.room;
         Evaluation {
             declared_links: documents.links().clone(),
             links: LinkSlots::new(documents.links().pairs().len()),
@@ -232,11 +232,42 @@ impl Evaluation {
             repeated: Repeated::default(),
             offline: false,
             simulated: false,
+            meter: expr::Meter::new(room.value_bytes, room.all_value_bytes),
         }
+    }
+
+    /// What values have taken so far, to go back to where an element has to be evaluated again.
+    pub(crate) fn taken(&self) -> usize {
+        self.meter.used()
+    }
+
+    /// Forgets what was taken since.
+    pub(crate) fn give_back(&mut self, used: usize) {
+        self.meter.back_to(used);
+    }
+
+    /// From here on values may take anything together: what is planned is carried out.
+    pub(crate) fn lift_limits(&mut self) {
+        self.meter.lift();
+    }
+
+    /// Counts what a thing is given, which is kept, shown and handed on as a whole. Whether there was room for it.
+    fn keep(&mut self, value: &Value, place: diag::Span) -> bool {
+        let meter = &mut self.meter;
+        let bytes = expr::size(value, expr::MOST).unwrap_or(expr::MOST);
+        meter.take(bytes, place).is_ok()
+    }
+
+    /// Reports that values take too much, if they do.
+    pub(crate) fn report_room(&self, found: &mut Diagnostics) {
+        found.extend(self.meter.problem());
     }
 
     /// The value of an expression that stands somewhere.
     pub(crate) fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        if self.meter.is_full() {
+            return Err(Halt::Failed);
+        }
         let functions = self.functions.clone();
         let functions = functions.of(self.documents.unit(site.unit).blueprint().dialect);
         let mut frame = Frame { evaluation: self, site, need: None };
@@ -414,27 +445,35 @@ impl Evaluation {
         };
         let (bare, secret) = value.exposed();
         match bare {
-            Value::List(items) | Value::Set(items) if items.len() > MOST_ITEMS => {
+            Value::List(items) | Value::Set(items) if items.len() > self.documents.room.items() => {
+                let most = self.documents.room.items();
                 found.push(
                     check::codes::VALUE_CONSTRAINT
-                        .new(format!("`each` may have at most {MOST_ITEMS} items, not {}", items.len()))
-                        .label(each.list.span, format!("`{name}` would have one member for each")),
+                        .new(format!("`each` may have at most {most} items, not {}", items.len()))
+                        .label(each.list.span, format!("`{name}` would have one member for each"))
+                        .help(
+                            "divide it into several resources, or raise `members` under `[documents]` in `cyan.toml`",
+                        ),
                 );
                 Ok(None)
             }
             // That there are too many was reported at the resource that went beyond the limit.
             Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
-            Value::List(items) | Value::Set(items) if !self.repeated.has_room(site.owner, items.len()) => {
-                self.repeated.exceeded = true;
-                found.push(
-                    check::codes::VALUE_CONSTRAINT
-                        .new(format!("all `each` together may have at most {MOST_ITEMS} items"))
-                        .label(each.list.span, format!("the {} items of this one are too many", items.len()))
-                        .help("divide the document into instances of their own"),
-                );
-                Ok(None)
-            }
             Value::List(items) | Value::Set(items) => {
+                let most = self.documents.room.all_members();
+                if !self.repeated.has_room(site.owner, items.len(), most) {
+                    self.repeated.exceeded = true;
+                    found.push(
+                        check::codes::VALUE_CONSTRAINT
+                            .new(format!("all resources with `each` together may have at most {most} members"))
+                            .label(each.list.span, format!("the {} members of `{name}` are too many", items.len()))
+                            .help(
+                                "divide the document into instances of their own, or raise `all-members` under `[documents]` in \
+                                 `cyan.toml`",
+                            ),
+                    );
+                    return Ok(None);
+                }
                 Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
             }
             Value::Null => Ok(Some(Vec::new())),
@@ -517,7 +556,7 @@ impl Evaluation {
         };
         let failed = mistakes.has_errors();
         found.append(mistakes);
-        Ok(if failed { None } else { Some(value) })
+        Ok(if failed || !self.keep(&value, resource.spec.span) { None } else { Some(value) })
     }
 
     /// Whether the word that says what becomes of a thing, or of a child above it, says that it stays.
@@ -650,6 +689,9 @@ impl Evaluation {
             Err(Halt::Failed) => return Ok(None),
             Err(other) => return Err(other),
         };
+        if !self.keep(&value, export.field.span) {
+            return Ok(None);
+        }
         // A field that nobody set is left out like one that is absent (rulings S31, A13).
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }

@@ -180,6 +180,10 @@ impl Scope for Frame<'_> {
         }
     }
 
+    fn meter(&mut self) -> Option<&mut expr::Meter> {
+        Some(&mut self.evaluation.meter)
+    }
+
     fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
         self.evaluation.link_named(self.site.unit, a, b)
     }

@@ -6,7 +6,7 @@ use blueprint::{Argument, Call, Expr, ExprKind, Function, Name, Type, Value};
 use diag::{Diagnostic, Span};
 
 use super::access::{access, out_of_range};
-use super::{Ask, Machine, Stop, function_as_value, unknown_of, within_limits};
+use super::{Ask, DEPTH, Machine, Stop, bytes, function_as_value, size, unknown_of};
 use crate::codes;
 use crate::convert::{Source, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
@@ -114,12 +114,13 @@ impl<'a> Machine<'a> {
         if let Some(ask) = asks {
             return Err(ask);
         }
+        self.accepts(site, &values)?;
         if def.spreads_none && values.iter().any(Value::is_null) {
             let secret = values.iter().any(|value| value.is_null() && value.has_secret());
             return Ok(Value::Null.tainted(secret));
         }
         match body {
-            Some(Body::Open(run)) => run(self, site, values),
+            Some(Body::Open(run)) => run(self, site, values).and_then(|value| self.sized(site, value)),
             Some(Body::Plain(run)) => self.plain(def, site, values, |_, values, warnings| Ok(run(values, warnings))),
             Some(Body::Lazy(_)) => Err(Stop::Reported),
             None => {
@@ -134,8 +135,7 @@ impl<'a> Machine<'a> {
                 let arguments = values.clone();
                 self.plain(def, site, values, |machine, _, _| {
                     let ask = Ask::Provider { namespace: namespace.clone(), function: name.clone(), arguments };
-                    let answer = machine.ask_concealed(site, ask, secret)?;
-                    Ok(Ok(machine.sized(site, answer)?))
+                    Ok(Ok(machine.ask_concealed(site, ask, secret)?))
                 })
             }
         }
@@ -167,6 +167,9 @@ impl<'a> Machine<'a> {
         if let Some(ask) = asks {
             return Err(ask);
         }
+        if !native.selects() {
+            self.accepts(site, &values)?;
+        }
         let secret = values.iter().any(Value::has_secret);
         let unknown = values.iter().any(Value::has_unknown);
         let opens = (secret || unknown) && native.opens(&values);
@@ -186,9 +189,16 @@ impl<'a> Machine<'a> {
             return Ok(self.scope.read(&local)?.value.tainted(secret));
         }
         match native.call(&values) {
+            Ok(value) if native.selects() => Ok(value.tainted(secret && !opens)),
             Ok(value) if opens => self.sized(site, value),
             Ok(value) => self.sized(site, value).map(|value| value.tainted(secret)),
-            Err(refusal) => Err(refused(site, refusal, secret).into()),
+            Err(refusal) => {
+                // What is refused may be large as well, and so may be the words about it.
+                let largest = self.largest();
+                let given = values.iter().map(|value| size(value, largest).unwrap_or(largest));
+                self.take(site.call, given.fold(0, usize::saturating_add))?;
+                Err(refused(site, refusal, secret).into())
+            }
         }
     }
 
@@ -219,7 +229,7 @@ impl<'a> Machine<'a> {
             self.found.push(warning);
         }
         match result {
-            Ok(value) => Ok(value.tainted(secret)),
+            Ok(value) => self.sized(site, value).map(|value| value.tainted(secret)),
             Err(fault) => Err(self.fail(site, concealed(fault, secret), None)),
         }
     }
@@ -500,9 +510,34 @@ impl<'a> Machine<'a> {
         function_as_value(&function.name, site.place(At::Argument(at))).into()
     }
 
+    /// Refuses arguments that are larger together than one value may be: parts that they share may be written many times.
+    fn accepts(&mut self, site: &Site<'a>, values: &[Value]) -> Result<(), Stop> {
+        let largest = self.largest();
+        let mut left = largest;
+        for value in values {
+            let Some(taken) = size(value, left) else {
+                self.take(site.call, largest)?;
+                return Err(codes::VALUE_TOO_LARGE
+                    .new(format!(
+                        "`{}` is given more than {} or more than {DEPTH} levels",
+                        site.function,
+                        bytes(largest)
+                    ))
+                    .label(site.call, "its arguments grow beyond the limit")
+                    .help("make them from less, or raise `value-bytes` under `[documents]` in `cyan.toml`")
+                    .into());
+            };
+            left -= taken;
+        }
+        Ok(())
+    }
+
     /// The value, if it keeps to the limits (ruling A17).
     pub(crate) fn sized(&mut self, site: &Site<'a>, value: Value) -> Result<Value, Stop> {
-        if within_limits(&value) { Ok(value) } else { Err(self.fail(site, too_large(), None)) }
+        let largest = self.largest();
+        let taken = size(&value, largest);
+        self.take(site.call, taken.unwrap_or(largest))?;
+        if taken.is_some() { Ok(value) } else { Err(self.fail(site, too_large(&bytes(largest)), None)) }
     }
 
     /// A fault as a reason to stop, with a second label where one helps.

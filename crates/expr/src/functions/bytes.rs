@@ -9,7 +9,7 @@ use super::define::{function, gives, text_or_bytes};
 use super::text::text;
 use super::{At, Body, Fault, too_large};
 use crate::codes;
-use crate::evaluate::LIMIT;
+use crate::evaluate::MOST;
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -62,7 +62,7 @@ fn base64encode(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault>
         Some(Value::Bytes(bytes)) => STANDARD.encode(bytes),
         _ => STANDARD.encode(text(arguments, 0)),
     };
-    if encoded.len() > LIMIT { Err(too_large()) } else { Ok(encoded.into()) }
+    if encoded.len() > MOST { Err(too_large(&crate::evaluate::bytes(MOST))) } else { Ok(encoded.into()) }
 }
 
 fn base64decode(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {

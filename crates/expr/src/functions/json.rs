@@ -7,7 +7,7 @@ use super::json_text::{JsonError, decode, encode};
 use super::text::text;
 use super::{At, Body, Fault, too_large};
 use crate::codes;
-use crate::evaluate::{LIMIT, bind};
+use crate::evaluate::{MOST, bind};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -155,8 +155,8 @@ fn jsonencode(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
             .label(format!("holds a value of kind {kind}"))
             .help("use `utf8` or `base64encode` for bytes"));
     }
-    if text.len() > LIMIT {
-        return Err(too_large());
+    if text.len() > MOST {
+        return Err(too_large(&crate::evaluate::bytes(MOST)));
     }
     Ok(text.into())
 }

@@ -111,7 +111,9 @@ impl Fault {
 }
 
 /// A result that grew beyond the limit (ruling A17).
-pub(crate) fn too_large() -> Fault {
-    Fault::new(&crate::codes::ARGUMENT_RANGE, At::Call, "the result is larger than 10 MiB or deeper than 256 levels")
+pub(crate) fn too_large(limit: &str) -> Fault {
+    let message = format!("the result is larger than {limit} or deeper than 256 levels");
+    Fault::new(&crate::codes::ARGUMENT_RANGE, At::Call, message)
         .label("grows beyond the limit")
+        .help("make it from less, or raise `value-bytes` under `[documents]` in `cyan.toml`")
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use blueprint::{Map, ObjectType, Type, Value};
 
 use super::define::{any_list, any_map, function, gives};
-use super::{At, Body, Fault, too_large};
+use super::{At, Body, Fault};
 use crate::codes;
-use crate::evaluate::{Arguments, Machine, Site, Stop, unknown_of, within_limits};
+use crate::evaluate::{Arguments, Machine, Site, Stop, unknown_of};
 use crate::function::{FunctionDef, Returns};
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -206,7 +206,7 @@ fn vals<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<
     Ok(Value::list(values).tainted(secret))
 }
 
-fn merge<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn merge<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     if arguments.iter().any(Value::is_unknown) {
         return Ok(unknown_result(&arguments, any_map()));
     }
@@ -221,9 +221,5 @@ fn merge<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) 
         secret |= matches!(map, Value::Secret(_));
         entries.extend(map.as_map().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
     }
-    let value = Value::Map(Arc::new(entries));
-    if !within_limits(&value) {
-        return Err(machine.fail(site, too_large(), None));
-    }
-    Ok(value.tainted(secret))
+    Ok(Value::Map(Arc::new(entries)).tainted(secret))
 }

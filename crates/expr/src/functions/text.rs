@@ -5,7 +5,7 @@ use blueprint::{Type, Value};
 use super::define::{any_list, function, gives, text_or_list};
 use super::{At, Body, Fault, too_large};
 use crate::codes;
-use crate::evaluate::{LIMIT, bind};
+use crate::evaluate::{MOST, bind};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -192,8 +192,8 @@ fn replace(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     }
     let found = whole.matches(search).count();
     let kept = whole.len() - found * search.len();
-    if found.saturating_mul(with.len()).saturating_add(kept) > LIMIT {
-        return Err(too_large());
+    if found.saturating_mul(with.len()).saturating_add(kept) > MOST {
+        return Err(too_large(&crate::evaluate::bytes(MOST)));
     }
     Ok(whole.replace(search, with).into())
 }
@@ -205,7 +205,7 @@ fn split(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let mut add = |part: &str| {
         size += part.len() + std::mem::size_of::<Value>();
         items.push(Value::text(part));
-        if size > LIMIT { Err(too_large()) } else { Ok(()) }
+        if size > MOST { Err(too_large(&crate::evaluate::bytes(MOST))) } else { Ok(()) }
     };
     if delimiter.is_empty() {
         let mut buffer = [0; 4];
@@ -244,8 +244,8 @@ fn join(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
         }
         first = false;
         joined.push_str(part.as_text().unwrap_or(""));
-        if joined.len() > LIMIT {
-            return Err(too_large());
+        if joined.len() > MOST {
+            return Err(too_large(&crate::evaluate::bytes(MOST)));
         }
     }
     Ok(joined.into())

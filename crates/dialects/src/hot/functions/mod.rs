@@ -25,7 +25,7 @@ pub(super) use explained::explained;
 pub use explained::versions;
 
 use ::blueprint::{Unknown, Value};
-use expr::codes::ARGUMENT_TYPE;
+use expr::codes::{ARGUMENT_RANGE, ARGUMENT_TYPE};
 
 use super::refusal::Refusal;
 use super::version::Version;
@@ -177,6 +177,17 @@ pub(super) fn kind(value: &Value) -> &'static str {
         Value::Map(_) => "a map",
         _ => "a call",
     }
+}
+
+/// A result that would be larger than any value may be.
+fn too_large(name: &str) -> Refusal {
+    let most = expr::MOST >> 20;
+    Refusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
+}
+
+/// Refuses a result of so many bytes before it is made, where no value may be so large.
+fn within_bounds(name: &str, bytes: usize) -> Result<(), Refusal> {
+    if bytes > expr::MOST { Err(too_large(name)) } else { Ok(()) }
 }
 
 #[cfg(test)]

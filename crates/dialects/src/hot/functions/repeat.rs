@@ -3,6 +3,8 @@
 //! A copy of the template for each combination, in which every placeholder is replaced by plain substring replacement, one
 //! placeholder after the other: the next one sees what the former put in.
 
+use std::cell::Cell;
+
 use ::blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_RANGE;
 
@@ -147,8 +149,10 @@ fn repeat(argument: &Value, version: Version) -> Outcome {
     };
     let Some(turns) = turns.filter(|turns| *turns <= MOST) else {
         let message = format!("`repeat` would make more than {MOST} items");
-        return Err(Refusal::new(&ARGUMENT_RANGE, message).within("for_each"));
+        let refusal = Refusal::new(&ARGUMENT_RANGE, message).within("for_each");
+        return Err(refusal.help("repeat over fewer values"));
     };
+    let left = Cell::new(expr::MOST);
     let mut copies = Vec::with_capacity(turns);
     let mut picked = vec![0; loops.len()];
     for turn in 0..turns {
@@ -158,7 +162,7 @@ fn repeat(argument: &Value, version: Version) -> Outcome {
             picked[at] = if permutations { rest % one.values.len() } else { turn };
             rest /= if permutations { one.values.len() } else { 1 };
         }
-        copies.push(Copying { loops: &loops, picked: &picked }.copy(template)?);
+        copies.push(Copying { loops: &loops, picked: &picked, left: &left }.copy(template)?);
     }
     Ok(Value::list(copies).tainted(secret))
 }
@@ -194,10 +198,19 @@ struct Copying<'a> {
     loops: &'a [Loop<'a>],
     /// Which value of each loop.
     picked: &'a [usize],
+    /// How many bytes all copies may still have.
+    left: &'a Cell<usize>,
 }
 
 impl Copying<'_> {
+    fn take(&self, bytes: usize) -> Result<(), Refusal> {
+        let left = self.left.get().checked_sub(bytes);
+        self.left.set(left.unwrap_or(0));
+        left.map(|_| ()).ok_or_else(|| super::too_large("repeat"))
+    }
+
     fn copy(&self, template: &Value) -> Outcome {
+        self.take(std::mem::size_of::<Value>())?;
         match template {
             Value::Text(text) => self.replace(text),
             Value::List(items) => {
@@ -232,7 +245,12 @@ impl Copying<'_> {
             let current = written.as_deref().unwrap_or(text);
             let occurs = current.contains(one.key.as_ref());
             match value.bare() {
-                Value::Text(value) if occurs => written = Some(current.replace(one.key.as_ref(), value)),
+                Value::Text(value) if occurs => {
+                    // Each placeholder sees what the former put in, so the text may double each time.
+                    let times = current.matches(one.key.as_ref()).count();
+                    self.take(current.len().saturating_add(times.saturating_mul(value.len())))?;
+                    written = Some(current.replace(one.key.as_ref(), value));
+                }
                 Value::Text(_) => {}
                 Value::Unknown(_) if occurs => return Ok(unknown_of(value).tainted(secret || value.exposed().1)),
                 Value::Unknown(_) => {}

@@ -3,8 +3,9 @@
 //! Placeholders are tried longest first, then by text order. The text is cut at each occurrence, so what is put in is never
 //! searched again, and a longer placeholder that stands anywhere wins over a shorter one before it.
 
-use ::blueprint::{Map, Value};
-use expr::codes::ARGUMENT_FORMAT;
+use ::blueprint::{Map, Name, Value};
+use aho_corasick::{AhoCorasick, MatchKind};
+use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_RANGE};
 
 use super::codes::{EMPTY_VALUE, PLACEHOLDER_MISSING};
 use super::{Function, Outcome, Parts, example, example_in, kind, wrong_type};
@@ -140,22 +141,17 @@ pub(super) struct Rules<'a> {
     pub(super) none_empty: bool,
 }
 
-/// A stretch of the text: of the template, or put in.
-#[derive(Clone, Copy)]
-enum Piece<'a> {
-    Template(&'a str),
-    /// The value of the placeholder with that number.
-    Value(usize),
-}
+/// So many occurrences of placeholders are looked at; they may overlap.
+const MOST_OCCURRENCES: usize = 4_000_000;
 
 /// Replaces the placeholders of a template.
+///
+/// All occurrences are found in one pass. Then each placeholder, longest first, takes those that no former one has taken a part of.
 pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome {
     let mut placeholders: Vec<_> = params.iter().collect();
     placeholders.sort_by_cached_key(|(key, _)| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
     let mut values = Vec::with_capacity(placeholders.len());
-    let mut pieces = vec![Piece::Template(template)];
-    let mut absent: Vec<&str> = Vec::new();
-    for (number, (placeholder, value)) in placeholders.iter().enumerate() {
+    for (placeholder, value) in &placeholders {
         let written = written(placeholder, value, rules).map_err(|refusal| refusal.within(placeholder.as_ref()))?;
         values.push(written);
         if placeholder.is_empty() {
@@ -163,29 +159,12 @@ pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome
                 .heat("empty separator")
                 .within(placeholder.as_ref()));
         }
-        let occurs = |piece: &Piece<'_>| matches!(piece, Piece::Template(text) if text.contains(placeholder.as_ref()));
-        if !pieces.iter().any(occurs) {
-            absent.push(placeholder);
-            continue;
-        }
-        let mut cut = Vec::with_capacity(pieces.len() + 2);
-        for piece in pieces {
-            match piece {
-                Piece::Template(text) => {
-                    for (at, part) in text.split(placeholder.as_ref()).enumerate() {
-                        if at > 0 {
-                            cut.push(Piece::Value(number));
-                        }
-                        if !part.is_empty() {
-                            cut.push(Piece::Template(part));
-                        }
-                    }
-                }
-                value => cut.push(value),
-            }
-        }
-        pieces = cut;
     }
+    let taken = occurrences(template, &placeholders, rules)?;
+    let mut used = vec![false; placeholders.len()];
+    taken.iter().for_each(|(_, number)| used[*number] = true);
+    let absent: Vec<&str> =
+        placeholders.iter().zip(&used).filter(|(_, used)| !**used).map(|((key, _), _)| key.as_ref()).collect();
     if rules.all_occur && !absent.is_empty() {
         let words = format!("The following params were not found in the template: {}", absent.join(","));
         let several = if absent.len() > 1 { "placeholders that do" } else { "a placeholder that does" };
@@ -193,14 +172,54 @@ pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome
         let message = format!("`{}` has {several} not occur in the template: {listed}", rules.name);
         return Err(Refusal::new(&PLACEHOLDER_MISSING, message).heat(words));
     }
-    let mut out = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Template(text) => out.push_str(text),
-            Piece::Value(number) => out.push_str(&values[number]),
+    let put_in = taken.iter().map(|(_, number)| values[*number].len());
+    let length = put_in.fold(template.len(), usize::saturating_add);
+    super::within_bounds(rules.name, length)?;
+    let mut out = String::with_capacity(length);
+    let mut rest = 0;
+    for (at, number) in taken {
+        out.push_str(&template[rest..at]);
+        out.push_str(&values[number]);
+        rest = at + placeholders[number].0.len();
+    }
+    out.push_str(&template[rest..]);
+    Ok(Value::from(out))
+}
+
+/// Where which placeholder is replaced, in the order of the template.
+fn occurrences(
+    template: &str,
+    placeholders: &[(&Name, &Value)],
+    rules: Rules<'_>,
+) -> Result<Vec<(usize, usize)>, Refusal> {
+    let keys = placeholders.iter().map(|(key, _)| key.as_bytes());
+    let found = match AhoCorasick::builder().match_kind(MatchKind::Standard).build(keys) {
+        Ok(search) => search,
+        Err(_) => return Err(super::too_large(rules.name)),
+    };
+    let mut all: Vec<(u32, u32)> = Vec::new();
+    for one in found.find_overlapping_iter(template) {
+        if all.len() >= MOST_OCCURRENCES {
+            let message = format!("the placeholders of `{}` occur more than {MOST_OCCURRENCES} times", rules.name);
+            return Err(Refusal::new(&ARGUMENT_RANGE, message).help("divide the template"));
+        }
+        all.push((one.pattern().as_u32(), one.start() as u32));
+    }
+    all.sort_unstable();
+    // What is taken so far, by bytes. What was taken before has at least as many characters as what is looked at, so that it
+    // lies over one of its ends where both overlap.
+    let mut covered = vec![false; template.len()];
+    let mut taken = Vec::new();
+    for (number, at) in all {
+        let (number, at) = (number as usize, at as usize);
+        let end = at + placeholders[number].0.len();
+        if !covered[at] && !covered[end - 1] {
+            covered[at..end].fill(true);
+            taken.push((at, number));
         }
     }
-    Ok(Value::from(out))
+    taken.sort_unstable();
+    Ok(taken)
 }
 
 /// The text that stands for a value.
@@ -230,5 +249,68 @@ fn written(placeholder: &str, value: &Value, rules: Rules<'_>) -> Result<String,
             Err(wrong_type(message, words).help(help))
         }
         other => Ok(python::text(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition: cuts the template by one placeholder after the other.
+    fn by_cutting(template: &str, params: &Map) -> String {
+        let mut keys: Vec<&Name> = params.keys().collect();
+        keys.sort_by_key(|key| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
+        let mut pieces = vec![(template.to_owned(), true)];
+        for key in keys {
+            let value = params.get(key).unwrap().as_text().unwrap().to_owned();
+            pieces = pieces
+                .into_iter()
+                .flat_map(|(text, is_template)| {
+                    if !is_template {
+                        return vec![(text, false)];
+                    }
+                    let parts: Vec<&str> = text.split(key.as_ref()).collect();
+                    let mut cut = Vec::new();
+                    for (at, part) in parts.into_iter().enumerate() {
+                        if at > 0 {
+                            cut.push((value.clone(), false));
+                        }
+                        cut.push((part.to_owned(), true));
+                    }
+                    cut
+                })
+                .collect();
+        }
+        pieces.into_iter().map(|(text, _)| text).collect()
+    }
+
+    #[test]
+    fn one_pass_gives_the_same_as_cutting_by_each_placeholder() {
+        let rules = Rules { name: "str_replace", json: true, all_occur: false, none_empty: false };
+        let mut seed = 7_u64;
+        let mut next = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        for _ in 0..3000 {
+            let mut text =
+                |most: u64| -> String { (0..next(most)).map(|_| ['a', 'b', 'é'][next(3) as usize]).collect() };
+            let template = text(24);
+            let keys: Vec<String> = (0..4).map(|_| text(5)).filter(|key| !key.is_empty()).collect();
+            let params: Map = keys
+                .iter()
+                .enumerate()
+                .map(|(at, key)| (key.as_str().into(), Value::from(format!("<{at}>"))))
+                .collect();
+            let gives = replace(&template, &params, rules).ok().unwrap();
+            assert_eq!(gives.as_text(), Some(by_cutting(&template, &params).as_str()), "{template:?} {keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_grows_beyond_all_bounds_is_refused() {
+        let rules = Rules { name: "str_replace", json: true, all_occur: false, none_empty: false };
+        let params: Map = [("a".into(), Value::from("x".repeat(1 << 16)))].into_iter().collect();
+        assert!(replace(&"a".repeat(1 << 16), &params, rules).is_err());
     }
 }

@@ -114,6 +114,7 @@ pub(super) fn join(name: &str, argument: &Value, version: Version) -> Outcome {
         let message = format!("the delimiter of `{name}` must be text, not {}", kind(delimiter));
         return Err(wrong_type(message, format!("\"{name}\" delimiter must be a string")).within(0));
     };
+    super::within_bounds(name, delimiter.len().saturating_mul(parts.len()))?;
     let mut out = String::new();
     for (number, (item, list, inner)) in parts.into_iter().enumerate() {
         if number > 0 {

@@ -1,0 +1,273 @@
+//! No template of 64 KB takes more memory or time than there is: templates made at random from parts that each ask for as much
+//! as they can.
+//!
+//! The seed of a case is printed when it fails. `CYAN_HOSTILE_CASES` runs more of them, `CYAN_HOSTILE_SEED` begins elsewhere.
+
+use std::fmt::Write as _;
+
+use crate::exhaustion::bounded;
+use crate::place::Place;
+
+/// A template is about as long, in bytes.
+const LENGTH: usize = 64 << 10;
+
+/// So many templates are made in a usual run.
+const CASES: u64 = 12;
+
+/// Draws from a seed.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+/// A template under way.
+struct Template {
+    draw: Draw,
+    /// Lines of anchors, parameters, conditions, resources and outputs.
+    parts: [String; 5],
+    count: usize,
+}
+
+const ANCHORS: usize = 0;
+const PARAMETERS: usize = 1;
+const CONDITIONS: usize = 2;
+const RESOURCES: usize = 3;
+const OUTPUTS: usize = 4;
+
+impl Template {
+    fn length(&self) -> usize {
+        self.parts.iter().map(String::len).sum()
+    }
+
+    fn add(&mut self, part: usize, line: &str) {
+        writeln!(self.parts[part], "  {line}").unwrap();
+    }
+
+    fn name(&mut self) -> usize {
+        self.count += 1;
+        self.count
+    }
+
+    /// Something large that is read.
+    fn large(&mut self) -> String {
+        match self.draw.below(8) {
+            0 => "{get_param: text}".to_owned(),
+            1 => "{get_param: list}".to_owned(),
+            2 => "{get_param: map}".to_owned(),
+            3 => "*bomb".to_owned(),
+            _ if self.count > 0 => {
+                let at = self.draw.below(self.count as u64) + 1;
+                format!("{{get_attr: [r{at}, value]}}")
+            }
+            _ => "{get_param: list}".to_owned(),
+        }
+    }
+
+    /// An expression that makes more of what it reads.
+    fn growing(&mut self, depth: usize) -> String {
+        let inner = |template: &mut Template| {
+            if depth > 0 && template.draw.below(3) == 0 { template.growing(depth - 1) } else { template.large() }
+        };
+        let (a, b, c) = (inner(self), inner(self), inner(self));
+        match self.draw.below(20) {
+            0 => format!("[{a}, {b}, {c}]"),
+            1 => format!("{{a: {a}, b: {b}, c: {c}}}"),
+            2 => format!("{{list_concat: [{a}, {b}, {c}, {a}, {b}]}}"),
+            3 => format!("{{list_concat_unique: [{a}, {b}]}}"),
+            4 => format!("{{list_join: [', ', {a}, {b}, {a}]}}"),
+            5 => format!("{{list_join: [{a}, {b}]}}"),
+            6 => format!("{{str_replace: {{template: {a}, params: {{x: {b}, a: {c}, 'k1': {a}}}}}}}"),
+            7 => format!("{{str_replace: {{template: {a}, params: {b}}}}}"),
+            8 => format!("{{repeat: {{template: {a}, for_each: {{x: {b}, a: {c}}}}}}}"),
+            9 => "{repeat: {template: a, for_each: {a: [bb], b: [cccc], c: [dddddddd], d: [eeeeeeee], e: [ffffffff], f: [gggggggg]}}}"
+                .to_owned(),
+            10 => format!("{{map_merge: [{a}, {b}, {c}]}}"),
+            11 => format!("{{map_replace: [{a}, {{keys: {b}, values: {c}}}]}}"),
+            12 => format!("{{filter: [{a}, {b}]}}"),
+            13 => format!("{{str_split: ['', {a}]}}"),
+            14 => format!("{{str_split: [x, {{list_join: [x, {a}]}}]}}"),
+            15 => {
+                let expression = self.draw.of(&[
+                    "$.data.select(range(100000).len()).sum()",
+                    "range(900000).len()",
+                    "$.data.selectMany($.data)",
+                    "$.data.where($ in $.data).len()",
+                    "sequence().len()",
+                    "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\".matches(\"(a+)+$\")",
+                    "$.data.toList() + $.data.toList()",
+                    "$.data.flatten().distinct().orderBy($).len()",
+                ]);
+                format!("{{yaql: {{expression: '{expression}', data: {a}}}}}")
+            }
+            16 => format!("{{if: [{{equals: [{a}, {b}]}}, [{a}, {b}], [{c}, {c}]]}}"),
+            17 => format!("{{digest: [sha512, {{list_join: ['', {a}]}}]}}"),
+            18 => format!("{{make_url: {{host: h, path: {{list_join: [/, {a}]}}, query: {b}}}}}"),
+            _ => format!("{{contains: [{a}, {b}]}}"),
+        }
+    }
+
+    /// One more part, of one kind.
+    fn part(&mut self, kind: u64) {
+        let text = "x".repeat(self.draw.below(300) as usize);
+        match kind {
+            // Values made from values.
+            0 | 1 => {
+                let value = self.growing(2);
+                let name = self.name();
+                self.add(RESOURCES, &format!("r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
+            }
+            // The same, always doubling.
+            2 => {
+                let former = format!("{{get_attr: [r{}, value]}}", self.count.max(1));
+                let name = self.name();
+                let form = self.draw.of(&[
+                    "[F, F]",
+                    "{a: F, b: F, c: F}",
+                    "{list_join: ['-', [F, F]]}",
+                    "{list_concat: [F, F, [F]]}",
+                ]);
+                let value = form.replace('F', &former);
+                self.add(RESOURCES, &format!("r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
+            }
+            // Groups.
+            3 => {
+                let (count, value) = (self.draw.of(&["1000000000", "10000", "5000", "3"]), self.growing(0));
+                let name = self.name();
+                let member = format!("{{type: OS::Heat::Value, properties: {{value: ['%index%{text}', {value}]}}}}");
+                let member = match self.draw.below(3) {
+                    0 => format!(
+                        "{{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"
+                    ),
+                    _ => member,
+                };
+                self.add(RESOURCES, &format!("g{name}: {{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"));
+                self.add(OUTPUTS, &format!("og{name}: {{value: {{get_attr: [g{name}, value]}}}}"));
+                self.count -= 1;
+            }
+            // Names that lead nowhere.
+            4 => {
+                let name = self.draw.below(1_000_000);
+                let wrong = self.draw.of(&["get_resource", "get_param", "get_attr", "get_rezource"]);
+                self.add(RESOURCES, &format!("resource_number_{name}: {{type: OS::Heat::Value, propertiez: 1, properties: {{value: {{{wrong}: resource_nunber_{}}}}}}}", name / 2));
+            }
+            // Conditions made from conditions.
+            5 => {
+                let name = self.parts[CONDITIONS].lines().count();
+                let former = format!("c{}", name.saturating_sub(1));
+                self.add(
+                    CONDITIONS,
+                    &format!("c{name}: {{and: [{{or: [{former}, {former}]}}, {{not: {former}}}, {former}]}}"),
+                );
+                self.add(OUTPUTS, &format!("oc{name}: {{value: {{if: [c{name}, {{if: [c{name}, 1, 2]}}, 2]}}}}"));
+            }
+            // Parts of the text that are written once and mean much.
+            6 => {
+                let name = self.parts[ANCHORS].lines().count();
+                let former = if name == 0 { text } else { format!("*x{}", name - 1) };
+                let form = self.draw.of(&["[F, F, F, F]", "{a: F, b: F}", "[F]"]);
+                self.add(ANCHORS, &format!("- &x{name} {}", form.replace('F', &former)));
+                let own = self.draw.below(1_000_000);
+                self.add(RESOURCES, &format!("m{own}: {{<<: *merged, k{own}: 1}}"));
+                self.add(RESOURCES, &format!("x{own}: {{type: OS::Heat::Value, properties: {{value: *x{name}}}}}"));
+            }
+            // Parameters whose defaults fit none of many values.
+            7 => {
+                let name = self.draw.below(1_000_000);
+                let limit = self.draw.of(&[
+                    "{allowed_values: *many}",
+                    "{allowed_pattern: '(a+)+b'}",
+                    "{allowed_pattern: '(a|aa|b*)*c'}",
+                ]);
+                self.add(
+                    PARAMETERS,
+                    &format!(
+                        "p{name}: {{type: string, default: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, constraints: [{limit}]}}"
+                    ),
+                );
+            }
+            // Outputs that read all there is.
+            8 => {
+                let (name, value) = (self.draw.below(1_000_000), self.growing(3));
+                self.add(OUTPUTS, &format!("o{name}: {{value: {value}}}"));
+            }
+            // Nested as deeply as it goes.
+            9 => {
+                let depth = self.draw.below(900) as usize;
+                let (open, close) = *[("[", "]"), ("{a: ", "}"), ("{list_concat: [", "]}"), ("{if: [true, ", ", 1]}")]
+                    .get(self.draw.below(4) as usize)
+                    .unwrap();
+                let name = self.draw.below(1_000_000);
+                self.add(OUTPUTS, &format!("d{name}: {{value: {}1{}}}", open.repeat(depth), close.repeat(depth)));
+            }
+            // Everything needs everything.
+            _ => {
+                let name = self.draw.below(1_000_000);
+                let needs: Vec<String> = (1..=self.count.min(200)).map(|at| format!("r{at}")).collect();
+                self.add(RESOURCES, &format!("n{name}: {{type: OS::Heat::None, depends_on: [{}]}}", needs.join(", ")));
+            }
+        }
+    }
+}
+
+/// A template made from a seed: one or a few kinds of parts, repeated until it is long enough.
+fn template(seed: u64) -> String {
+    let mut made = Template { draw: Draw(seed), parts: Default::default(), count: 0 };
+    made.draw.below(7);
+    let kinds: Vec<u64> = (0..=made.draw.below(3)).map(|_| made.draw.below(11)).collect();
+    let length = LENGTH - 8000 - made.draw.below(LENGTH as u64 / 2) as usize;
+    made.add(RESOURCES, "r1: {type: OS::Heat::Value, properties: {value: {get_param: list}}}");
+    made.count = 1;
+    while made.length() < length {
+        let kind = kinds[made.draw.below(kinds.len() as u64) as usize];
+        made.part(kind);
+    }
+    let [anchors, parameters, conditions, resources, outputs] = made.parts;
+    let many: Vec<String> = (0..300).map(|at| format!("v{at}")).collect();
+    let keys: Vec<String> = (0..100).map(|at| format!("k{at}: v{at}")).collect();
+    let mut text = "heat_template_version: 2021-04-16\n".to_owned();
+    writeln!(
+        text,
+        "parameter_groups:\n  - &many [{}]\n  - &merged {{{}}}\n{anchors}",
+        many.join(", "),
+        keys.join(", ")
+    )
+    .unwrap();
+    writeln!(
+        text,
+        "  - &b0 [x, x, x, x, x, x, x, x]\n  - &b1 [*b0, *b0, *b0, *b0]\n  - &bomb [*b1, *b1, *b1, *b1, *b1]"
+    )
+    .unwrap();
+    writeln!(text, "parameters:\n  text: {{type: string, default: '{}'}}", "a x ".repeat(500)).unwrap();
+    writeln!(text, "  list: {{type: json, default: *many}}\n  map: {{type: json, default: *merged}}\n{parameters}")
+        .unwrap();
+    writeln!(text, "conditions:\n  c: {{equals: [1, 1]}}\n{conditions}\nresources:\n{resources}\noutputs:\n  o: {{value: 1}}\n{outputs}").unwrap();
+    text
+}
+
+#[test]
+fn no_template_takes_all_memory_or_time() {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().map_or(usual, |text| text.parse().unwrap());
+    let first = number("CYAN_HOSTILE_SEED", 1);
+    let keep = std::env::var("CYAN_HOSTILE_KEEP").ok();
+    for seed in first..first + number("CYAN_HOSTILE_CASES", CASES) {
+        let text = template(seed);
+        let place = Place::with("t.yaml", &text);
+        if let Some(folder) = &keep {
+            std::fs::write(format!("{folder}/{seed}.yaml"), &text).unwrap();
+            continue;
+        }
+        for command in ["validate", "stage"] {
+            let ran = bounded(&place, command, "t.yaml");
+            let said: String = ran.err.chars().take(1000).collect();
+            assert!(matches!(ran.code, 0 | 1), "seed {seed}, {command}: ends with {}: {said}", ran.code);
+        }
+    }
+}
