@@ -50,10 +50,14 @@ impl Lowering {
         if self.kind_of(node) == "a boolean" && node.as_scalar().is_some() {
             return Expr::literal(self.reader.value(node), span);
         }
-        if let Some(entry) = self.only_entry(node)
-            && self.function_in_condition(&entry.key.item).is_some()
-        {
-            return self.condition(node);
+        if let Some(entry) = self.only_entry(node) {
+            if self.function_in_condition(&entry.key.item).is_some() {
+                return self.condition(node);
+            }
+            let key = entry.key.item.clone();
+            if let Some(diagnostic) = self.further(Step::Call(key), |this| this.removed(&entry)) {
+                return self.fail(diagnostic, span);
+            }
         }
         let shown = self.reader.value(node);
         let name = &pair.key.item;

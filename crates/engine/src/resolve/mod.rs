@@ -509,7 +509,16 @@ impl Evaluation {
 
     fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
-            Ok(value) => Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain"))),
+            Ok(value) => {
+                let blueprint = self.documents.unit(site.unit).blueprint();
+                if let Some(conventions) = dialects::conventions(blueprint.dialect)
+                    && !value.has_unknown()
+                    && let Some(refused) = conventions.removal(&value.revealed(), &blueprint.version)
+                {
+                    found.push(refused.label(removal.span, "this is what it comes to"));
+                }
+                Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain")))
+            }
             Err(Halt::Need(need)) => Err(need),
             Err(_) => Ok(false),
         }

@@ -232,7 +232,7 @@ impl<'a> Machine<'a> {
                 if guards { self.guarded(&argument.value)? } else { self.eval(&argument.value)? }
             }
         };
-        if let Some(parameter) = parameter {
+        if let Some(parameter) = parameter.filter(|_| !super::is_omitted(&value)) {
             self.check_kind(def, site, parameter, at, &value)?;
         }
         Ok(value)
