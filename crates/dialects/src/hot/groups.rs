@@ -511,7 +511,8 @@ impl Writer<'_> {
     /// Adds a member.
     fn member(&mut self, name: &Name, definition: &Expr, properties: Option<Expr>, depends_on: Vec<Spanned<Name>>) {
         let Some(type_expr) = part(definition, "type") else { return };
-        if type_expr.as_literal().is_some_and(Value::is_null) && self.names.is_empty() && self.found.is_empty() {
+        let is_nothing = |value: &Value| value.is_null() || value.as_text() == Some("");
+        if type_expr.as_literal().is_some_and(is_nothing) && self.names.is_empty() && self.found.is_empty() {
             let missing = MISSING_FIELD
                 .new("the members have no type")
                 .label(type_expr.span, "this comes to nothing")
@@ -519,7 +520,8 @@ impl Writer<'_> {
             self.found.push(missing);
         }
         // What is no type has been reported with the definition.
-        let Some(type_name) = type_expr.as_literal().and_then(Value::as_text).map(Name::from) else { return };
+        let type_name = type_expr.as_literal().and_then(Value::as_text).filter(|name| !name.is_empty());
+        let Some(type_name) = type_name.map(Name::from) else { return };
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
