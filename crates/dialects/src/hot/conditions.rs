@@ -50,15 +50,19 @@ impl Lowering {
         if self.kind_of(node) == "a boolean" && node.as_scalar().is_some() {
             return Expr::literal(self.reader.value(node), span);
         }
-        if let Some(entry) = self.only_entry(node)
-            && let Some(callable) = self.function_in_condition(&entry.key.item)
-        {
-            if callable {
-                // What is defined must be a boolean, not the name of another condition.
-                let step = Step::Call(entry.key.item.clone());
-                return self.further(step, |this| this.condition_call(&entry, span, false));
+        if let Some(entry) = self.only_entry(node) {
+            if let Some(callable) = self.function_in_condition(&entry.key.item) {
+                if callable {
+                    // What is defined must be a boolean, not the name of another condition.
+                    let step = Step::Call(entry.key.item.clone());
+                    return self.further(step, |this| this.condition_call(&entry, span, false));
+                }
+                return self.condition(node);
             }
-            return self.condition(node);
+            let key = entry.key.item.clone();
+            if let Some(diagnostic) = self.further(Step::Call(key), |this| this.removed(&entry)) {
+                return self.fail(diagnostic, span);
+            }
         }
         let shown = self.reader.value(node);
         let name = &pair.key.item;

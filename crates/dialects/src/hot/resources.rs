@@ -55,7 +55,7 @@ pub(super) fn removal(said: &Value, version: Version) -> Result<(), Diagnostic> 
         Some("Delete" | "Retain" | "Snapshot") => Ok(()),
         Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => Ok(()),
         _ => {
-            let shown = super::native::shown(said);
+            let shown = if said.has_secret() { "(secret)".to_owned() } else { super::native::shown(said) };
             Err(INVALID_DELETION_POLICY
                 .new(format!("there is no deletion policy `{shown}`"))
                 .help("write `Delete`, `Retain` or `Snapshot`")
