@@ -205,6 +205,9 @@ impl Lowering {
             let when = super::native::when(&pair.key.item, &argument);
             diagnostic.words = refusal.words.map(|words| Box::new(self.way.said(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
+            if when == When::Checked {
+                self.unread.push(self.reader.found.len());
+            }
             return self.fail(diagnostic, span);
         }
         if is_yaql
@@ -324,6 +327,7 @@ impl Lowering {
             return refusing(&diagnostic);
         }
         if self.way.within != Within::Condition {
+            self.unread.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
         // A condition that nobody asks for is never evaluated.

@@ -1,9 +1,12 @@
 //! The section `resources` (reference, section 9).
 
 use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
-use diag::{Diagnostic, Severity, Span, Spanned, Words};
+use diag::{Code, Diagnostic, Severity, Span, Spanned, Words};
 use syntax::{Content, Node};
 
+use expr::codes::UNKNOWN_FIELD;
+
+use super::codes::REMOVED_FUNCTION;
 use super::groups;
 use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
@@ -12,7 +15,7 @@ use super::version::Version::{self, *};
 use super::words::{Way, When, Within, circle, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
-    UNKNOWN_RESOURCE,
+    UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
 };
 
 /// Keys that came with conditions.
@@ -28,6 +31,9 @@ pub(super) fn made(type_name: &str) -> Made {
     }
     Made::Resource
 }
+
+/// What Heat notices only once it looks at a resource that is there.
+const UNREAD: [&Code; 5] = [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
 
 /// A resource without a type.
 fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
@@ -107,17 +113,21 @@ impl Lowering {
         });
         let before = self.reader.found.len();
         self.body_of(definition, condition.clone(), blueprint);
-        self.guard(condition, before, blueprint);
+        self.guard(condition, before, false, blueprint);
     }
 
-    /// Has errors that were reported from there on count only where a condition holds.
-    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, blueprint: &mut Blueprint) {
+    /// Has errors that were reported from there on count only where a condition holds: all, or those that Heat does not notice
+    /// while it reads.
+    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, all: bool, blueprint: &mut Blueprint) {
+        let unread = std::mem::take(&mut self.unread);
         let Some(condition) = condition else { return };
         self.unsettled = true;
         let mut found = Vec::new();
-        for one in self.reader.found.iter_mut().skip(before).filter(|one| one.is_error()) {
-            found.push(one.clone());
-            one.severity = Severity::Warning;
+        for (at, one) in self.reader.found.iter_mut().enumerate().skip(before).filter(|(_, one)| one.is_error()) {
+            if all || unread.contains(&at) || UNREAD.iter().any(|code| code.name == one.code.name) {
+                found.push(one.clone());
+                one.severity = Severity::Warning;
+            }
         }
         if !found.is_empty() {
             blueprint.guarded.push(Guarded { condition, found });

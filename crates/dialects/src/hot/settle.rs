@@ -7,7 +7,7 @@ use expr::codes::ARGUMENT_TYPE;
 use super::calls::{ATTRIBUTE, REFUSE_READ, RESOURCE, refusal_of};
 use super::lowering::{call, reference};
 use super::words;
-use crate::codes::{EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
+use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
 use crate::{Part, Place};
 
 /// What an expression comes to: Unknown as far as that is not known yet; or why it is in error, unless that is said elsewhere.
@@ -75,6 +75,11 @@ impl Settling<'_> {
                 _ => Decision::Open,
             },
             Err(Some(mut why)) => {
+                let span = why.span();
+                let circle = self.blueprint.locals.iter().find(|(_, local)| local.span == span);
+                if let Some((name, local)) = circle.filter(|_| why.code.name == CYCLE.name) {
+                    *why = super::conditions::needs_itself(name, local.span);
+                }
                 let within = |expr: &Expr| expr.span.file == why.span().file && expr.span.contains(why.span().start);
                 let local = self.blueprint.locals.iter().find(|(_, local)| within(&local.value));
                 match local {

@@ -92,7 +92,7 @@ impl Checker<'_> {
             if there {
                 self.policies(name, policies, conventions, &known, &mut found);
             }
-            let Some(expansion) = &child.expansion else {
+            let Some(expansion) = child.expansion.as_ref().filter(|_| there) else {
                 self.found.append(found);
                 continue;
             };

@@ -370,6 +370,7 @@ impl Reader<'_> {
             catalogs: self.reading.catalogs,
             values: Default::default(),
             handed: Default::default(),
+            open: Default::default(),
         }
     }
 
