@@ -18,6 +18,9 @@ use crate::codes::{
     UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
 };
 
+/// The type that takes anything and does nothing.
+const NONE: &str = "OS::Heat::None";
+
 /// Keys that came with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];
 
@@ -116,6 +119,18 @@ impl Lowering {
         self.guard(condition, before, false, blueprint);
     }
 
+    /// What was reported from there on is no mistake where the type never evaluates it, unless Heat notices it while it reads.
+    fn unread_of(&mut self, type_name: &str, before: usize) {
+        if type_name != NONE {
+            return;
+        }
+        for (at, one) in self.reader.found.iter_mut().enumerate().skip(before) {
+            if self.unread.contains(&at) || one.code.name == REMOVED_FUNCTION.name {
+                one.severity = Severity::Warning;
+            }
+        }
+    }
+
     /// Has errors that were reported from there on count only where a condition holds: all, or those that Heat does not notice
     /// while it reads.
     pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, all: bool, blueprint: &mut Blueprint) {
@@ -159,6 +174,7 @@ impl Lowering {
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
         self.way = Way::to(Within::Properties, &name.item);
+        let before = self.reader.found.len();
         let spec = match definition.get("properties") {
             Some(pair) => match &pair.value.content {
                 Content::Map(_) | Content::Missing => self.expr(pair.value),
@@ -170,6 +186,7 @@ impl Lowering {
             },
             None => Expr::new(ExprKind::Map(Vec::new()), type_name.span),
         };
+        self.unread_of(&type_name.item, before);
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
         self.way = Way::to(Within::Metadata, &name.item);
         let metadata = definition.get("metadata").and_then(|pair| match &pair.value.content {
@@ -184,6 +201,7 @@ impl Lowering {
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
         self.way = Way::to(Within::UpdatePolicy, &name.item);
+        let before = self.reader.found.len();
         let policy = definition.get("update_policy").and_then(|pair| match &pair.value.content {
             Content::Map(_) => Some(self.expr(pair.value)),
             _ => {
@@ -192,6 +210,7 @@ impl Lowering {
                 None
             }
         });
+        self.unread_of(&type_name.item, before);
         let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
             Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
             None => {

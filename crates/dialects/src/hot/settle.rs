@@ -141,17 +141,20 @@ impl Settling<'_> {
                 }
                 None
             }
-            Ok(value) => match value.bare().as_text() {
-                Some(id) => Some(id.into()),
-                None => {
-                    let diagnostic = WRONG_SHAPE
-                        .new("`external_id` must be text")
-                        .label(id.span, format!("this is {}", value.kind_word()))
-                        .words(words(format!("Resource {name} external_id type must be string")));
-                    self.found.push(diagnostic);
-                    None
-                }
-            },
+            Ok(value) => {
+                let (message, said) = match value.bare() {
+                    Value::Text(text) if text.is_empty() => {
+                        ("`external_id` is empty", "Resource ID was not provided.".to_owned())
+                    }
+                    Value::List(_) | Value::Map(_) | Value::Set(_) => {
+                        ("`external_id` must be text", format!("Resource {name} external_id type must be string"))
+                    }
+                    scalar => return Some(python::text(scalar).into()),
+                };
+                let why = format!("this is {}", value.kind_word());
+                self.found.push(WRONG_SHAPE.new(message).label(id.span, why).words(words(said)));
+                None
+            }
             Err(why) => {
                 self.found.extend(why.map(|mut why| {
                     words::placed_in_condition(&mut why, id);

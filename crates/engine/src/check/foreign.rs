@@ -141,13 +141,16 @@ impl Checker<'_> {
             found.push(depends);
         }
         let spec = Place::new(Part::Spec, name, &resource.spec);
-        self.attributes(conventions, spec, found);
+        // Of what takes anything nothing is evaluated.
+        let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
+        if !takes_anything {
+            self.attributes(conventions, spec, found);
+        }
         if let Some(metadata) = &resource.metadata.custom {
             let metadata = Place::new(Part::Metadata, name, metadata);
             self.attributes(conventions, metadata, found);
             let _ = known.value_at(conventions, metadata, found);
         }
-        let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
         if let TypeOf::Known(ty) = &self.resources[at] {
             let policies = Policies {
                 type_name: &ty.name,
@@ -158,7 +161,6 @@ impl Checker<'_> {
             };
             self.policies(name, policies, conventions, known, found);
         }
-        // Of such a thing nothing is evaluated.
         if takes_anything {
             return;
         }
