@@ -125,7 +125,8 @@ impl Lowering {
             return;
         }
         for (at, one) in self.reader.found.iter_mut().enumerate().skip(before) {
-            if self.unread.contains(&at) || one.code.name == REMOVED_FUNCTION.name {
+            let is_reference = one.code.name == UNKNOWN_RESOURCE.name;
+            if self.unread.contains(&at) && !is_reference || one.code.name == REMOVED_FUNCTION.name {
                 one.severity = Severity::Warning;
             }
         }
