@@ -162,6 +162,11 @@ impl Lowering {
     fn called_in_condition(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
         if let Some(diagnostic) = self.removed(pair) {
+            // Of what is written in place Heat makes nothing, and says nothing.
+            if self.way.within != Within::Condition {
+                self.report(diagnostic.graded(Severity::Warning));
+                return Some(Expr::literal(Value::Null, span));
+            }
             return Some(self.fail(diagnostic, span));
         }
         match (key, self.function_in_condition(key)?) {
@@ -645,11 +650,7 @@ impl Lowering {
 
     /// What a service shows of a thing: nothing without a cloud. The thing is needed all the same.
     fn shown(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
-        let (head, path): (_, &[&str]) = match self.resources.get(name) {
-            Some(Made::Resource) => (Head::Resource { name: name.into(), bare: true }, &["attributes"]),
-            _ => (Head::Child(name.into()), &["OS::stack_id"]),
-        };
-        let thing = reference(head, name_span, path);
+        let thing = self.all_attributes(name, name_span, span);
         call("(show)", span, vec![thing], span)
     }
 

@@ -50,15 +50,17 @@ impl Lowering {
         if self.kind_of(node) == "a boolean" && node.as_scalar().is_some() {
             return Expr::literal(self.reader.value(node), span);
         }
-        if let Some(entry) = self.only_entry(node)
-            && let Some(callable) = self.function_in_condition(&entry.key.item)
-        {
-            if callable {
+        if let Some(entry) = self.only_entry(node) {
+            let step = Step::Call(entry.key.item.clone());
+            match self.function_in_condition(&entry.key.item) {
                 // What is defined must be a boolean, not the name of another condition.
-                let step = Step::Call(entry.key.item.clone());
-                return self.further(step, |this| this.condition_call(&entry, span, false));
+                Some(true) => return self.further(step, |this| this.condition_call(&entry, span, false)),
+                Some(false) => return self.condition(node),
+                None => {}
             }
-            return self.condition(node);
+            if let Some(diagnostic) = self.further(step, |this| this.removed(&entry)) {
+                return self.fail(diagnostic, span);
+            }
         }
         let shown = self.reader.value(node);
         let name = &pair.key.item;

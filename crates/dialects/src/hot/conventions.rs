@@ -165,6 +165,10 @@ impl Conventions for HotConventions {
     }
 
     fn removal(&self, said: &Value, version: &str) -> Option<Diagnostic> {
+        // What comes to nothing says nothing.
+        if said.is_null() {
+            return None;
+        }
         super::resources::removal(said, Version::of(version).unwrap_or(Version::V2021_04_16)).err()
     }
 }

@@ -9,7 +9,7 @@ use diag::{Diagnostics, Span, Spanned};
 use super::lowering::{FACADE, INSTANCE, Made, UNIT, call, named, reference};
 use super::native::{digest, indexed, letters};
 use super::rolling::{Before, Policy};
-use crate::codes::VALUE_CONSTRAINT;
+use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
 use crate::{Expanded, Expanding};
 
 /// So many members a group may have, unless the settings allow more resources.
@@ -164,12 +164,15 @@ fn without_omitted(written: &Expr, lifted: &Expr, place: &Expanding<'_>) -> Opti
 
 /// A computed map with its keys written out, as far as these are known.
 fn taken_apart(expr: &Expr, value: &Value) -> Option<Expr> {
-    if matches!(expr.kind, ExprKind::Map(_) | ExprKind::Literal(_)) {
-        return None;
+    let nothing = || Some(Expr::new(ExprKind::Map(Vec::new()), expr.span));
+    match &expr.kind {
+        ExprKind::Literal(value) if value.is_null() => return nothing(),
+        ExprKind::Map(_) | ExprKind::Literal(_) => return None,
+        _ => {}
     }
     let (bare, _) = value.exposed();
     if bare.is_null() {
-        return Some(Expr::new(ExprKind::Map(Vec::new()), expr.span));
+        return nothing();
     }
     let entry = |key: &Name| {
         let path = vec![Accessor { kind: AccessorKind::Name(key.clone()), span: expr.span }];
@@ -219,7 +222,9 @@ impl Writer<'_> {
                     let ty = known("type");
                     open = ty.has_unknown();
                     if !open {
-                        value.kind = ExprKind::Literal(ty.revealed());
+                        let ty = ty.revealed();
+                        let is_text = matches!(ty, Value::Int(_) | Value::Bool(_) | Value::Decimal(_));
+                        value.kind = ExprKind::Literal(if is_text { Value::from(python::text(&ty)) } else { ty });
                     }
                 }
                 "properties" => {
@@ -518,8 +523,17 @@ impl Writer<'_> {
     /// Adds a member.
     fn member(&mut self, name: &Name, definition: &Expr, properties: Option<Expr>, depends_on: Vec<Spanned<Name>>) {
         let Some(type_expr) = part(definition, "type") else { return };
+        let is_nothing = |value: &Value| value.is_null() || value.as_text() == Some("");
+        if type_expr.as_literal().is_some_and(is_nothing) && self.names.is_empty() && self.found.is_empty() {
+            let missing = MISSING_FIELD
+                .new("the members have no type")
+                .label(type_expr.span, "this comes to nothing")
+                .words(super::words::invalid("Resource \"None\" has no type"));
+            self.found.push(missing);
+        }
         // What is no type has been reported with the definition.
-        let Some(type_name) = type_expr.as_literal().and_then(Value::as_text).map(Name::from) else { return };
+        let type_name = type_expr.as_literal().and_then(Value::as_text).filter(|name| !name.is_empty());
+        let Some(type_name) = type_name.map(Name::from) else { return };
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
@@ -529,21 +543,25 @@ impl Writer<'_> {
         let type_name = Spanned::new(meaning, span);
         self.names.push((name.clone(), made));
         let path = Expr::literal(Value::Text(type_name.item.clone()), span);
+        let said = |key: &str| part(definition, key).filter(|expr| expr.as_literal().is_none_or(|it| !it.is_null()));
+        let (removal, policy) = (said("deletion_policy").cloned().map(Box::new), said("update_policy").cloned());
         match made {
             Made::Resource => {
-                let metadata =
-                    ResourceMetadata { custom: part(definition, "metadata").cloned(), ..ResourceMetadata::default() };
+                let metadata = ResourceMetadata { custom: said("metadata").cloned(), ..ResourceMetadata::default() };
                 let resource = Resource {
                     depends_on,
                     metadata,
                     lifecycle: around.lifecycle(name),
+                    removal,
+                    update_policy: policy.map(Box::new),
                     ..Resource::new(span, type_name, spec_key, spec)
                 };
                 self.blueprint.resources.insert(name.clone(), resource);
             }
             Made::Child | Made::Group => {
                 let (inputs, expansion) = if made == Made::Group {
-                    let (expansion, inputs) = expansion(type_name, spec, spec_key, None, part(definition, "metadata").cloned());
+                    let metadata = part(definition, "metadata").cloned();
+                    let (expansion, inputs) = expansion(type_name, spec, spec_key, policy, metadata);
                     (inputs, Some(Box::new(expansion)))
                 } else {
                     let inputs = match spec.kind {
@@ -560,7 +578,7 @@ impl Writer<'_> {
                     source: None,
                     condition: None,
                     depends_on,
-                    removal: None,
+                    removal,
                     expansion,
                     breakpoints: around.breakpoints(name),
                     description: None,
@@ -629,6 +647,10 @@ impl Writer<'_> {
                 members.iter().find(|(known, _)| known.as_ref() == name)
             };
             let Some((name, made)) = member.cloned() else {
+                // Of a group that is empty nothing is looked for.
+                if members.is_empty() {
+                    return Expr::literal(Value::Null, span);
+                }
                 let group = self.place.path.last().cloned().unwrap_or_default();
                 let words = format!("Member '{name}' not found in group resource '{group}'.");
                 let diagnostic = expr::codes::UNKNOWN_FIELD

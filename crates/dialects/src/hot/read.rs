@@ -111,7 +111,10 @@ impl Reader {
 
     /// The value of a node as data.
     pub(super) fn value(&mut self, node: &Node) -> Value {
-        let tag = node.tag().map(|tag| &*tag.item);
+        let tag = node.tag().map(|tag| scalar::short(&tag.item));
+        let tag = tag.as_deref();
+        // A lone `!` changes nothing.
+        let of_collection = tag.filter(|tag| *tag != "!");
         match &node.content {
             Content::Missing => Value::Null,
             Content::Scalar(scalar) => match scalar::typed(scalar, tag) {
@@ -121,7 +124,7 @@ impl Reader {
                     Value::Null
                 }
             },
-            Content::List(items) => match tag {
+            Content::List(items) => match of_collection {
                 Some("!!omap" | "!!pairs") => {
                     let mut pairs = Vec::new();
                     for item in items {
@@ -139,7 +142,7 @@ impl Reader {
             },
             Content::Map(_) => {
                 let pairs = self.pairs(node).unwrap_or_default();
-                match tag {
+                match of_collection {
                     Some("!!set") => Value::list(pairs.into_iter().map(|pair| Value::Text(pair.key.item))),
                     Some("!!map") | None => {
                         let entries: Vec<(Name, Value)> =
@@ -157,7 +160,7 @@ impl Reader {
 
     /// Whether a collection has a tag that makes other data of it.
     pub(super) fn is_remade(node: &Node) -> bool {
-        node.tag().is_some_and(|tag| !matches!(&*tag.item, "!!map" | "!!seq" | "!"))
+        node.tag().is_some_and(|tag| !matches!(scalar::short(&tag.item).as_ref(), "!!map" | "!!seq" | "!"))
     }
 
     /// A tag that nobody knows, or a text that is not of its kind.
@@ -167,11 +170,15 @@ impl Reader {
                 .new(format!("nothing can be made of the tag `{}` here", tag.item))
                 .label(tag.span, "not a tag of YAML 1.1, or not of this kind")
                 .words(format!("could not determine a constructor for the tag '{}'", tag.item)),
-            None => syntax::INVALID_SYNTAX
-                .new("a lone `=` means nothing")
-                .label(place(node), "YAML 1.1 reserves this")
-                .help("quote it: `\"=\"`")
-                .words("could not determine a constructor for the tag 'tag:yaml.org,2002:value'"),
+            None => {
+                let text = node.as_scalar().map_or("=", |scalar| &*scalar.text);
+                let tag = if text == "=" { "value" } else { "merge" };
+                syntax::INVALID_SYNTAX
+                    .new(format!("a lone `{text}` means nothing"))
+                    .label(place(node), "YAML 1.1 reserves this")
+                    .help(format!("quote it: `\"{text}\"`"))
+                    .words(format!("could not determine a constructor for the tag 'tag:yaml.org,2002:{tag}'"))
+            }
         };
         self.found.push(diagnostic);
     }

@@ -275,10 +275,29 @@ mod tests {
             ("0", int(0)),
             ("-0", int(0)),
             ("00", int(0)),
+            ("-.5", "-.5".into()),
+            ("+.25", "+.25".into()),
+            ("-.5e+3", "-.5e+3".into()),
+            ("-0.5", float(-0.5)),
+            ("+1.5", float(1.5)),
+            (".5_", float(0.5)),
+            ("._5", "._5".into()),
+            ("1.e+3", float(1000.0)),
+            ("0_", int(0)),
+            ("-0_", int(0)),
+            ("0_0", int(0)),
+            ("0x_1", int(1)),
+            ("1_", int(1)),
+            ("_1", "_1".into()),
+            ("1_0:20", int(620)),
+            ("1:2_0", "1:2_0".into()),
+            ("-1:30", int(-90)),
+            ("-1:30.5", float(-90.5)),
+            ("+.nan", "+.nan".into()),
         ] {
             assert_eq!(plain(text), Some(value), "{text}");
         }
-        assert_eq!(plain("="), None);
+        assert_eq!((plain("="), plain("<<")), (None, None));
         assert!(matches!(plain(".NaN"), Some(Value::Float(value)) if value.is_nan()));
         assert_eq!(binary("aGk="), Some("hi".into()));
     }

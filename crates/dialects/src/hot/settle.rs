@@ -99,7 +99,8 @@ impl Settling<'_> {
                 Decision::Known(holds, secret) => {
                     **condition = Expr::literal(Value::Bool(holds).tainted(secret), condition.span);
                     if !holds {
-                        resource.spec = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
+                        let nothing = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
+                        resource.switched_off = Some(Box::new(std::mem::replace(&mut resource.spec, nothing)));
                         resource.depends_on.clear();
                         resource.metadata.custom = None;
                         resource.update_policy = None;

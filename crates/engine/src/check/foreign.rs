@@ -18,6 +18,7 @@ use provider::TypeRef;
 use super::providers::TypeOf;
 use super::{Checker, Passed, codes, pass_down};
 use crate::Graph;
+use crate::documents::read_by;
 
 impl Checker<'_> {
     /// Checks everything but names, types of resources and order, which are checked for all dialects alike.
@@ -42,8 +43,15 @@ impl Checker<'_> {
             // What is not there is looked at too, but can be no mistake.
             let condition = resource.condition.as_deref();
             let there = condition.is_none_or(|it| !known.is_false(it));
+            self.removal(conventions, resource.removal.as_deref(), &known);
             let mut mine = Diagnostics::new();
-            self.spec_by_conventions(conventions, at, name, resource, &known, &mut mine);
+            match &resource.switched_off {
+                Some(spec) => {
+                    let whole = Resource { spec: (**spec).clone(), switched_off: None, ..resource.clone() };
+                    self.spec_by_conventions(conventions, at, name, &whole, &known, &mut mine);
+                }
+                None => self.spec_by_conventions(conventions, at, name, resource, &known, &mut mine),
+            }
             if there {
                 self.found.append(mine);
             } else {
@@ -78,6 +86,7 @@ impl Checker<'_> {
             let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&it.kind.item));
             let ty = ty.as_ref().and_then(|ty| if let TypeRef::Known(ty) = ty { Some(ty) } else { None });
             let there = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
+            self.removal(conventions, child.removal.as_deref(), &known);
             // No group and no child can be kept as a snapshot.
             let policies = Policies {
                 type_name: child.stands_for.as_ref().map_or_else(
@@ -85,10 +94,28 @@ impl Checker<'_> {
                     |written| &written.item,
                 ),
                 removal: child.removal.as_deref(),
-                update: child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref()),
+                update: match &child.expansion {
+                    Some(expansion) => expansion.policy.as_ref(),
+                    // A document gets to know what is said of it.
+                    None => child.inputs.iter().find_map(|(input, said)| match &said.kind {
+                        ExprKind::Map(said) if conventions.is_handed_unasked(&input.item) => {
+                            said.iter().find(|(key, _)| key.item.as_ref() == "update_policy").map(|(_, policy)| policy)
+                        }
+                        _ => None,
+                    }),
+                },
                 allowed: ty.and_then(|ty| ty.update_policy.as_ref()),
                 snapshots: false,
             };
+            if let Some(own) = read_by(child).into_iter().find(|read| read.item == *name).filter(|_| there) {
+                let mut itself = codes::SELF_REFERENCE
+                    .new(format!("`{name}` reads itself"))
+                    .label(own.span, "this is the resource being defined")
+                    .help("take the reference away");
+                let round = [(name.as_ref(), policies.type_name)];
+                itself.words = conventions.words(&Mistake::Circle(&round)).map(Box::new);
+                found.push(itself);
+            }
             if there {
                 self.policies(name, policies, conventions, &known, &mut found);
             }
@@ -173,6 +200,16 @@ impl Checker<'_> {
         }
     }
 
+    /// What is said of the removal of a thing is one of the words for it, also where the thing is not there.
+    fn removal(&mut self, conventions: &dyn Conventions, removal: Option<&Expr>, known: &Known<'_>) {
+        let Some(removal) = removal else { return };
+        let Some(said) = known.value(removal, &mut Diagnostics::new()).filter(|said| !said.has_unknown()) else {
+            return;
+        };
+        let refused = conventions.removal(&said.revealed(), &self.blueprint.version);
+        self.found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
+    }
+
     /// What is said of removal and of updates is something that the type can do.
     fn policies(
         &self,
@@ -184,20 +221,14 @@ impl Checker<'_> {
     ) {
         if let Some(removal) = policies.removal
             && let Some(word) = known.value_at(conventions, Place::new(Part::Removal, name, removal), found)
-            && !word.has_unknown()
+            && word.revealed().as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
+            && !policies.snapshots
         {
-            let word = word.revealed();
-            if let Some(refused) = conventions.removal(&word, &self.blueprint.version) {
-                // What is written out has been looked at where it was read.
-                let computed = removal.as_literal().is_none();
-                found.extend(computed.then(|| refused.label(removal.span, "this is what it comes to")));
-            } else if word.as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot")) && !policies.snapshots {
-                let mut none = dialects::codes::INVALID_DELETION_POLICY
-                    .new(format!("no snapshot can be taken of a `{}`", policies.type_name))
-                    .label(removal.span, "not possible for this type");
-                none.words = conventions.words(&Mistake::NoSnapshot(name)).map(Box::new);
-                found.push(none);
-            }
+            let mut none = dialects::codes::INVALID_DELETION_POLICY
+                .new(format!("no snapshot can be taken of a `{}`", policies.type_name))
+                .label(removal.span, "not possible for this type");
+            none.words = conventions.words(&Mistake::NoSnapshot(name)).map(Box::new);
+            found.push(none);
         }
         let Some(policy) = policies.update else { return };
         let none = Arc::new(blueprint::Schema::default());

@@ -634,6 +634,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 world,
             };
             let draft = draft::draft(&mut evaluated, with, &mut mistakes).await;
+            immutable::heed_children(&mut evaluated, &mut mistakes);
             answers = evaluated.answers.clone();
             evaluation = Some(evaluated);
             draft

@@ -162,7 +162,7 @@ impl Staged {
                 for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
                     let number = unit.number(Kind::Input, position);
                     nodes.push(Node::Input(number));
-                    let handed = child.inputs.iter().any(|(given, _)| given.item == *input && !unasked(input));
+                    let handed = written.iter().any(|(given, _)| given == input);
                     if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
                         && handed
                     {

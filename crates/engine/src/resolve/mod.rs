@@ -515,10 +515,12 @@ impl Evaluation {
         match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
             Ok(value) => {
                 let blueprint = self.documents.unit(site.unit).blueprint();
-                let refused = dialects::conventions(blueprint.dialect)
-                    .filter(|_| removal.as_literal().is_none())
-                    .and_then(|conventions| conventions.removal(&value, &blueprint.version));
-                found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
+                if let Some(conventions) = dialects::conventions(blueprint.dialect)
+                    && !value.has_unknown()
+                    && let Some(refused) = conventions.removal(&value.revealed(), &blueprint.version)
+                {
+                    found.push(refused.label(removal.span, "this is what it comes to"));
+                }
                 Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain")))
             }
             Err(Halt::Need(need)) => Err(need),
