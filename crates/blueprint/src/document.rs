@@ -228,6 +228,9 @@ pub struct Resource {
     /// The id by which the thing exists already, where that is computed: the dialect settles it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<Box<Expr>>,
+    /// What its fields would be if it were there, where its dialect has settled that it is not.
+    #[serde(skip)]
+    pub switched_off: Option<Box<Expr>>,
     /// For people; filled in last.
     pub description: Option<Box<Expr>>,
     /// The abstract resource of the document that a transform made this one from (reference 4.2). Set by the engine, by
@@ -254,6 +257,7 @@ impl Resource {
             removal: None,
             update_policy: None,
             external: None,
+            switched_off: None,
             description: None,
             made_from: None,
         }

@@ -124,7 +124,7 @@ pub enum Attributes {
     Listed(IndexMap<Name, Name>),
     /// These, each with the field that holds it, and any other name, which the service answers itself.
     Open(IndexMap<Name, Name>),
-    /// Any name; what no field holds is null.
+    /// Any name, and each of them is null.
     Anything,
 }
 
@@ -596,7 +596,7 @@ impl ResourceType {
             Attributes::Open(listed) => {
                 Some(listed.get(name).map_or(Attribute::Nothing, |field| Attribute::Field(field)))
             }
-            Attributes::Anything => own().or(Some(Attribute::Nothing)),
+            Attributes::Anything => Some(Attribute::Nothing),
         }
     }
 
@@ -682,7 +682,7 @@ mod tests {
         assert_eq!((listed.attribute("ref"), listed.attribute("width")), (Some(Attribute::Field("id")), None));
         assert_eq!(listed.attribute_names().map(|(name, _)| name.as_ref()).collect::<Vec<_>>(), ["ref"]);
         let any = shelf(r#""attributes": "any""#).unwrap();
-        assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Field("id")), Some(Attribute::Nothing)));
+        assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Nothing), Some(Attribute::Nothing)));
         assert!(shelf(r#""attributes": {"ref": "ids"}"#).unwrap_err().contains("there is no field `ids`"));
         assert!(shelf(r#""attributes": "all""#).is_err());
     }

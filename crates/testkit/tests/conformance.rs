@@ -68,6 +68,19 @@ fn hot_conformance() {
     }
 }
 
+/// Further documents that the rules of Heat decide, with the answers of Heat 27.0.1: all of them pass.
+#[test]
+fn hot_further_conformance() {
+    let pack = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/hot-further");
+    let tally = match run(&pack, "hot") {
+        Ok(tally) => tally,
+        Err(broken) => panic!("the pack is broken: {broken}"),
+    };
+    assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
+    println!("hot further: {} of {}", tally.passed, tally.all);
+    assert!(tally.all > 0);
+}
+
 /// A physical name begins with the name of its stack, however deep it stands.
 #[test]
 fn what_names_things_and_what_names_stacks_agree() {

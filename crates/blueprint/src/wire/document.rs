@@ -116,6 +116,7 @@ mod tests {
             made_from: None,
             removal: None,
             update_policy: None,
+            switched_off: None,
             stands_for: Default::default(),
         };
         let mut blueprint = Blueprint { version: "2023-04-20".into(), ..Blueprint::default() };

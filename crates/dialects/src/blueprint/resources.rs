@@ -72,6 +72,7 @@ impl Lowering<'_> {
             made_from: None,
             removal: None,
             external: None,
+            switched_off: None,
             update_policy: None,
         }
     }

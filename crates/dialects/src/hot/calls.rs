@@ -210,6 +210,9 @@ impl Lowering {
             let when = super::native::when(&pair.key.item, &argument);
             diagnostic.words = refusal.words.map(|words| Box::new(self.way.said(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
+            if when == When::Checked {
+                self.unread.push(self.reader.found.len());
+            }
             return self.fail(diagnostic, span);
         }
         if is_yaql
@@ -329,6 +332,7 @@ impl Lowering {
             return refusing(&diagnostic);
         }
         if self.way.within != Within::Condition {
+            self.unread.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
         // A condition that nobody asks for is never evaluated.
@@ -450,7 +454,7 @@ impl Lowering {
             Some((at, Some(attribute))) => {
                 let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
                 let made = self.resources.get(name);
-                let nested = matches!(made, Some(Made::Child | Made::Group));
+                let nested = matches!(made, Some(Made::Child | Made::Group)) && self.version > V2013_05_23;
                 let group = made == Some(&Made::Group);
                 let attribute = match nested.then(|| of_inner(attribute, &mut path)).flatten() {
                     Some(whole) => Cow::Owned(whole),
@@ -590,7 +594,7 @@ impl Lowering {
         // The oldest version asks for the attribute alone, and takes the path of what it gets.
         let apart = self.version == V2013_05_23;
         let scales = kind.as_ref() == groups::SCALING_GROUP;
-        let own = groups::OWN.contains(&attribute) || attribute.starts_with("resource.");
+        let own = groups::own(&kind).contains(&attribute) || attribute.starts_with("resource.");
         let by_name = groups::BY_NAME.contains(&attribute);
         if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
             let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
@@ -608,7 +612,7 @@ impl Lowering {
                 .words(self.made("InvalidTemplateAttribute", &words));
             return self.missing(diagnostic, span);
         }
-        if groups::WITHOUT_PATH.contains(&attribute) && !apart {
+        if groups::WITHOUT_PATH.contains(&attribute) && own && !apart {
             path.clear();
         }
         let mut export = attribute.to_owned();

@@ -51,16 +51,14 @@ impl Lowering {
             return Expr::literal(self.reader.value(node), span);
         }
         if let Some(entry) = self.only_entry(node) {
-            if let Some(callable) = self.function_in_condition(&entry.key.item) {
-                if callable {
-                    // What is defined must be a boolean, not the name of another condition.
-                    let step = Step::Call(entry.key.item.clone());
-                    return self.further(step, |this| this.condition_call(&entry, span, false));
-                }
-                return self.condition(node);
+            let step = Step::Call(entry.key.item.clone());
+            match self.function_in_condition(&entry.key.item) {
+                // What is defined must be a boolean, not the name of another condition.
+                Some(true) => return self.further(step, |this| this.condition_call(&entry, span, false)),
+                Some(false) => return self.condition(node),
+                None => {}
             }
-            let key = entry.key.item.clone();
-            if let Some(diagnostic) = self.further(Step::Call(key), |this| this.removed(&entry)) {
+            if let Some(diagnostic) = self.further(step, |this| this.removed(&entry)) {
                 return self.fail(diagnostic, span);
             }
         }
@@ -292,7 +290,15 @@ impl Lowering {
                         if at == 0 { this.condition(item) } else { this.later_condition(item) }
                     });
                     let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
-                    if item.as_map().is_some() { &mut inline } else { &mut names }.push((position, operand));
+                    match computed_name(&operand) {
+                        // What it gives is always evaluated, and looked up as a name only where it counts.
+                        Some(value) => {
+                            inline.push((Value::Int(i64::MAX), value.clone()));
+                            names.push((position, operand));
+                        }
+                        None if item.as_map().is_some() => inline.push((position, operand)),
+                        None => names.push((position, operand)),
+                    }
                 }
                 let count = Value::Int(i64::try_from(inline.len()).unwrap_or(i64::MAX));
                 let (positions, operands): (Vec<_>, Vec<_>) = inline.into_iter().chain(names).unzip();
@@ -435,6 +441,14 @@ pub(super) const OR: &str = "(or)";
 /// A condition by a computed name.
 pub(super) const NAMED: &str = "(named condition)";
 
+/// What gives the name of a condition, where that is computed.
+fn computed_name(operand: &Expr) -> Option<&Expr> {
+    match &operand.kind {
+        ExprKind::Call(call) if call.function.as_ref() == NAMED => call.arguments.first().map(|first| &first.value),
+        _ => None,
+    }
+}
+
 /// Has what refuses for that reason refuse with the words that are known now.
 fn refuse_anew(expr: &mut Expr, found: &Diagnostic) {
     if expr.span == found.span() && super::calls::refusal_of(expr).is_some() {
@@ -452,6 +466,15 @@ fn refuse_anew(expr: &mut Expr, found: &Diagnostic) {
         ExprKind::Call(call) => call.arguments.iter_mut().for_each(|argument| refuse_anew(&mut argument.value, found)),
         _ => {}
     }
+}
+
+/// What is wrong with a condition that needs itself by a name that is computed.
+pub(super) fn needs_itself(name: &Name, span: Span) -> Diagnostic {
+    CONDITION_CYCLE
+        .new(format!("conditions need each other: `{name}`"))
+        .label(span, format!("`{name}` needs itself"))
+        .help("take away one of these names")
+        .words(invalid(circular(name)).error(CONDITION_ERROR))
 }
 
 fn circular(name: &str) -> String {

@@ -313,6 +313,14 @@ pub(super) fn stands_for(
             }
         }
     }
+    for (name, input) in &document.inputs {
+        if input.default.is_none() && !name.starts_with("OS::") && !schema.fields.contains_key(name) {
+            report(
+                format!("the template needs a parameter `{name}`, which is no property of `{ty}`"),
+                format!("Provider requires property {name} unknown in facade {ty}"),
+            );
+        }
+    }
     for attribute in attributes.iter().filter(|attribute| attribute.as_ref() != "show") {
         if !document.exports.contains_key(attribute) {
             report(

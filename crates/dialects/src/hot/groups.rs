@@ -23,7 +23,13 @@ pub(super) const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
 pub(super) const STACK: &str = "OS::Heat::Stack";
 
 /// Attributes that are the group's own, not those of members.
-pub(super) const OWN: [&str; 5] = ["refs", "refs_map", "removed_rsrc_list", "current_size", "stack_name"];
+pub(super) fn own(kind: &str) -> &'static [&'static str] {
+    match kind {
+        RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
+        SCALING_GROUP => &["refs", "refs_map", "current_size"],
+        _ => &["refs"],
+    }
+}
 /// Attributes that take no path: what is written behind them changes nothing.
 pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
 /// The attribute that stands for all that need nothing behind them.
@@ -674,27 +680,23 @@ impl Writer<'_> {
             };
         }
         match attribute {
-            "refs" => list(members.iter().map(|(name, made)| self.id_of(name, *made, span)).collect()),
-            "refs_map" => {
-                map(members.iter().map(|(name, made)| (named(name, span), self.id_of(name, *made, span))).collect())
-            }
             ALL => {
-                let attributes: &[&str] = match self.expansion.kind.item.as_ref() {
-                    RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
-                    SCALING_GROUP => &["refs", "refs_map", "current_size"],
-                    _ => &["refs"],
-                };
+                let attributes = own(&self.expansion.kind.item);
                 map(attributes.iter().map(|name| (named(name, span), self.read(name, removed, span))).collect())
             }
-            "removed_rsrc_list" => Expr::literal(removed.clone(), span),
-            "current_size" => Expr::literal(Value::Int(members.len() as i64), span),
-            attribute => {
+            other if !own(&self.expansion.kind.item).contains(&other) => {
                 let mut values = Vec::with_capacity(members.len());
                 for (name, made) in members {
                     values.push(self.attribute_of(&name, made, attribute, span));
                 }
                 list(values)
             }
+            "refs" => list(members.iter().map(|(name, made)| self.id_of(name, *made, span)).collect()),
+            "refs_map" => {
+                map(members.iter().map(|(name, made)| (named(name, span), self.id_of(name, *made, span))).collect())
+            }
+            "removed_rsrc_list" => Expr::literal(removed.clone(), span),
+            _ => Expr::literal(Value::Int(members.len() as i64), span),
         }
     }
 

@@ -60,6 +60,8 @@ pub(super) struct Lowering {
     pub(super) condition_names: Option<Value>,
     /// Conditions that need each other.
     pub(super) rounds: Vec<Vec<Name>>,
+    /// Which of the mistakes Heat does not notice while it reads: of what is switched off they are none.
+    pub(super) unread: Vec<usize>,
     /// The way to what is being read, for Heat's words.
     pub(super) way: Way,
 }
@@ -97,6 +99,7 @@ impl Lowering {
             unasked: Vec::new(),
             condition_names: None,
             rounds: Vec::new(),
+            unread: Vec::new(),
             way: Way::default(),
         }
     }

@@ -76,7 +76,7 @@ impl Lowering {
             self.in_output = false;
             self.exposed(&pair.key.item, &field, blueprint);
             // What is wrong with an output that may be switched off counts only where it is not.
-            self.guard(condition.clone(), before, blueprint);
+            self.guard(condition.clone(), before, true, blueprint);
             let field = match condition {
                 None => field,
                 Some(condition) => {

@@ -1,9 +1,12 @@
 //! The section `resources` (reference, section 9).
 
 use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
-use diag::{Diagnostic, Severity, Span, Spanned, Words};
+use diag::{Code, Diagnostic, Severity, Span, Spanned, Words};
 use syntax::{Content, Node};
 
+use expr::codes::UNKNOWN_FIELD;
+
+use super::codes::REMOVED_FUNCTION;
 use super::groups;
 use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
@@ -12,8 +15,11 @@ use super::version::Version::{self, *};
 use super::words::{Way, When, Within, circle, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
-    UNKNOWN_RESOURCE,
+    UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
 };
+
+/// The type that takes anything and does nothing.
+const NONE: &str = "OS::Heat::None";
 
 /// Keys that came with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];
@@ -28,6 +34,9 @@ pub(super) fn made(type_name: &str) -> Made {
     }
     Made::Resource
 }
+
+/// What Heat notices only once it looks at a resource that is there.
+const UNREAD: [&Code; 5] = [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
 
 /// A resource without a type.
 fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
@@ -107,17 +116,34 @@ impl Lowering {
         });
         let before = self.reader.found.len();
         self.body_of(definition, condition.clone(), blueprint);
-        self.guard(condition, before, blueprint);
+        self.guard(condition, before, false, blueprint);
     }
 
-    /// Has errors that were reported from there on count only where a condition holds.
-    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, blueprint: &mut Blueprint) {
+    /// What was reported from there on is no mistake where the type never evaluates it, unless Heat notices it while it reads.
+    fn unread_of(&mut self, type_name: &str, before: usize) {
+        if type_name != NONE {
+            return;
+        }
+        for (at, one) in self.reader.found.iter_mut().enumerate().skip(before) {
+            let is_reference = one.code.name == UNKNOWN_RESOURCE.name;
+            if self.unread.contains(&at) && !is_reference || one.code.name == REMOVED_FUNCTION.name {
+                one.severity = Severity::Warning;
+            }
+        }
+    }
+
+    /// Has errors that were reported from there on count only where a condition holds: all, or those that Heat does not notice
+    /// while it reads.
+    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, all: bool, blueprint: &mut Blueprint) {
+        let unread = std::mem::take(&mut self.unread);
         let Some(condition) = condition else { return };
         self.unsettled = true;
         let mut found = Vec::new();
-        for one in self.reader.found.iter_mut().skip(before).filter(|one| one.is_error()) {
-            found.push(one.clone());
-            one.severity = Severity::Warning;
+        for (at, one) in self.reader.found.iter_mut().enumerate().skip(before).filter(|(_, one)| one.is_error()) {
+            if all || unread.contains(&at) || UNREAD.iter().any(|code| code.name == one.code.name) {
+                found.push(one.clone());
+                one.severity = Severity::Warning;
+            }
         }
         if !found.is_empty() {
             blueprint.guarded.push(Guarded { condition, found });
@@ -149,6 +175,7 @@ impl Lowering {
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
         self.way = Way::to(Within::Properties, &name.item);
+        let before = self.reader.found.len();
         let spec = match definition.get("properties") {
             Some(pair) => match &pair.value.content {
                 Content::Map(_) | Content::Missing => self.expr(pair.value),
@@ -160,6 +187,7 @@ impl Lowering {
             },
             None => Expr::new(ExprKind::Map(Vec::new()), type_name.span),
         };
+        self.unread_of(&type_name.item, before);
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
         self.way = Way::to(Within::Metadata, &name.item);
         let metadata = definition.get("metadata").and_then(|pair| match &pair.value.content {
@@ -174,6 +202,7 @@ impl Lowering {
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
         self.way = Way::to(Within::UpdatePolicy, &name.item);
+        let before = self.reader.found.len();
         let policy = definition.get("update_policy").and_then(|pair| match &pair.value.content {
             Content::Map(_) => Some(self.expr(pair.value)),
             _ => {
@@ -182,6 +211,7 @@ impl Lowering {
                 None
             }
         });
+        self.unread_of(&type_name.item, before);
         let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
             Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
             None => {

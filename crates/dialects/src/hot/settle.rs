@@ -7,7 +7,7 @@ use expr::codes::ARGUMENT_TYPE;
 use super::calls::{ATTRIBUTE, REFUSE_READ, RESOURCE, refusal_of};
 use super::lowering::{call, reference};
 use super::words;
-use crate::codes::{EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
+use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
 use crate::{Part, Place};
 
 /// What an expression comes to: Unknown as far as that is not known yet; or why it is in error, unless that is said elsewhere.
@@ -75,6 +75,11 @@ impl Settling<'_> {
                 _ => Decision::Open,
             },
             Err(Some(mut why)) => {
+                let span = why.span();
+                let circle = self.blueprint.locals.iter().find(|(_, local)| local.span == span);
+                if let Some((name, local)) = circle.filter(|_| why.code.name == CYCLE.name) {
+                    *why = super::conditions::needs_itself(name, local.span);
+                }
                 let within = |expr: &Expr| expr.span.file == why.span().file && expr.span.contains(why.span().start);
                 let local = self.blueprint.locals.iter().find(|(_, local)| within(&local.value));
                 match local {
@@ -94,7 +99,8 @@ impl Settling<'_> {
                 Decision::Known(holds, secret) => {
                     **condition = Expr::literal(Value::Bool(holds).tainted(secret), condition.span);
                     if !holds {
-                        resource.spec = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
+                        let nothing = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
+                        resource.switched_off = Some(Box::new(std::mem::replace(&mut resource.spec, nothing)));
                         resource.depends_on.clear();
                         resource.metadata.custom = None;
                         resource.update_policy = None;
@@ -136,17 +142,20 @@ impl Settling<'_> {
                 }
                 None
             }
-            Ok(value) => match value.bare().as_text() {
-                Some(id) => Some(id.into()),
-                None => {
-                    let diagnostic = WRONG_SHAPE
-                        .new("`external_id` must be text")
-                        .label(id.span, format!("this is {}", value.kind_word()))
-                        .words(words(format!("Resource {name} external_id type must be string")));
-                    self.found.push(diagnostic);
-                    None
-                }
-            },
+            Ok(value) => {
+                let (message, said) = match value.bare() {
+                    Value::Text(text) if text.is_empty() => {
+                        ("`external_id` is empty", "Resource ID was not provided.".to_owned())
+                    }
+                    Value::List(_) | Value::Map(_) | Value::Set(_) => {
+                        ("`external_id` must be text", format!("Resource {name} external_id type must be string"))
+                    }
+                    scalar => return Some(python::text(scalar).into()),
+                };
+                let why = format!("this is {}", value.kind_word());
+                self.found.push(WRONG_SHAPE.new(message).label(id.span, why).words(words(said)));
+                None
+            }
             Err(why) => {
                 self.found.extend(why.map(|mut why| {
                     words::placed_in_condition(&mut why, id);

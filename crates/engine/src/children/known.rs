@@ -58,6 +58,8 @@ pub(super) struct Knowledge<'a> {
     pub(super) parts: RefCell<HashMap<(u32, usize, usize), Value, foldhash::fast::FixedState>>,
     /// Values by place and position, found already.
     pub(super) values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
+    /// Values that are being found.
+    pub(super) open: RefCell<Vec<(u32, usize)>>,
     /// What places are handed for their inputs, found already.
     pub(super) handed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
 }
@@ -173,7 +175,15 @@ impl<'k> Frame<'k> {
         if let Some(value) = knowledge.values.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
         }
-        let value = self.inner(self.place, &local.value)?;
+        let this = (self.place, at);
+        if knowledge.open.borrow().contains(&this) {
+            let circle = crate::check::codes::CYCLE.new(format!("`{name}` needs itself"));
+            return Err(Stop::Failed(Box::new(circle.label(local.span, "it is needed to know what it is"))));
+        }
+        knowledge.open.borrow_mut().push(this);
+        let value = self.inner(self.place, &local.value);
+        knowledge.open.borrow_mut().pop();
+        let value = value?;
         let value = declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
         let value = value.tainted(local.secret);
         knowledge.values.borrow_mut().insert((self.place, at), value.clone());

@@ -376,6 +376,7 @@ impl Reader<'_> {
             catalogs: self.reading.catalogs,
             values: Default::default(),
             handed: Default::default(),
+            open: Default::default(),
             parts: Default::default(),
             meter: &self.meter,
         }

@@ -46,14 +46,12 @@ pub struct ResolvedElement {
     pub update_policy: Value,
     /// Names of the resources and children of the document that it needs directly, sorted.
     pub needs: Vec<Name>,
-    /// Names of those that it says to wait for, sorted.
+    /// Names of those that it says to wait for, in the order in which it says so.
     pub depends_on: Vec<Name>,
 }
 
-fn sorted(names: &[diag::Spanned<Name>]) -> Vec<Name> {
-    let mut names: Vec<Name> = names.iter().map(|name| name.item.clone()).collect();
-    names.sort();
-    names
+fn plain(names: &[diag::Spanned<Name>]) -> Vec<Name> {
+    names.iter().map(|name| name.item.clone()).collect()
 }
 
 impl Staged {
@@ -134,7 +132,7 @@ impl Staged {
                 deletion_policy: policy(evaluation, resource.removal.as_deref()),
                 update_policy: said(evaluation, resource.update_policy.as_deref()),
                 needs: needs(vec![Node::Resource(number)], name),
-                depends_on: sorted(&resource.depends_on),
+                depends_on: plain(&resource.depends_on),
             });
         }
         for (at, (name, child)) in blueprint.children.iter().enumerate() {
@@ -203,7 +201,7 @@ impl Staged {
                     child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref()),
                 ),
                 needs: needs(nodes, name),
-                depends_on: sorted(&child.depends_on),
+                depends_on: plain(&child.depends_on),
             });
         }
         if conventions.is_some_and(dialects::Conventions::children_are_whole) {

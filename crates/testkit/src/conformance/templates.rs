@@ -520,7 +520,7 @@ fn stays(answer: &Answer, element: &ResolvedElement) -> bool {
 }
 
 /// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is written, its
-/// policy, or a property that is written out with the value it has anyway.
+/// policy, or a property that is, or was, written out with the value it has anyway.
 fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
     let written = |element: &ResolvedElement| -> Vec<Name> {
         let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
@@ -531,6 +531,7 @@ fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
             || before.type_name != element.type_name
             || before.update_policy != element.update_policy
             || written(element).iter().any(|name| !written(before).contains(name))
+            || written(before).iter().any(|name| !written(element).contains(name))
     })
 }
 
