@@ -262,7 +262,7 @@ mod tests {
         keys.sort_by_key(|key| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
         let mut pieces = vec![(template.to_owned(), true)];
         for key in keys {
-            let value = params[key].as_text().unwrap().to_owned();
+            let value = params.get(key).unwrap().as_text().unwrap().to_owned();
             pieces = pieces
                 .into_iter()
                 .flat_map(|(text, is_template)| {
