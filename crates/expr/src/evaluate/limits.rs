@@ -113,8 +113,10 @@ pub fn weight(expr: &Expr) -> usize {
 
 /// About how many bytes a value takes where nothing in it is shared; none for more than `most`, or one that is too deep.
 pub fn size(value: &Value, most: usize) -> Option<usize> {
-    let mut left = most;
-    fits(value, &mut left, DEPTH).then(|| most - left)
+    // Of the whole only what is in it counts: a text is as large as it is long.
+    let all = most.saturating_add(std::mem::size_of::<Value>());
+    let mut left = all;
+    fits(value, &mut left, DEPTH).then(|| (all - left).saturating_sub(std::mem::size_of::<Value>()))
 }
 
 fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
