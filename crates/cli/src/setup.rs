@@ -377,6 +377,7 @@ impl Document {
         let kept = self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default();
         let offer = self.registry.offer.clone();
         let known = Known { given: Some(given), complete: true, kept: Some(&kept), before: Some(before) };
+        drop((self.documents, self.checked));
         let mut document = Document::check(self.source, &offer, &known, also).await;
         let files = &document.files;
         document.found.retain(|it| !said.contains(&place(files, it)));
@@ -427,6 +428,8 @@ impl Document {
         let kept = self.documents.as_ref().map(|documents| documents.frozen().clone()).unwrap_or_default();
         let offer = self.registry.offer.clone();
         let known = Known { kept: Some(&kept), ..Known::of(given) };
+        // What was read first goes before the same is read again: both together would need twice the room.
+        drop((self.documents, self.checked));
         let mut document = Document::check(self.source, &offer, &known, |_| false).await;
         document.judge(given, all);
         document

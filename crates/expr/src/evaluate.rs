@@ -19,7 +19,7 @@ pub use access::access;
 pub(crate) use call::{Arguments, Site, bind};
 pub use call::{part_of, within};
 pub(crate) use limits::LIMIT;
-pub use limits::{Full, MOST, Meter, size};
+pub use limits::{Full, MOST, Meter, size, weight};
 
 /// Why there is no value.
 #[derive(Debug)]

@@ -43,6 +43,12 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     /// The result, from arguments that are evaluated and not marked secret; of those that are unknown see [`Native::opens`].
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal>;
 
+    /// The same; work that is more than its arguments and its result show is added to `work`, as bytes that it would make.
+    fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
+        let _ = work;
+        self.call(arguments)
+    }
+
     /// Whether it may be called while parts of its arguments are unknown or secret, and looks at no such part; else its
     /// result is unknown or secret as a whole.
     fn opens(&self, arguments: &[Value]) -> bool;

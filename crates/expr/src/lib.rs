@@ -19,7 +19,7 @@ mod parser;
 pub use convert::{Mismatch, Source, convert, convert_type, parse_as, to_text};
 pub use evaluate::{
     Ask, AskFailure, Full, MOST, Meter, Read, Scope, Stop, Warnings, access, evaluate, may_omit, omitted, part_of,
-    size, within,
+    size, weight, within,
 };
 pub use function::{
     Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, Step,

@@ -53,6 +53,11 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The steps taken so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// Takes steps.
     pub(crate) fn step(&mut self, count: u64) -> Step<()> {
         self.steps += count;

@@ -30,6 +30,17 @@ impl Program {
     ///
     /// Stops with a failure, or with what must be drawn first.
     pub fn evaluate(&self, data: &Value, limits: &Limits, drawing: &mut dyn Drawing) -> Result<Value, Stop> {
+        self.evaluate_counted(data, limits, drawing, &mut 0)
+    }
+
+    /// The same; the steps that it takes, however it ends, are added to `steps`.
+    pub fn evaluate_counted(
+        &self,
+        data: &Value,
+        limits: &Limits,
+        drawing: &mut dyn Drawing,
+        steps: &mut u64,
+    ) -> Result<Value, Stop> {
         let mut machine = Machine::new(&self.0, limits, drawing);
         let scope = Scope::root();
         scope.set(Variable::Number(1), border::from_value(data));
@@ -38,6 +49,7 @@ impl Program {
             machine.measure(&value)?;
             border::to_value(&mut machine, value)
         });
+        *steps += machine.steps();
         value.map_err(|halt| halt.at(root).into())
     }
 }

@@ -115,8 +115,23 @@ fn the_page_on_the_configuration_says_what_is_true() {
     let said = place.ends(1, &["-C", "shop", "stage"]).err;
     let known = said.split("expected one of ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
     for key in known.split(", ").map(|key| key.trim_matches('`')) {
-        assert!(page.contains(&format!("{key} = ")) || page.contains(&format!("[{key}.")), "{key} is not on the page");
+        let forms = [format!("{key} = "), format!("[{key}."), format!("[{key}]")];
+        assert!(forms.iter().any(|form| page.contains(form)), "{key} is not on the page");
     }
+}
+
+/// The limits of documents that the page shows can be set.
+#[test]
+fn the_limits_of_documents_on_the_page_can_be_set() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let block = page.split("```text\n[documents]").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let place = shop("");
+    place.write("cyan.toml", format!("[documents]{block}"));
+    place.write("a.blueprint.yaml", "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n");
+    place.ends(0, &["validate", "a.blueprint.yaml"]);
+    place.write("cyan.toml", "[documents]\nmember = 3\n");
+    let said = place.ends(1, &["validate", "a.blueprint.yaml"]).err;
+    assert!(said.contains("`documents` has no setting `member`; did you mean `members`?"), "{said}");
 }
 
 #[test]

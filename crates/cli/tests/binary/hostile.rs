@@ -34,6 +34,10 @@ struct Template {
     /// Lines of anchors, parameters, conditions, resources and outputs.
     parts: [String; 5],
     count: usize,
+    /// How many resources double the former one.
+    doubled: usize,
+    /// Expressions of the next resources.
+    values: [String; 3],
 }
 
 const ANCHORS: usize = 0;
@@ -51,66 +55,57 @@ impl Template {
         writeln!(self.parts[part], "  {line}").unwrap();
     }
 
-    fn name(&mut self) -> usize {
-        self.count += 1;
-        self.count
-    }
-
-    /// Something large that is read.
-    fn large(&mut self) -> String {
-        match self.draw.below(8) {
-            0 => "{get_param: text}".to_owned(),
-            1 => "{get_param: list}".to_owned(),
-            2 => "{get_param: map}".to_owned(),
-            3 => "*bomb".to_owned(),
-            _ if self.count > 0 => {
-                let at = self.draw.below(self.count as u64) + 1;
-                format!("{{get_attr: [r{at}, value]}}")
-            }
-            _ => "{get_param: list}".to_owned(),
+    /// Something large of a kind that is read: text, list or map; now and then of another kind.
+    fn large(&mut self, kind: u64) -> String {
+        let kind = if self.draw.below(40) == 0 { self.draw.below(3) } else { kind };
+        let row = self.draw.below(self.count as u64 / 3);
+        match (self.draw.below(6), kind) {
+            (0, 0) => "{get_param: text}".to_owned(),
+            (0, 1) => "{get_param: list}".to_owned(),
+            (0, _) => "{get_param: map}".to_owned(),
+            (1, 1) => "*bomb".to_owned(),
+            // Of three resources in a row each has another kind.
+            _ => format!("{{get_attr: [r{}, value]}}", row * 3 + kind + 1),
         }
     }
 
-    /// An expression that makes more of what it reads.
-    fn growing(&mut self, depth: usize) -> String {
-        let inner = |template: &mut Template| {
-            if depth > 0 && template.draw.below(3) == 0 { template.growing(depth - 1) } else { template.large() }
+    /// An expression of a kind that makes more of what it reads.
+    fn growing(&mut self, kind: u64, depth: usize) -> String {
+        let mut inner = |kind: u64| {
+            if depth > 0 && self.draw.below(3) == 0 { self.growing(kind, depth - 1) } else { self.large(kind) }
         };
-        let (a, b, c) = (inner(self), inner(self), inner(self));
-        match self.draw.below(20) {
-            0 => format!("[{a}, {b}, {c}]"),
-            1 => format!("{{a: {a}, b: {b}, c: {c}}}"),
-            2 => format!("{{list_concat: [{a}, {b}, {c}, {a}, {b}]}}"),
-            3 => format!("{{list_concat_unique: [{a}, {b}]}}"),
-            4 => format!("{{list_join: [', ', {a}, {b}, {a}]}}"),
-            5 => format!("{{list_join: [{a}, {b}]}}"),
-            6 => format!("{{str_replace: {{template: {a}, params: {{x: {b}, a: {c}, 'k1': {a}}}}}}}"),
-            7 => format!("{{str_replace: {{template: {a}, params: {b}}}}}"),
-            8 => format!("{{repeat: {{template: {a}, for_each: {{x: {b}, a: {c}}}}}}}"),
-            9 => "{repeat: {template: a, for_each: {a: [bb], b: [cccc], c: [dddddddd], d: [eeeeeeee], e: [ffffffff], f: [gggggggg]}}}"
-                .to_owned(),
-            10 => format!("{{map_merge: [{a}, {b}, {c}]}}"),
-            11 => format!("{{map_replace: [{a}, {{keys: {b}, values: {c}}}]}}"),
-            12 => format!("{{filter: [{a}, {b}]}}"),
-            13 => format!("{{str_split: ['', {a}]}}"),
-            14 => format!("{{str_split: [x, {{list_join: [x, {a}]}}]}}"),
-            15 => {
+        let (t, u, l, k, m, n) = (inner(0), inner(0), inner(1), inner(1), inner(2), inner(2));
+        match (kind, self.draw.below(8)) {
+            (0, 0) => format!("{{list_join: [', ', {l}, {k}, {l}]}}"),
+            (0, 1) => format!("{{list_join: [{t}, [{u}, {t}, {m}]]}}"),
+            (0, 2) => format!("{{str_replace: {{template: {t}, params: {{x: {u}, a: {l}, 'v1': {m}}}}}}}"),
+            (0, 3) => format!("{{str_replace: {{template: {t}, params: {m}}}}}"),
+            (0, 4) => format!("{{digest: [sha512, {t}]}}"),
+            (0, 5) => format!("{{make_url: {{host: h, path: {t}, query: {m}}}}}"),
+            (0, 6) => format!("{{if: [c, {t}, {u}]}}"),
+            (0, _) => format!("{{list_join: ['', [{t}, {t}]]}}"),
+            (1, 0) => format!("[{l}, {k}, {m}]"),
+            (1, 1) => format!("{{list_concat: [{l}, {k}, {l}, {k}, {l}]}}"),
+            (1, 2) => format!("{{list_concat_unique: [{l}, {k}]}}"),
+            (1, 3) => format!("{{repeat: {{template: {t}, for_each: {{x: {l}, a: {k}}}}}}}"),
+            (1, 4) => format!("{{filter: [{l}, {k}]}}"),
+            (1, 5) => format!("{{str_split: [x, {t}]}}"),
+            (1, 6) => "{repeat: {template: a, for_each: {a: [bb], b: [cccc], c: [dddddddd], d: [eeeeeeee], e: [ffffffff], f: [gg]}}}".to_owned(),
+            (1, _) => {
                 let expression = self.draw.of(&[
-                    "$.data.select(range(100000).len()).sum()",
-                    "range(900000).len()",
+                    "$.data.select(range(100000).len())",
+                    "[range(900000).len()]",
                     "$.data.selectMany($.data)",
-                    "$.data.where($ in $.data).len()",
-                    "sequence().len()",
-                    "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\".matches(\"(a+)+$\")",
-                    "$.data.toList() + $.data.toList()",
-                    "$.data.flatten().distinct().orderBy($).len()",
+                    "$.data.where($ in $.data)",
+                    "[\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\".matches(\"(a+)+$\")]",
+                    "$.data.limit(100).toList() + $.data.limit(100).toList()",
+                    "$.data.distinct().orderBy($)",
                 ]);
-                format!("{{yaql: {{expression: '{expression}', data: {a}}}}}")
+                format!("{{yaql: {{expression: '{expression}', data: {l}}}}}")
             }
-            16 => format!("{{if: [{{equals: [{a}, {b}]}}, [{a}, {b}], [{c}, {c}]]}}"),
-            17 => format!("{{digest: [sha512, {{list_join: ['', {a}]}}]}}"),
-            18 => format!("{{make_url: {{host: h, path: {{list_join: [/, {a}]}}, query: {b}}}}}"),
-            _ => format!("{{contains: [{a}, {b}]}}"),
+            (_, 0..3) => format!("{{a: {t}, b: {l}, c: {m}, d: {n}}}"),
+            (_, 3..6) => format!("{{map_merge: [{m}, {n}, {m}]}}"),
+            _ => format!("{{map_replace: [{m}, {{keys: {{a: b1}}, values: {n}}}]}}"),
         }
     }
 
@@ -120,27 +115,35 @@ impl Template {
         match kind {
             // Values made from values.
             0 | 1 => {
-                let value = self.growing(2);
-                let name = self.name();
-                self.add(RESOURCES, &format!("r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
+                for kind in 0..3 {
+                    let value = self.growing(kind, 2);
+                    self.values[kind as usize] = value;
+                }
+                for kind in 0..3 {
+                    let (name, value) = (self.count + 1 + kind, std::mem::take(&mut self.values[kind]));
+                    self.add(RESOURCES, &format!("r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
+                }
+                self.count += 3;
             }
             // The same, always doubling.
             2 => {
-                let former = format!("{{get_attr: [r{}, value]}}", self.count.max(1));
-                let name = self.name();
+                let name = self.doubled;
+                self.doubled += 1;
                 let form = self.draw.of(&[
                     "[F, F]",
                     "{a: F, b: F, c: F}",
-                    "{list_join: ['-', [F, F]]}",
-                    "{list_concat: [F, F, [F]]}",
+                    "[F, {list_concat: [F, [F]]}]",
+                    "{repeat: {template: F, for_each: {x: [1, 2]}}}",
                 ]);
+                let former = if name == 0 { "x".to_owned() } else { format!("{{get_attr: [q{}, value]}}", name - 1) };
                 let value = form.replace('F', &former);
-                self.add(RESOURCES, &format!("r{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
+                self.add(RESOURCES, &format!("q{name}: {{type: OS::Heat::Value, properties: {{value: {value}}}}}"));
             }
             // Groups.
             3 => {
-                let (count, value) = (self.draw.of(&["1000000000", "10000", "5000", "3"]), self.growing(0));
-                let name = self.name();
+                let kind = self.draw.below(3);
+                let (count, value) = (self.draw.of(&["1000000000", "10000", "5000", "30", "3"]), self.growing(kind, 0));
+                let name = self.length();
                 let member = format!("{{type: OS::Heat::Value, properties: {{value: ['%index%{text}', {value}]}}}}");
                 let member = match self.draw.below(3) {
                     0 => format!(
@@ -150,7 +153,6 @@ impl Template {
                 };
                 self.add(RESOURCES, &format!("g{name}: {{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"));
                 self.add(OUTPUTS, &format!("og{name}: {{value: {{get_attr: [g{name}, value]}}}}"));
-                self.count -= 1;
             }
             // Names that lead nowhere.
             4 => {
@@ -161,7 +163,7 @@ impl Template {
             // Conditions made from conditions.
             5 => {
                 let name = self.parts[CONDITIONS].lines().count();
-                let former = format!("c{}", name.saturating_sub(1));
+                let former = if name == 0 { "c".to_owned() } else { format!("c{}", name - 1) };
                 self.add(
                     CONDITIONS,
                     &format!("c{name}: {{and: [{{or: [{former}, {former}]}}, {{not: {former}}}, {former}]}}"),
@@ -173,7 +175,7 @@ impl Template {
                 let name = self.parts[ANCHORS].lines().count();
                 let former = if name == 0 { text } else { format!("*x{}", name - 1) };
                 let form = self.draw.of(&["[F, F, F, F]", "{a: F, b: F}", "[F]"]);
-                self.add(ANCHORS, &format!("- &x{name} {}", form.replace('F', &former)));
+                self.add(ANCHORS, &format!("  - &x{name} {}", form.replace('F', &former)));
                 let own = self.draw.below(1_000_000);
                 self.add(RESOURCES, &format!("m{own}: {{<<: *merged, k{own}: 1}}"));
                 self.add(RESOURCES, &format!("x{own}: {{type: OS::Heat::Value, properties: {{value: *x{name}}}}}"));
@@ -195,12 +197,12 @@ impl Template {
             }
             // Outputs that read all there is.
             8 => {
-                let (name, value) = (self.draw.below(1_000_000), self.growing(3));
+                let (name, value) = (self.draw.below(1_000_000), self.growing(1, 3));
                 self.add(OUTPUTS, &format!("o{name}: {{value: {value}}}"));
             }
             // Nested as deeply as it goes.
             9 => {
-                let depth = self.draw.below(900) as usize;
+                let depth = self.draw.below(240) as usize;
                 let (open, close) = *[("[", "]"), ("{a: ", "}"), ("{list_concat: [", "]}"), ("{if: [true, ", ", 1]}")]
                     .get(self.draw.below(4) as usize)
                     .unwrap();
@@ -219,12 +221,17 @@ impl Template {
 
 /// A template made from a seed: one or a few kinds of parts, repeated until it is long enough.
 fn template(seed: u64) -> String {
-    let mut made = Template { draw: Draw(seed), parts: Default::default(), count: 0 };
+    let mut made =
+        Template { draw: Draw(seed), parts: Default::default(), count: 3, doubled: 0, values: Default::default() };
     made.draw.below(7);
     let kinds: Vec<u64> = (0..=made.draw.below(3)).map(|_| made.draw.below(11)).collect();
     let length = LENGTH - 8000 - made.draw.below(LENGTH as u64 / 2) as usize;
-    made.add(RESOURCES, "r1: {type: OS::Heat::Value, properties: {value: {get_param: list}}}");
-    made.count = 1;
+    for (at, parameter) in ["text", "list", "map"].into_iter().enumerate() {
+        made.add(
+            RESOURCES,
+            &format!("r{}: {{type: OS::Heat::Value, properties: {{value: {{get_param: {parameter}}}}}}}", at + 1),
+        );
+    }
     while made.length() < length {
         let kind = kinds[made.draw.below(kinds.len() as u64) as usize];
         made.part(kind);
@@ -233,22 +240,20 @@ fn template(seed: u64) -> String {
     let many: Vec<String> = (0..300).map(|at| format!("v{at}")).collect();
     let keys: Vec<String> = (0..100).map(|at| format!("k{at}: v{at}")).collect();
     let mut text = "heat_template_version: 2021-04-16\n".to_owned();
-    writeln!(
-        text,
-        "parameter_groups:\n  - &many [{}]\n  - &merged {{{}}}\n{anchors}",
-        many.join(", "),
-        keys.join(", ")
-    )
-    .unwrap();
-    writeln!(
-        text,
-        "  - &b0 [x, x, x, x, x, x, x, x]\n  - &b1 [*b0, *b0, *b0, *b0]\n  - &bomb [*b1, *b1, *b1, *b1, *b1]"
-    )
-    .unwrap();
-    writeln!(text, "parameters:\n  text: {{type: string, default: '{}'}}", "a x ".repeat(500)).unwrap();
-    writeln!(text, "  list: {{type: json, default: *many}}\n  map: {{type: json, default: *merged}}\n{parameters}")
-        .unwrap();
-    writeln!(text, "conditions:\n  c: {{equals: [1, 1]}}\n{conditions}\nresources:\n{resources}\noutputs:\n  o: {{value: 1}}\n{outputs}").unwrap();
+    let lines = [
+        "parameters:\n  anchors:\n    type: json\n    default:".to_owned(),
+        format!("    - &many [{}]\n    - &merged {{{}}}\n{anchors}", many.join(", "), keys.join(", ")),
+        "    - &b0 [x, x, x, x, x, x, x, x]\n    - &b1 [*b0, *b0, *b0, *b0]\n    - &bomb [*b1, *b1, *b1, *b1, *b1]"
+            .to_owned(),
+        format!("  text: {{type: string, default: '{}'}}", "a x ".repeat(500)),
+        format!("  list: {{type: json, default: *many}}\n  map: {{type: json, default: *merged}}\n{parameters}"),
+        format!("conditions:\n  c: {{equals: [1, 1]}}\n{conditions}\nresources:\n{resources}"),
+        format!("outputs:\n  o: {{value: 1}}\n{outputs}"),
+    ];
+    lines.iter().for_each(|lines| {
+        text.push_str(lines);
+        text.push('\n');
+    });
     text
 }
 

@@ -295,7 +295,19 @@ impl Writer<'_> {
         let limits = &self.place.around.limits;
         let most = limits.room.members.unwrap_or(limits.resources.unwrap_or(0).max(MOST_MEMBERS));
         if count <= most {
-            return count;
+            // Each member has a definition of its own.
+            let all = expr::Meter::new(None, limits.room.all_value_bytes).all();
+            let fits = all / expr::weight(&self.expansion.spec).max(1);
+            if count <= fits.max(1) {
+                return count;
+            }
+            self.found.push(
+                VALUE_CONSTRAINT
+                    .new(format!("a group with a definition this large may have at most {fits} members, not {count}"))
+                    .label(self.span_of(key), "too many")
+                    .help("make the definition smaller, or raise `all-value-bytes` under `[documents]` in `cyan.toml`"),
+            );
+            return 1;
         }
         self.found.push(
             VALUE_CONSTRAINT

@@ -13,6 +13,9 @@ use yaql::{Draw, Drawing, Failure, FailureKind, Limits, Program, Site, Stop};
 
 use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
 
+/// A step counts as so many bytes of the values that a document makes.
+const BYTES_OF_STEP: usize = 8;
+
 /// So many expressions are kept compiled.
 const MOST_KEPT: usize = 4096;
 
@@ -44,6 +47,10 @@ impl Yaql {
 
 impl Native for Yaql {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        self.call_counted(arguments, &mut 0)
+    }
+
+    fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
         let argument = arguments.first().unwrap_or(&Value::Null);
         let runs = arguments.get(4).and_then(Runs::read);
         form(argument, runs.as_ref())?;
@@ -57,7 +64,10 @@ impl Native for Yaql {
             seed: arguments.get(2).and_then(Value::as_text).unwrap_or_default().to_owned(),
             now: arguments.get(3).and_then(Value::as_text).and_then(|text| text.parse().ok()),
         };
-        match program.evaluate(&Value::map([("data", data)]), &self.limits, &mut drawing) {
+        let mut steps = 0;
+        let result = program.evaluate_counted(&Value::map([("data", data)]), &self.limits, &mut drawing, &mut steps);
+        *work += usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_STEP);
+        match result {
             Ok(value) => Ok(value),
             Err(Stop::Failed(failure)) => Err(refusal(&failure, false, runs.as_ref())),
             Err(Stop::Ask(_)) => Err(Refusal {

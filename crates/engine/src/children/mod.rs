@@ -566,6 +566,13 @@ impl Reader<'_> {
             self.frozen.groups.insert(key, expanded.memory);
         }
         self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
+        let members = expanded.blueprint.resources.len() + expanded.blueprint.children.len();
+        let mut meter = self.meter.get();
+        let fits = meter.take(members.saturating_mul(expr::weight(&expansion.spec)), child.span);
+        self.meter.set(meter);
+        if fits.is_err() {
+            return Vec::new();
+        }
         if self.members > most {
             self.crowded = true;
             self.report((place, include), refused::too_many_members(child, most));

@@ -12,6 +12,9 @@ use crate::convert::{Source, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
 use crate::functions::{At, Body, Fault, body, is_composition, too_large};
 
+/// To look at so many bytes of arguments counts as making one.
+const LOOKED_AT: usize = 16;
+
 /// Where a call stands, for diagnostics.
 pub(crate) struct Site<'a> {
     pub(crate) call: Span,
@@ -167,9 +170,10 @@ impl<'a> Machine<'a> {
         if let Some(ask) = asks {
             return Err(ask);
         }
-        if !native.selects() {
-            self.accepts(site, &values)?;
+        if native.selects() && native.opens(&values) {
+            return native.call(&values).map_err(|refusal| refused(site, refusal, false).into());
         }
+        self.accepts(site, &values)?;
         let secret = values.iter().any(Value::has_secret);
         let unknown = values.iter().any(Value::has_unknown);
         let opens = (secret || unknown) && native.opens(&values);
@@ -188,8 +192,10 @@ impl<'a> Machine<'a> {
             let local = blueprint::Ref { head, head_span: site.call, path: Vec::new() };
             return Ok(self.scope.read(&local)?.value.tainted(secret));
         }
-        match native.call(&values) {
-            Ok(value) if native.selects() => Ok(value.tainted(secret && !opens)),
+        let mut work = 0;
+        let result = native.call_counted(&values, &mut work);
+        self.take(site.call, work)?;
+        match result {
             Ok(value) if opens => self.sized(site, value),
             Ok(value) => self.sized(site, value).map(|value| value.tainted(secret)),
             Err(refusal) => {
@@ -529,7 +535,7 @@ impl<'a> Machine<'a> {
             };
             left -= taken;
         }
-        Ok(())
+        self.take(site.call, (largest - left) / LOOKED_AT)
     }
 
     /// The value, if it keeps to the limits (ruling A17).

@@ -1,6 +1,6 @@
 //! How large and how deep a value may be (ruling A17), and how much all values of a document may take.
 
-use blueprint::Value;
+use blueprint::{Expr, Value};
 use diag::{Diagnostic, Span};
 
 use crate::codes;
@@ -12,7 +12,7 @@ pub(crate) const LIMIT: usize = 10 * 1024 * 1024;
 pub const MOST: usize = 64 * 1024 * 1024;
 
 /// What all values of a document may take, in bytes, where nothing else is set.
-const ALL: usize = 128 * 1024 * 1024;
+const ALL: usize = 64 * 1024 * 1024;
 
 /// The greatest depth of lists and maps in each other.
 const DEPTH: usize = 256;
@@ -39,6 +39,11 @@ impl Meter {
     /// With these limits for one value and for all, in bytes; without one the usual.
     pub fn new(value: Option<usize>, all: Option<usize>) -> Meter {
         Meter { value: value.unwrap_or(LIMIT).min(MOST), all: all.unwrap_or(ALL), used: 0, full: None }
+    }
+
+    /// What all values may take.
+    pub fn all(&self) -> usize {
+        self.all
     }
 
     /// The largest that one value may be.
@@ -94,10 +99,24 @@ impl Default for Meter {
     }
 }
 
+/// About how many bytes a copy of an expression takes.
+pub fn weight(expr: &Expr) -> usize {
+    /// A part of an expression, with its place.
+    const PART: usize = 64;
+    let mut bytes = 0_usize;
+    expr.walk(&mut |part| {
+        let literal = part.as_literal().map_or(0, |value| size(value, MOST).unwrap_or(MOST));
+        bytes = bytes.saturating_add(PART).saturating_add(literal);
+    });
+    bytes
+}
+
 /// About how many bytes a value takes where nothing in it is shared; none for more than `most`, or one that is too deep.
 pub fn size(value: &Value, most: usize) -> Option<usize> {
-    let mut left = most;
-    fits(value, &mut left, DEPTH).then(|| most - left)
+    // Of the whole only what is in it counts: a text is as large as it is long.
+    let all = most.saturating_add(std::mem::size_of::<Value>());
+    let mut left = all;
+    fits(value, &mut left, DEPTH).then(|| (all - left).saturating_sub(std::mem::size_of::<Value>()))
 }
 
 fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
