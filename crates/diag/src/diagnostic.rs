@@ -145,7 +145,7 @@ impl Diagnostic {
 }
 
 /// So many errors are kept, and as many diagnostics that are none; of others only the number.
-const KEPT: usize = 1000;
+const KEPT: usize = 20_000;
 
 /// So many bytes a text of a diagnostic may have.
 const LONGEST: usize = 8 * 1024;
@@ -329,13 +329,13 @@ mod tests {
 
     #[test]
     fn of_very_many_only_the_number_is_kept() {
-        let mut found: Diagnostics = (0..5000).map(|start| at(start, "a")).collect();
-        assert_eq!((found.len(), found.dropped()), (1000, (4000, 0)));
+        let mut found: Diagnostics = (0..KEPT as u32 + 4000).map(|start| at(start, "a")).collect();
+        assert_eq!((found.len(), found.dropped()), (KEPT, (4000, 0)));
         found.push(ODD.new("a warning is kept beside them"));
-        assert_eq!((found.len(), found.dropped()), (1001, (4000, 0)));
-        let mut other: Diagnostics = [at(9000, "a")].into_iter().collect();
+        assert_eq!((found.len(), found.dropped()), (KEPT + 1, (4000, 0)));
+        let mut other: Diagnostics = [at(2 * KEPT as u32, "a")].into_iter().collect();
         other.append(found);
-        assert_eq!((other.len(), other.dropped()), (1001, (4001, 0)));
+        assert_eq!((other.len(), other.dropped()), (KEPT + 1, (4001, 0)));
         assert!(other.has_errors());
     }
 

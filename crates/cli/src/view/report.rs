@@ -412,7 +412,7 @@ mod tests {
             let of = |at: usize| {
                 if at.is_multiple_of(2) { &engine::codes::INPUT_CHANGED } else { &engine::codes::MISSING_VARIABLE }
             };
-            (0..count).map(|at| of(at).new("x")).collect()
+            (0..count).map(|at| of(at).new(format!("x{at}"))).collect()
         };
         let shown = |all: bool, count: usize| {
             let found = many(count);

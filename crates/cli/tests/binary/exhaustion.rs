@@ -86,10 +86,14 @@ fn values_that_double_along_a_chain_are_refused() {
         "{list_concat: [FORMER, FORMER]}",
         "{list_join: ['', [FORMER, FORMER]]}",
         "{str_replace: {template: x y, params: {x: FORMER, y: FORMER}}}",
-        "{if: [true, [FORMER, FORMER], 1]}",
     ] {
         ends_with("t.yaml", &chain(40, link), &["value-too-large", "argument-range"]);
     }
+    // What is taken of an `if` is decided with the inputs: `validate` may leave it open, within its bounds.
+    let place = Place::with("t.yaml", &chain(40, "{if: [true, [FORMER, FORMER], 1]}"));
+    assert!(matches!(bounded(&place, "validate", "t.yaml").code, 0 | 1));
+    let staged = bounded(&place, "stage", "t.yaml");
+    assert!(staged.code == 1 && staged.err.contains("error[value-too-large]"), "{}", staged.err);
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn thousands_of_misspelt_references_are_reported_in_time() {
     let place = Place::with("t.yaml", &format!("{HOT}resources:\n{resources}"));
     let ran = bounded(&place, "validate", "t.yaml");
     assert!(ran.err.contains("did you mean `resource_number_7`?"));
-    assert!(ran.err.contains("note[more-mistakes]: 100 more errors were found"));
+    assert_eq!(ran.err.matches("error[").count(), 1100);
     assert!(ran.err.contains("`t.yaml` has 1100 errors"));
     place.write("t.yaml", format!("{HOT}resources:\n{parameters}"));
     let ran = bounded(&place, "stage", "t.yaml");

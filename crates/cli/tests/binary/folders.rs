@@ -38,7 +38,7 @@ fn every_document_of_a_folder_is_checked_and_summed_up() {
     assert_eq!(
         summary,
         "6 documents: 3 valid, 3 not valid\n  \
-         all/b/broken.yaml: 2 errors (wrong-shape, invalid-syntax)\n  \
+         all/b/broken.yaml: 1 error (invalid-syntax)\n  \
          all/b/wrong.yaml: 2 errors (unknown-key, unknown-resource-type)\n  \
          all/bytes.blueprint.yaml: 1 error (is no UTF-8 text: byte 1 cannot be read)\n"
     );
