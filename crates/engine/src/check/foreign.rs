@@ -63,7 +63,10 @@ impl Checker<'_> {
         }
         for (name, export) in &blueprint.exports {
             let place = Place::new(Part::Export, name, &export.field);
-            self.gone(conventions, place, &export.field, &known);
+            // What is not shown stands for whatever may be read, and is no mistake before it is.
+            if !export.hidden {
+                self.gone(conventions, place, &export.field, &known);
+            }
             export.field.references(&mut |reference| {
                 let found = self.attribute(conventions, place, reference);
                 // What a child does not export fails only the output that reads it.
