@@ -593,7 +593,9 @@ impl ResourceType {
         match &self.attributes {
             Attributes::Fields => own(),
             Attributes::Listed(listed) => listed.get(name).map(|field| Attribute::Field(field)),
-            Attributes::Open(listed) => Some(listed.get(name).map_or(Attribute::Nothing, |field| Attribute::Field(field))),
+            Attributes::Open(listed) => {
+                Some(listed.get(name).map_or(Attribute::Nothing, |field| Attribute::Field(field)))
+            }
             Attributes::Anything => Some(Attribute::Nothing),
         }
     }

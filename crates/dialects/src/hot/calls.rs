@@ -598,7 +598,8 @@ impl Lowering {
         let by_name = groups::BY_NAME.contains(&attribute);
         if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
             let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
-            let why = if by_name { "it needs the name of an attribute of members" } else { "not one of its attributes" };
+            let why =
+                if by_name { "it needs the name of an attribute of members" } else { "not one of its attributes" };
             let help = if scales {
                 format!("write `[{name}, outputs_list, {attribute}]` for those of the members")
             } else {
@@ -611,7 +612,8 @@ impl Lowering {
                 .words(self.made("InvalidTemplateAttribute", &words));
             return self.missing(diagnostic, span);
         }
-        if groups::WITHOUT_PATH.contains(&attribute) && own && !apart {
+        let takes_none = groups::WITHOUT_PATH.contains(&attribute) || scales && attribute == "refs";
+        if takes_none && own && !apart {
             path.clear();
         }
         let mut export = attribute.to_owned();

@@ -99,25 +99,25 @@ impl Lowering {
         }
         match &node.content {
             Content::Missing => Expr::error(span),
-            Content::Map(_) => match self.only_entry(node) {
-                Some(pair) => match self.function_in_condition(&pair.key.item) {
-                    Some(true) => {
-                        self.further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span, true))
-                    }
-                    Some(false) => {
-                        let diagnostic =
-                            FUNCTION_NOT_HERE
+            Content::Map(_) => {
+                match self.only_entry(node) {
+                    Some(pair) => match self.function_in_condition(&pair.key.item) {
+                        Some(true) => self
+                            .further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span, true)),
+                        Some(false) => {
+                            let diagnostic = FUNCTION_NOT_HERE
                                 .new(format!("`{}` cannot be called in a condition", pair.key.item))
                                 .label(pair.key.span, "conditions depend on parameters only")
                                 .words(self.further(Step::Call(pair.key.item.clone()), |this| {
                                     this.way.not_here(&pair.key.item)
                                 }));
-                        self.fail(diagnostic, span)
-                    }
+                            self.fail(diagnostic, span)
+                        }
+                        None => self.no_condition(node, span),
+                    },
                     None => self.no_condition(node, span),
-                },
-                None => self.no_condition(node, span),
-            },
+                }
+            }
             Content::Scalar(_) if self.kind_of(node) == "a boolean" => Expr::literal(self.reader.value(node), span),
             Content::Scalar(_) | Content::List(_) => self.no_condition(node, span),
         }
@@ -182,7 +182,8 @@ impl Lowering {
         let all: Vec<&Diagnostic> = self.reader.found.iter().collect();
         for (at, name) in &unasked {
             let Some(found) = all.get(*at) else { continue };
-            let round = self.rounds.iter().find(|round| found.code.name == CONDITION_CYCLE.name && round.contains(name));
+            let round =
+                self.rounds.iter().find(|round| found.code.name == CONDITION_CYCLE.name && round.contains(name));
             match round {
                 Some(round) => {
                     for name in round {

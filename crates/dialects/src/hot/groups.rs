@@ -627,7 +627,8 @@ impl Writer<'_> {
     }
 
     fn export(&mut self, name: &str, field: Expr, span: Span) {
-        let export = Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
+        let export =
+            Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
         self.blueprint.exports.insert(name.into(), export);
     }
 

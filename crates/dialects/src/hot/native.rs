@@ -348,7 +348,8 @@ fn is_decided(before: &[Value], decides: bool) -> bool {
     let Some((positions, operands)) = before.split_first() else { return false };
     let Some((inline, positions)) = positions.as_list().and_then(<[Value]>::split_first) else { return false };
     let (Some(inline), at) = (inline.as_int(), operands.len()) else { return false };
-    let Some(own) = positions.get(at).and_then(Value::as_int).filter(|_| usize::try_from(inline).is_ok_and(|it| at >= it))
+    let Some(own) =
+        positions.get(at).and_then(Value::as_int).filter(|_| usize::try_from(inline).is_ok_and(|it| at >= it))
     else {
         return false;
     };

@@ -85,8 +85,15 @@ impl Lowering {
                     Expr::new(ExprKind::Choice(Box::new(Choice { condition, then: field, otherwise })), span)
                 }
             };
-            let export =
-                Export { span: pair.key.span, ty: Type::Any, field, may_fail: true, hidden: false, by_entry: false, description };
+            let export = Export {
+                span: pair.key.span,
+                ty: Type::Any,
+                field,
+                may_fail: true,
+                hidden: false,
+                by_entry: false,
+                description,
+            };
             blueprint.exports.insert(pair.key.item, export);
         }
     }

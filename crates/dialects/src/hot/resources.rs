@@ -403,7 +403,9 @@ impl Lowering {
             return None;
         }
         let scalar_or_map = of_output
-            || self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
+            || self.text(node).is_some()
+            || matches!(node.content, Content::Map(_))
+            || self.kind_of(node) == "a boolean";
         if !scalar_or_map {
             let diagnostic = crate::codes::INVALID_CONDITION
                 .new("a condition is a name, a boolean or a call")
