@@ -133,7 +133,7 @@ impl Dialect for HotDialect {
         &self,
         blueprint: &::blueprint::Blueprint,
         complete: bool,
-        value: &dyn Fn(&::blueprint::Expr) -> Result<::blueprint::Value, Option<Box<diag::Diagnostic>>>,
+        value: crate::Evaluating<'_>,
         found: &mut diag::Diagnostics,
     ) -> ::blueprint::Blueprint {
         settle::settle(blueprint, complete, value, found)
