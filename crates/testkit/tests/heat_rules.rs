@@ -223,6 +223,7 @@ fn policies_are_checked_of_groups_templates_and_members() {
         ("resources: {p: {type: part.yaml, deletion_policy: Snapshot}}\n".to_owned(), "invalid-deletion-policy"),
         ("resources: {p: {type: ends.yaml, properties: {end: Forever}}}\n".to_owned(), "invalid-deletion-policy"),
         ("resources: {p: {type: ends.yaml, properties: {end: retain}}}\n".to_owned(), ""),
+        ("resources: {p: {type: ends.yaml, properties: {end: none}}}\n".to_owned(), "invalid-deletion-policy"),
         (member("deletion_policy: Snapshot"), "invalid-deletion-policy"),
         (member("deletion_policy: Nope"), "invalid-deletion-policy"),
         (member("update_policy: {b: 1}"), "unknown-spec-field"),
@@ -372,6 +373,9 @@ fn a_member_that_is_not_there_fails_only_where_the_group_has_others() {
         )
     };
     gives(&[(&text(2), "3"), (&text(1), "null"), (&text(0), "null")]);
+    let shown = "resources: {g: {type: OS::Heat::ResourceGroup, properties: {count: 2, resource_def: {type: OS::Heat::TestResource}}}}\n\
+                 outputs: {o: {value: {get_attr: [g, show]}}}\n";
+    gives(&[(shown, "[null, null]")]);
     refuses(&[(
         "resources: {g: {type: OS::Heat::ResourceChain, properties: {resources: [OS::Heat::TestResource]}}, \
          v: {type: OS::Heat::Value, properties: {value: {get_attr: [g, resource.1.output]}}}}\n",

@@ -578,6 +578,13 @@ impl Lowering {
         span: Span,
     ) -> Expr {
         if attribute == "show" {
+            // Members show what they are, each for itself.
+            let kind = self.meanings.get(name).map_or("", AsRef::as_ref);
+            if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
+                self.reads.entry(name.into()).or_default().insert("refs".into(), at);
+                let members = reference(Head::Child(name.into()), name_span, &["refs"]);
+                return call("(show)", span, vec![members], span);
+            }
             return self.shown(name, name_span, span);
         }
         // A stack from a template has its outputs, and its name, as it has them itself.
