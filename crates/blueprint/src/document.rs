@@ -47,6 +47,9 @@ pub struct Blueprint {
     /// Some references say what they refer to only once inputs are known: the dialect settles them then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsettled: bool,
+    /// What is wrong with parts of the document, if these parts are there: the dialect says so once it settles that.
+    #[serde(skip)]
+    pub guarded: Vec<Guarded>,
     /// Things that had another address before, beside those that resources name themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,
@@ -56,6 +59,15 @@ pub struct Blueprint {
     /// Its elements are made and changed some at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<Box<Batches>>,
+}
+
+/// Mistakes that count only if a condition holds.
+#[derive(Clone, Debug)]
+pub struct Guarded {
+    /// The condition.
+    pub condition: Expr,
+    /// The mistakes.
+    pub found: Vec<diag::Diagnostic>,
 }
 
 /// A thing had another address before.
@@ -213,6 +225,12 @@ pub struct Resource {
     /// How updates are carried out, where its type lets documents say that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_policy: Option<Box<Expr>>,
+    /// The id by which the thing exists already, where that is computed: the dialect settles it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<Box<Expr>>,
+    /// What its fields would be if it were there, where its dialect has settled that it is not.
+    #[serde(skip)]
+    pub switched_off: Option<Box<Expr>>,
     /// For people; filled in last.
     pub description: Option<Box<Expr>>,
     /// The abstract resource of the document that a transform made this one from (reference 4.2). Set by the engine, by
@@ -238,6 +256,8 @@ impl Resource {
             lifecycle: Default::default(),
             removal: None,
             update_policy: None,
+            external: None,
+            switched_off: None,
             description: None,
             made_from: None,
         }
@@ -423,6 +443,9 @@ pub struct Export {
     /// Not shown: it is there for those who include the document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// The entries of the map that it is may fail one by one: these are null.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_entry: bool,
     /// For people.
     pub description: Option<Expr>,
 }

@@ -87,6 +87,17 @@ pub trait Conventions: Send + Sync {
     /// Whether an input is handed to children without being one of those that their documents declare.
     fn is_handed_unasked(&self, input: &str) -> bool;
 
+    /// The fields of a resource as the tool shows them, where that is another value than is given to the provider.
+    fn shown(&self, _type_name: &str, given: &Value) -> Value {
+        given.clone()
+    }
+
+    /// What is handed to a child for an input, as the tool shows it; none where it shows what the input comes to.
+    fn shown_input(&self, _input: &Input, written: &Value) -> Option<Value> {
+        let keeps = written.as_list().is_some() || written.as_map().is_some();
+        keeps.then(|| written.clone())
+    }
+
     /// A text as data, read as documents of this dialect are; none where it is no map.
     fn data(&self, text: &str) -> Option<Value>;
 

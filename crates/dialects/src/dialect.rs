@@ -64,7 +64,12 @@ pub struct Expanded {
     pub memory: Value,
     /// What is wrong with its definition.
     pub diagnostics: Diagnostics,
+    /// A document that its members would be, if it had any: its inputs are read all the same, where it can be read.
+    pub sample: Option<diag::Spanned<Name>>,
 }
+
+/// What an expression comes to: Unknown as far as that is not known yet; or why it is in error, unless that is said elsewhere.
+pub type Evaluating<'v> = &'v dyn Fn(&Expr) -> Result<Value, Option<Box<diag::Diagnostic>>>;
 
 /// A document language. Holds no state.
 pub trait Dialect: Send + Sync {
@@ -114,12 +119,13 @@ pub trait Dialect: Send + Sync {
     }
 
     /// An [unsettled](Blueprint::unsettled) document in one of its places, where `value` says what an expression comes to; Unknown
-    /// as far as that is not known before the deployment. `complete`: what is not known now never will be in time.
+    /// as far as that is not known before the deployment, and why it is in error unless that is said elsewhere. `complete`: what
+    /// is not known now never will be in time.
     fn settle(
         &self,
         blueprint: &Blueprint,
         _complete: bool,
-        _value: &dyn Fn(&Expr) -> Value,
+        _value: Evaluating<'_>,
         _found: &mut Diagnostics,
     ) -> Blueprint {
         blueprint.clone()

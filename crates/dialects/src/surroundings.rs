@@ -15,6 +15,8 @@ pub struct Surroundings {
     pub dialect: Option<&'static str>,
     /// Another document includes it.
     pub is_child: bool,
+    /// Nothing is read of it but its version and its inputs.
+    pub inputs_only: bool,
     /// What the dialect of the root makes of such files; none where there are none.
     pub own: Option<Arc<dyn Own>>,
     /// How large documents may be.
@@ -50,6 +52,7 @@ impl Surroundings {
     pub const NONE: Surroundings = Surroundings {
         dialect: None,
         is_child: false,
+        inputs_only: false,
         own: None,
         limits: Limits { bytes: None, resources: None, levels: None },
         types: None,

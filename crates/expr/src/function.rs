@@ -47,6 +47,16 @@ pub trait Native: Send + Sync + std::fmt::Debug {
     /// result is unknown or secret as a whole.
     fn opens(&self, arguments: &[Value]) -> bool;
 
+    /// Whether the argument behind these need not be evaluated. Null takes its place.
+    fn skips(&self, _before: &[Value]) -> bool {
+        false
+    }
+
+    /// The named intermediate value whose value the result is, where the arguments, all known, name one.
+    fn local(&self, _arguments: &[Value]) -> Option<Name> {
+        None
+    }
+
     /// Whether an argument that stands for nothing is left out; else it is null.
     fn leaves_out(&self) -> bool {
         false

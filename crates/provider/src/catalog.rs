@@ -122,7 +122,9 @@ pub enum Attributes {
     Fields,
     /// These alone, each with the field that holds it.
     Listed(IndexMap<Name, Name>),
-    /// Any name; what no field holds is null.
+    /// These, each with the field that holds it, and any other name, which the service answers itself.
+    Open(IndexMap<Name, Name>),
+    /// Any name, and each of them is null.
     Anything,
 }
 
@@ -580,20 +582,28 @@ impl ResourceType {
         self.schema.fields.get(name)
     }
 
+    /// Whether it takes any field and makes nothing of any: nothing that is said of it needs to be looked at.
+    pub fn takes_anything(&self) -> bool {
+        self.schema.open && !self.schema.fields.values().any(Field::is_settable)
+    }
+
     /// What an attribute of that name is; none if there is no such attribute.
     pub fn attribute<'a>(&'a self, name: &str) -> Option<Attribute<'a>> {
         let own = || self.schema.fields.get_key_value(name).map(|(name, _)| Attribute::Field(name));
         match &self.attributes {
             Attributes::Fields => own(),
             Attributes::Listed(listed) => listed.get(name).map(|field| Attribute::Field(field)),
-            Attributes::Anything => own().or(Some(Attribute::Nothing)),
+            Attributes::Open(listed) => {
+                Some(listed.get(name).map_or(Attribute::Nothing, |field| Attribute::Field(field)))
+            }
+            Attributes::Anything => Some(Attribute::Nothing),
         }
     }
 
     /// The attributes that have a name, each with the field that holds it.
     pub fn attribute_names(&self) -> impl Iterator<Item = (&Name, &Name)> {
         let listed = match &self.attributes {
-            Attributes::Listed(listed) => Some(listed),
+            Attributes::Listed(listed) | Attributes::Open(listed) => Some(listed),
             Attributes::Fields | Attributes::Anything => None,
         };
         let fields = (self.attributes == Attributes::Fields).then_some(&self.schema.fields);
@@ -672,7 +682,7 @@ mod tests {
         assert_eq!((listed.attribute("ref"), listed.attribute("width")), (Some(Attribute::Field("id")), None));
         assert_eq!(listed.attribute_names().map(|(name, _)| name.as_ref()).collect::<Vec<_>>(), ["ref"]);
         let any = shelf(r#""attributes": "any""#).unwrap();
-        assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Field("id")), Some(Attribute::Nothing)));
+        assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Nothing), Some(Attribute::Nothing)));
         assert!(shelf(r#""attributes": {"ref": "ids"}"#).unwrap_err().contains("there is no field `ids`"));
         assert!(shelf(r#""attributes": "all""#).is_err());
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use blueprint::{IndexMap, Name};
 use flate2::read::DeflateDecoder;
-use provider::{Catalogs, ResourceType, TypeSource, read_catalog};
+use provider::{Attributes, Catalogs, ResourceType, TypeSource, read_catalog};
 
 /// The types of a catalogue in compact form, each made when it is first asked for and kept.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct PackedTypes {
     bytes: &'static [u8],
     index: IndexMap<Name, Entry>,
     blocks: Vec<Block>,
+    /// Types of which attributes may have any name.
+    answering: &'static [&'static str],
 }
 
 /// Where a type is.
@@ -65,7 +67,13 @@ impl PackedTypes {
             Some((name, Entry { block, start, length, made: OnceLock::new() }))
         };
         let index: Option<IndexMap<Name, Entry>> = text.lines().map(entry).collect();
-        (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks })
+        (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks, answering: &[] })
+    }
+
+    /// The same, where these types answer attributes of any name.
+    pub fn answering(mut self, types: &'static [&'static str]) -> PackedTypes {
+        self.answering = types;
+        self
     }
 
     /// The names of all types.
@@ -90,7 +98,14 @@ impl PackedTypes {
         let own = text.as_ref()?.get(entry.start..entry.start.checked_add(entry.length)?)?;
         let namespace = Catalogs::namespace_of(name);
         let whole = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{own}}}}}"#);
-        read_catalog(&whole).ok()?.resource_types.get(name).cloned()
+        let mut ty = read_catalog(&whole).ok()?.resource_types.get(name).cloned()?;
+        if self.answering.contains(&name)
+            && let Attributes::Listed(listed) = &ty.attributes
+        {
+            let attributes = Attributes::Open(listed.clone());
+            Arc::make_mut(&mut ty).attributes = attributes;
+        }
+        Some(ty)
     }
 }
 

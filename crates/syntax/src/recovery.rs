@@ -43,6 +43,12 @@ impl<'t> Reader<'t> {
             Trouble::Error { at, .. } | Trouble::TooDeep { at } => (at, at),
         };
         let start = self.checkpoint(at, from);
+        if let Trouble::Error { at, .. } = trouble
+            && self.mask_dashes(at, start)
+        {
+            self.roll_back(start);
+            return Some(start);
+        }
         let mut seen = look(self.text, start, end);
         seen.cuts.retain(|cut| !self.masks.iter().any(|mask| mask.start == cut.start));
         if seen.cuts.is_empty()
@@ -75,6 +81,30 @@ impl<'t> Reader<'t> {
         }
         self.close_to(keep, line);
         Some(line)
+    }
+
+    /// Hides dashes that stand for themselves before a comma or a closing bracket: they are plain texts, which the parser does not
+    /// take. All from `start` on are hidden at once. False if the error is about something else.
+    fn mask_dashes(&mut self, at: usize, start: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        let is_lone = |at: usize| {
+            let before = at.checked_sub(1).map_or(b' ', |before| bytes[before]);
+            bytes.get(at) == Some(&b'-')
+                && matches!(bytes.get(at + 1), Some(b',' | b']' | b'}'))
+                && (before.is_ascii_whitespace() || matches!(before, b'[' | b'{' | b',' | b':'))
+        };
+        let is_known = |at: usize| self.masks.binary_search_by_key(&at, |mask| mask.start).is_ok();
+        if !(at.saturating_sub(1)..=at).any(|at| is_lone(at) && !is_known(at)) {
+            return false;
+        }
+        let dashes = memchr::memchr_iter(b'-', &bytes[start..]).map(|at| start + at).filter(|at| is_lone(*at));
+        let hidden: Vec<Cut> = dashes
+            .filter(|at| !is_known(*at))
+            .map(|at| Cut { start: at, end: at + 1, closed: true, scalar: (at, at + 1), first: false })
+            .collect();
+        self.masks.extend(hidden);
+        self.masks.sort_by_key(|mask| mask.start);
+        true
     }
 
     /// A plain value that ends at the place of the error was meant to be something else.

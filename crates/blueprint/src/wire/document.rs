@@ -115,6 +115,8 @@ mod tests {
             made_from: None,
             removal: None,
             update_policy: None,
+            external: None,
+            switched_off: None,
             stands_for: Default::default(),
         };
         let mut blueprint = Blueprint { version: "2023-04-20".into(), ..Blueprint::default() };
@@ -127,6 +129,7 @@ mod tests {
                 field: Expr::error(at(90)),
                 may_fail: false,
                 hidden: false,
+                by_entry: false,
                 description: None,
             },
         );

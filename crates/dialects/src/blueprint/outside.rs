@@ -267,7 +267,10 @@ impl Lowering<'_> {
                 None => Expr::error(span),
             };
             let description = fields.get("description").map(|node| self.open_text(node, "description"));
-            exports.insert(Name::from(name), Export { span, ty, field, may_fail: false, hidden: false, description });
+            exports.insert(
+                Name::from(name),
+                Export { span, ty, field, may_fail: false, hidden: false, by_entry: false, description },
+            );
         }
         exports
     }

@@ -71,6 +71,8 @@ impl Lowering<'_> {
             description,
             made_from: None,
             removal: None,
+            external: None,
+            switched_off: None,
             update_policy: None,
         }
     }

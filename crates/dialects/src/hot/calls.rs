@@ -175,7 +175,7 @@ impl Lowering {
                 let argument = self.expr(pair.value);
                 Some(self.form(pair, argument, span))
             }
-            (_, true) => Some(self.condition_call(pair, span)),
+            (_, true) => Some(self.condition_call(pair, span, true)),
             (_, false) => {
                 let diagnostic = FUNCTION_NOT_HERE
                     .new(format!("`{key}` cannot be called in a condition"))
@@ -210,6 +210,9 @@ impl Lowering {
             let when = super::native::when(&pair.key.item, &argument);
             diagnostic.words = refusal.words.map(|words| Box::new(self.way.said(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
+            if when == When::Checked {
+                self.unread.push(self.reader.found.len());
+            }
             return self.fail(diagnostic, span);
         }
         if is_yaql
@@ -226,6 +229,16 @@ impl Lowering {
             let now = call("datetime", span, vec![Expr::literal(Value::text("unix"), span)], span);
             let version = Expr::literal(Value::Int(self.version.number()), span);
             return call("yaql", pair.key.span, vec![argument, version, seed, now], span);
+        }
+        if let ("filter", ExprKind::List(items)) = (pair.key.item.as_ref(), &argument.kind)
+            && let [values, list] = items.as_slice()
+            && super::native::sketch(values).has_unknown()
+        {
+            // The values are not looked at where there is nothing to filter.
+            let literal = |value: Value| Expr::literal(value, span);
+            let version = literal(Value::Int(self.version.number()));
+            let apart = vec![list.clone(), values.clone(), version, literal(Value::Null)];
+            return call("filter", pair.key.span, apart, span);
         }
         self.call(&pair.key.item, pair.key.span, argument, span)
     }
@@ -315,10 +328,17 @@ impl Lowering {
 
     /// A name that leads nowhere: in an output it fails only that.
     fn missing(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
-        if !self.in_output {
+        if self.in_output {
+            return refusing(&diagnostic);
+        }
+        if self.way.within != Within::Condition {
+            self.unread.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
-        refusing(&diagnostic)
+        // A condition that nobody asks for is never evaluated.
+        let refused = refusing(&diagnostic);
+        self.report(diagnostic.graded(Severity::Warning));
+        refused
     }
 
     /// What Heat says of what it finds while it makes the value at hand.
@@ -434,7 +454,7 @@ impl Lowering {
             Some((at, Some(attribute))) => {
                 let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
                 let made = self.resources.get(name);
-                let nested = matches!(made, Some(Made::Child | Made::Group));
+                let nested = matches!(made, Some(Made::Child | Made::Group)) && self.version > V2013_05_23;
                 let group = made == Some(&Made::Group);
                 let attribute = match nested.then(|| of_inner(attribute, &mut path)).flatten() {
                     Some(whole) => Cow::Owned(whole),
@@ -577,9 +597,35 @@ impl Lowering {
             let value = reference(Head::Child(name.into()), name_span, &[export]);
             return self.walked(at, value, path, span);
         }
+        let kind = self.meanings.get(name).cloned().unwrap_or_default();
+        // The oldest version asks for the attribute alone, and takes the path of what it gets.
+        let apart = self.version == V2013_05_23;
+        let scales = kind.as_ref() == groups::SCALING_GROUP;
+        let own = groups::own(&kind).contains(&attribute) || attribute.starts_with("resource.");
+        let by_name = groups::BY_NAME.contains(&attribute);
+        if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
+            let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
+            let why =
+                if by_name { "it needs the name of an attribute of members" } else { "not one of its attributes" };
+            let help = if scales {
+                format!("write `[{name}, outputs_list, {attribute}]` for those of the members")
+            } else {
+                "later versions take a path here".to_owned()
+            };
+            let diagnostic = expr::codes::UNKNOWN_FIELD
+                .new(format!("`{name}` has no attribute `{attribute}` by itself"))
+                .label(at, why)
+                .help(help)
+                .words(self.made("InvalidTemplateAttribute", &words));
+            return self.missing(diagnostic, span);
+        }
+        let takes_none = groups::WITHOUT_PATH.contains(&attribute) || scales && attribute == "refs";
+        if takes_none && own && !apart {
+            path.clear();
+        }
         let mut export = attribute.to_owned();
-        let mut each = !groups::OWN.contains(&attribute) && !attribute.starts_with("resource.");
-        if groups::BY_NAME.contains(&attribute) {
+        let mut each = !own && !apart;
+        if by_name {
             let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text).map(str::to_owned);
             let Some(first) = first else {
                 let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
@@ -603,7 +649,11 @@ impl Lowering {
         if path.is_empty() {
             return value;
         }
-        let function = if each { "(each)" } else { "get_attr" };
+        let function = match (apart, each) {
+            (true, _) => "(select path)",
+            (_, true) => "(each)",
+            _ => "get_attr",
+        };
         call(function, at, std::iter::once(value).chain(path).collect(), span)
     }
 
@@ -677,6 +727,7 @@ impl Lowering {
             None => Expr::literal(expr::omitted(), span),
         };
         self.in_branch = in_branch;
+        self.unsettled = true;
         Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
     }
 
@@ -700,6 +751,9 @@ impl Lowering {
     }
 }
 
+/// What gives nothing but a mistake: when it is evaluated, or as soon as it is known to be read.
+pub(super) const REFUSE: &str = "(refuse)";
+pub(super) const REFUSE_READ: &str = "(refuse read)";
 /// A reference whose name is computed, until it is known.
 pub(super) const RESOURCE: &str = "(resource)";
 /// An attribute of which resource or name is computed, until they are known.
@@ -737,13 +791,38 @@ fn by_themselves(argument: &mut Expr) {
 
 /// An expression that gives nothing but this mistake, once it is evaluated.
 pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE, diagnostic)
+}
+
+/// The same of a mistake that Heat notices while it reads a branch: it counts as soon as the branch is known to be taken.
+pub(super) fn refusing_when_read(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE_READ, diagnostic)
+}
+
+fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
     let span = diagnostic.span();
     let text = |text: &str| Expr::literal(Value::text(text), span);
     let mut arguments = vec![text(diagnostic.code.name), text(&diagnostic.message)];
     if let Some(words) = &diagnostic.words {
         arguments.extend([&*words.message, &*words.class, &*words.error, &*words.path].map(text));
     }
-    call("(refuse)", span, arguments, span)
+    call(function, span, arguments, span)
+}
+
+/// The mistake that an expression gives, where it gives nothing else: whether it counts when read, and the mistake.
+pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
+    let ExprKind::Call(call) = &expr.kind else { return None };
+    let read = match call.function.as_ref() {
+        REFUSE => false,
+        REFUSE_READ => true,
+        _ => return None,
+    };
+    let arguments: Vec<Value> = call.arguments.iter().filter_map(|one| one.value.as_literal().cloned()).collect();
+    let refusal = super::native::refused(&arguments);
+    let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(expr.span, "refused here");
+    diagnostic.words = refusal.words;
+    diagnostic.help.extend(refusal.help);
+    Some((read, diagnostic))
 }
 
 /// Whether a name is a function of a version, in conditions or elsewhere.

@@ -51,11 +51,14 @@ impl Lowering {
             return Expr::literal(self.reader.value(node), span);
         }
         if let Some(entry) = self.only_entry(node) {
-            if self.function_in_condition(&entry.key.item).is_some() {
-                return self.condition(node);
+            let step = Step::Call(entry.key.item.clone());
+            match self.function_in_condition(&entry.key.item) {
+                // What is defined must be a boolean, not the name of another condition.
+                Some(true) => return self.further(step, |this| this.condition_call(&entry, span, false)),
+                Some(false) => return self.condition(node),
+                None => {}
             }
-            let key = entry.key.item.clone();
-            if let Some(diagnostic) = self.further(Step::Call(key), |this| this.removed(&entry)) {
+            if let Some(diagnostic) = self.further(step, |this| this.removed(&entry)) {
                 return self.fail(diagnostic, span);
             }
         }
@@ -96,25 +99,25 @@ impl Lowering {
         }
         match &node.content {
             Content::Missing => Expr::error(span),
-            Content::Map(_) => match self.only_entry(node) {
-                Some(pair) => match self.function_in_condition(&pair.key.item) {
-                    Some(true) => {
-                        self.further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span))
-                    }
-                    Some(false) => {
-                        let diagnostic =
-                            FUNCTION_NOT_HERE
+            Content::Map(_) => {
+                match self.only_entry(node) {
+                    Some(pair) => match self.function_in_condition(&pair.key.item) {
+                        Some(true) => self
+                            .further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span, true)),
+                        Some(false) => {
+                            let diagnostic = FUNCTION_NOT_HERE
                                 .new(format!("`{}` cannot be called in a condition", pair.key.item))
                                 .label(pair.key.span, "conditions depend on parameters only")
                                 .words(self.further(Step::Call(pair.key.item.clone()), |this| {
                                     this.way.not_here(&pair.key.item)
                                 }));
-                        self.fail(diagnostic, span)
-                    }
+                            self.fail(diagnostic, span)
+                        }
+                        None => self.no_condition(node, span),
+                    },
                     None => self.no_condition(node, span),
-                },
-                None => self.no_condition(node, span),
-            },
+                }
+            }
             Content::Scalar(_) if self.kind_of(node) == "a boolean" => Expr::literal(self.reader.value(node), span),
             Content::Scalar(_) | Content::List(_) => self.no_condition(node, span),
         }
@@ -127,8 +130,7 @@ impl Lowering {
             .label(span, format!("this is {}", self.kind_of(node)))
             .help("write the name of a condition, a boolean, or a call such as `equals`")
             .words(self.no_such(&super::native::shown(&shown)));
-        self.unasked();
-        self.fail(diagnostic, span)
+        self.fail_when_asked(diagnostic, span)
     }
 
     fn condition_named(&mut self, name: &str, span: Span) -> Expr {
@@ -139,8 +141,18 @@ impl Lowering {
             return reference(Head::Local(name.into()), span, &[]);
         }
         let diagnostic = self.unknown_condition(name, span);
+        self.fail_when_asked(diagnostic, span)
+    }
+
+    /// Reports what Heat notices only when the condition is evaluated: of a named condition that is when something asks for it.
+    pub(super) fn fail_when_asked(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
+        if self.way.within != Within::Condition {
+            return self.fail(diagnostic, span);
+        }
+        let refused = super::calls::refusing(&diagnostic);
         self.unasked();
-        self.fail(diagnostic, span)
+        self.report(diagnostic.graded(Severity::Warning));
+        refused
     }
 
     /// What Heat says of something that names no condition, where it is asked for.
@@ -160,13 +172,38 @@ impl Lowering {
     }
 
     /// Completes what is said of named conditions: where Heat first asks for one that needs them.
-    pub(super) fn conditions_asked(&mut self, locals: &IndexMap<Name, Local>) {
+    pub(super) fn conditions_asked(&mut self, locals: &mut IndexMap<Name, Local>) {
         let unasked = std::mem::take(&mut self.unasked);
         if unasked.is_empty() {
             return;
         }
+        self.word_unasked(unasked.clone(), locals);
+        // The conditions refuse with the words that are known now.
+        let all: Vec<&Diagnostic> = self.reader.found.iter().collect();
+        for (at, name) in &unasked {
+            let Some(found) = all.get(*at) else { continue };
+            let round =
+                self.rounds.iter().find(|round| found.code.name == CONDITION_CYCLE.name && round.contains(name));
+            match round {
+                Some(round) => {
+                    for name in round {
+                        if let Some(local) = locals.get_mut(name) {
+                            local.value = super::calls::refusing(found);
+                        }
+                    }
+                }
+                None => {
+                    if let Some(local) = locals.get_mut(name) {
+                        refuse_anew(&mut local.value, found);
+                    }
+                }
+            }
+        }
+    }
+
+    fn word_unasked(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
         let mut first: IndexMap<Name, Words> = IndexMap::default();
-        let rounds = std::mem::take(&mut self.rounds);
+        let rounds = self.rounds.clone();
         // Of a circle it names the condition that it came to first.
         let mut entered: Vec<Option<Name>> = vec![None; rounds.len()];
         for (name, words) in std::mem::take(&mut self.asked) {
@@ -216,7 +253,8 @@ impl Lowering {
             .words(self.no_such(name))
     }
 
-    pub(super) fn condition_call(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    /// A call in a condition. `named`: text that it gives is the name of a condition.
+    pub(super) fn condition_call(&mut self, pair: &Pair<'_>, span: Span, named: bool) -> Expr {
         match pair.key.item.as_ref() {
             "not" => {
                 if self.is_null(pair.value) {
@@ -244,23 +282,29 @@ impl Lowering {
                         .words(self.way.said(When::Read, INVALID, &words));
                     return self.fail(diagnostic, span);
                 };
-                let word = word.to_owned();
-                let mut parts: Vec<Expr> = Vec::with_capacity(items.len());
+                let word = if word == "and" { AND } else { OR };
+                // Calls that are written inline are evaluated first, and always.
+                let (mut inline, mut names) = (Vec::new(), Vec::new());
                 for (at, item) in items.iter().enumerate() {
-                    let part = self.further(Step::Index(at), |this| {
+                    let operand = self.further(Step::Index(at), |this| {
                         if at == 0 { this.condition(item) } else { this.later_condition(item) }
                     });
-                    parts.push(part);
+                    let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
+                    match computed_name(&operand) {
+                        // What it gives is always evaluated, and looked up as a name only where it counts.
+                        Some(value) => {
+                            inline.push((Value::Int(i64::MAX), value.clone()));
+                            names.push((position, operand));
+                        }
+                        None if item.as_map().is_some() => inline.push((position, operand)),
+                        None => names.push((position, operand)),
+                    }
                 }
-                let mut whole = parts.pop().unwrap_or_else(|| truth(true, span));
-                while let Some(part) = parts.pop() {
-                    whole = if word == "and" {
-                        choice(part, whole, truth(false, span), span)
-                    } else {
-                        choice(part, truth(true, span), whole, span)
-                    };
-                }
-                whole
+                let count = Value::Int(i64::try_from(inline.len()).unwrap_or(i64::MAX));
+                let (positions, operands): (Vec<_>, Vec<_>) = inline.into_iter().chain(names).unzip();
+                let positions = Value::list(std::iter::once(count).chain(positions));
+                let arguments = std::iter::once(Expr::literal(positions, span)).chain(operands).collect();
+                call(word, pair.key.span, arguments, span)
             }
             "equals" => {
                 let argument = self.arguments_of_condition(pair.value);
@@ -268,14 +312,29 @@ impl Lowering {
             }
             "get_param" => {
                 let value = self.get_param(pair, span);
-                call("(condition)", pair.key.span, vec![value, self.condition_name(span)], span)
+                self.checked(value, pair, span, named)
             }
             _ => {
                 let argument = self.arguments_of_condition(pair.value);
                 let called = self.condition_function(pair, argument, span);
-                call("(condition)", pair.key.span, vec![called, self.condition_name(span)], span)
+                self.checked(called, pair, span, named)
             }
         }
+    }
+
+    /// What a call gives, as a condition: a boolean, or where that is taken the name of a condition.
+    fn checked(&mut self, value: Expr, pair: &Pair<'_>, span: Span, named: bool) -> Expr {
+        if !named {
+            return call("(condition)", pair.key.span, vec![value, self.condition_name(span)], span);
+        }
+        // All uses share one list of names.
+        let names = &self.conditions;
+        let all = self.condition_names.get_or_insert_with(|| Value::list(names.keys().cloned().map(Value::Text)));
+        let all = Expr::literal(all.clone(), span);
+        let words = self.no_such("");
+        let text = |text: &str| Expr::literal(Value::text(text), span);
+        let (class, error, path) = (text(&words.class), text(&words.error), text(&words.path));
+        call(NAMED, pair.key.span, vec![value, all, class, error, path], span)
     }
 
     /// The name under which a definition stands, for messages.
@@ -371,8 +430,51 @@ impl Lowering {
                 local.value = Expr::error(local.value.span);
             }
         }
-        self.report(diagnostic.help("take away one of these names"));
+        self.report(diagnostic.help("take away one of these names").graded(Severity::Warning));
     }
+}
+
+/// A conjunction and a disjunction, of which the first argument says how many of the others are always evaluated, and where
+/// each is written.
+pub(super) const AND: &str = "(and)";
+pub(super) const OR: &str = "(or)";
+/// A condition by a computed name.
+pub(super) const NAMED: &str = "(named condition)";
+
+/// What gives the name of a condition, where that is computed.
+fn computed_name(operand: &Expr) -> Option<&Expr> {
+    match &operand.kind {
+        ExprKind::Call(call) if call.function.as_ref() == NAMED => call.arguments.first().map(|first| &first.value),
+        _ => None,
+    }
+}
+
+/// Has what refuses for that reason refuse with the words that are known now.
+fn refuse_anew(expr: &mut Expr, found: &Diagnostic) {
+    if expr.span == found.span() && super::calls::refusal_of(expr).is_some() {
+        *expr = super::calls::refusing(found);
+        return;
+    }
+    match &mut expr.kind {
+        ExprKind::List(items) => items.iter_mut().for_each(|item| refuse_anew(item, found)),
+        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| refuse_anew(value, found)),
+        ExprKind::Choice(choice) => {
+            for part in [&mut choice.condition, &mut choice.then, &mut choice.otherwise] {
+                refuse_anew(part, found);
+            }
+        }
+        ExprKind::Call(call) => call.arguments.iter_mut().for_each(|argument| refuse_anew(&mut argument.value, found)),
+        _ => {}
+    }
+}
+
+/// What is wrong with a condition that needs itself by a name that is computed.
+pub(super) fn needs_itself(name: &Name, span: Span) -> Diagnostic {
+    CONDITION_CYCLE
+        .new(format!("conditions need each other: `{name}`"))
+        .label(span, format!("`{name}` needs itself"))
+        .help("take away one of these names")
+        .words(invalid(circular(name)).error(CONDITION_ERROR))
 }
 
 fn circular(name: &str) -> String {

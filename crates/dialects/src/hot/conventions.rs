@@ -7,6 +7,7 @@ use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
 use super::codes::TOO_LARGE;
 use super::fitting::fitted;
+use super::parameters::{Kind, property};
 use super::version::Version;
 use super::words;
 use crate::codes::UNKNOWN_RESOURCE;
@@ -110,6 +111,34 @@ impl Conventions for HotConventions {
     fn is_handed_unasked(&self, input: &str) -> bool {
         // What the engine knows, and what the template reads of the resource that it is.
         input.starts_with("OS::")
+    }
+
+    fn shown(&self, type_name: &str, given: &Value) -> Value {
+        // Its `type` only checks, and yet Heat shows what the value would be as one of that type.
+        let kind = given.get("type").and_then(Value::as_text).and_then(Kind::of_parameter);
+        let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.bare(), type_name) else {
+            return given.clone();
+        };
+        let mut fields = (**fields).clone();
+        if let Some(value) = fields.get("value")
+            && let Ok(value) = property(kind, value, None)
+        {
+            fields.insert("value".into(), value);
+        }
+        Value::Map(fields.into()).tainted(matches!(given, Value::Secret(_)))
+    }
+
+    fn shown_input(&self, input: &Input, written: &Value) -> Option<Value> {
+        let is_json = input.rules.get("type").and_then(Value::as_text) == Some("json");
+        match written.bare() {
+            Value::List(_) if is_json && !written.has_unknown() => {
+                let text = python::json_in_order(&written.revealed());
+                Some(Value::text(text).tainted(written.has_secret()))
+            }
+            Value::Text(_) if is_json => Some(written.clone()),
+            Value::List(_) | Value::Map(_) => Some(written.clone()),
+            _ => None,
+        }
     }
 
     fn data(&self, text: &str) -> Option<Value> {

@@ -34,6 +34,9 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         reader.found.push(missing);
         return Lowered { blueprint, diagnostics: reader.found };
     };
+    if document.tree.format == syntax::Format::Yaml {
+        super::form::check(document.text, root, &mut reader.found);
+    }
     let Some(pairs) = reader.pairs(root) else {
         if !matches!(root.content, Content::Missing) {
             let words = Words::of("ValueError", "The template is not a JSON object or YAML mapping.");
@@ -69,7 +72,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     blueprint.version = text;
     let mut lowering = Lowering::new(version, around::of(document.around), document.around.is_child, reader);
     lowering.keep_source(document.text);
-    lowering.template(pairs, &mut blueprint);
+    lowering.template(pairs, document.around.inputs_only, &mut blueprint);
     let mut diagnostics = lowering.reader.found;
     diagnostics.sort();
     Lowered { blueprint, diagnostics }
@@ -178,7 +181,10 @@ impl Lowering {
         }
     }
 
-    fn template(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
+    fn template(&mut self, mut pairs: Vec<Pair<'_>>, inputs_only: bool, blueprint: &mut Blueprint) {
+        if inputs_only {
+            pairs.retain(|pair| pair.key.item.as_ref() == "parameters");
+        }
         let mut sections: Vec<Option<Vec<Pair<'_>>>> = vec![None, None, None, None];
         let mut groups = None;
         for pair in &pairs {
@@ -270,8 +276,9 @@ impl Lowering {
         blueprint.locals = self.conditions(conditions);
         self.resources(resources, blueprint);
         self.outputs(outputs, blueprint);
-        self.conditions_asked(&blueprint.locals);
-        blueprint.unsettled = self.unsettled;
+        self.conditions_asked(&mut blueprint.locals);
+        let computed = blueprint.locals.values().any(|local| local.value.as_literal().is_none());
+        blueprint.unsettled = self.unsettled || computed;
         for (group, reads) in std::mem::take(&mut self.reads) {
             if let Some(expansion) = blueprint.children.get_mut(&group).and_then(|child| child.expansion.as_mut()) {
                 expansion.reads = reads.into_iter().map(|(name, span)| Spanned::new(name, span)).collect();

@@ -49,7 +49,7 @@ impl Fitting<'_> {
                     out.insert(key.clone(), value);
                 }
                 // It takes anything and makes nothing of it.
-                None if schema.open => {}
+                _ if schema.open => {}
                 _ => {
                     let words = self.words(&format!("Unknown Property {key}"));
                     self.path.push(Step::Key(key.clone()));
@@ -311,6 +311,14 @@ pub(super) fn stands_for(
                     );
                 }
             }
+        }
+    }
+    for (name, input) in &document.inputs {
+        if input.default.is_none() && !name.starts_with("OS::") && !schema.fields.contains_key(name) {
+            report(
+                format!("the template needs a parameter `{name}`, which is no property of `{ty}`"),
+                format!("Provider requires property {name} unknown in facade {ty}"),
+            );
         }
     }
     for attribute in attributes.iter().filter(|attribute| attribute.as_ref() != "show") {

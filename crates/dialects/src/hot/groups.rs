@@ -6,7 +6,7 @@ use ::blueprint::{
 };
 use diag::{Diagnostics, Span, Spanned};
 
-use super::lowering::{INSTANCE, Made, UNIT, call, named, reference};
+use super::lowering::{FACADE, INSTANCE, Made, UNIT, call, named, reference};
 use super::native::{digest, indexed, letters};
 use super::rolling::{Before, Policy};
 use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
@@ -23,7 +23,15 @@ pub(super) const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
 pub(super) const STACK: &str = "OS::Heat::Stack";
 
 /// Attributes that are the group's own, not those of members.
-pub(super) const OWN: [&str; 5] = ["refs", "refs_map", "removed_rsrc_list", "current_size", "stack_name"];
+pub(super) fn own(kind: &str) -> &'static [&'static str] {
+    match kind {
+        RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
+        SCALING_GROUP => &["refs", "refs_map", "current_size"],
+        _ => &["refs"],
+    }
+}
+/// Attributes that take no path: what is written behind them changes nothing.
+pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
 /// The attribute that stands for all that need nothing behind them.
 pub(super) const ALL: &str = "OS::outputs";
 /// Attributes that take the name of a member's attribute behind them.
@@ -35,8 +43,11 @@ pub(super) fn expansion(
     spec: Expr,
     spec_key: Span,
     policy: Option<Expr>,
+    metadata: Option<Expr>,
 ) -> (Expansion, Vec<(Spanned<Name>, Expr)>) {
-    let mut inputs = Vec::new();
+    // What is said of the group beside its definition.
+    let says = metadata.map(|said| (named("metadata", spec_key), said)).into_iter().collect();
+    let mut inputs = vec![(named(FACADE, spec_key), Expr::new(ExprKind::Map(says), spec_key))];
     let member = match part(&spec, defining(&kind.item)) {
         Some(member) if kind.item.as_ref() == STACK => {
             if let ExprKind::Map(entries) = &member.kind {
@@ -77,7 +88,7 @@ fn lifted(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Expr {
             ExprKind::Map(entries.iter().map(|(key, value)| (key.clone(), lifted(value, inputs))).collect())
         }
         _ => {
-            let name = named(&format!("={}", inputs.len()), expr.span);
+            let name = named(&format!("={}", inputs.len() - 1), expr.span);
             inputs.push((name.clone(), expr.clone()));
             return reference(Head::Input(name.item), expr.span, &[]);
         }
@@ -505,7 +516,8 @@ impl Writer<'_> {
             _ => None,
         };
         let is_open = text.is_none();
-        Expanded { blueprint: self.blueprint, text, is_open, memory: Value::Null, diagnostics: self.found }
+        let memory = Value::Null;
+        Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, sample: None }
     }
 
     /// Adds a member.
@@ -548,7 +560,8 @@ impl Writer<'_> {
             }
             Made::Child | Made::Group => {
                 let (inputs, expansion) = if made == Made::Group {
-                    let (expansion, inputs) = expansion(type_name, spec, spec_key, policy);
+                    let metadata = part(definition, "metadata").cloned();
+                    let (expansion, inputs) = expansion(type_name, spec, spec_key, policy, metadata);
                     (inputs, Some(Box::new(expansion)))
                 } else {
                     let inputs = match spec.kind {
@@ -588,6 +601,7 @@ impl Writer<'_> {
             });
         };
         note(&self.expansion.member);
+        used.push((FACADE.into(), self.expansion.kind.span));
         for (name, span) in used {
             self.blueprint.inputs.insert(name, Input::free(span));
         }
@@ -600,11 +614,21 @@ impl Writer<'_> {
             let field = self.read(&name, &removed, span);
             self.export(&name, field, span);
         }
-        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found }
+        let sample = self.sample();
+        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found, sample }
+    }
+
+    /// The template that members would be, where there are none.
+    fn sample(&self) -> Option<Spanned<Name>> {
+        let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
+        let written = types.as_literal()?.as_text()?;
+        let (made, meaning) = super::around::of(self.place.around).meaning(written, "0");
+        (made == Made::Child).then(|| Spanned::new(meaning, types.span))
     }
 
     fn export(&mut self, name: &str, field: Expr, span: Span) {
-        let export = Export { span, ty: Type::Any, field, may_fail: false, hidden: true, description: None };
+        let export =
+            Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
         self.blueprint.exports.insert(name.into(), export);
     }
 
@@ -656,27 +680,23 @@ impl Writer<'_> {
             };
         }
         match attribute {
-            "refs" => list(members.iter().map(|(name, made)| self.id_of(name, *made, span)).collect()),
-            "refs_map" => {
-                map(members.iter().map(|(name, made)| (named(name, span), self.id_of(name, *made, span))).collect())
-            }
             ALL => {
-                let attributes: &[&str] = match self.expansion.kind.item.as_ref() {
-                    RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
-                    SCALING_GROUP => &["refs", "refs_map", "current_size"],
-                    _ => &["refs"],
-                };
+                let attributes = own(&self.expansion.kind.item);
                 map(attributes.iter().map(|name| (named(name, span), self.read(name, removed, span))).collect())
             }
-            "removed_rsrc_list" => Expr::literal(removed.clone(), span),
-            "current_size" => Expr::literal(Value::Int(members.len() as i64), span),
-            attribute => {
+            other if !own(&self.expansion.kind.item).contains(&other) => {
                 let mut values = Vec::with_capacity(members.len());
                 for (name, made) in members {
                     values.push(self.attribute_of(&name, made, attribute, span));
                 }
                 list(values)
             }
+            "refs" => list(members.iter().map(|(name, made)| self.id_of(name, *made, span)).collect()),
+            "refs_map" => {
+                map(members.iter().map(|(name, made)| (named(name, span), self.id_of(name, *made, span))).collect())
+            }
+            "removed_rsrc_list" => Expr::literal(removed.clone(), span),
+            _ => Expr::literal(Value::Int(members.len() as i64), span),
         }
     }
 

@@ -56,8 +56,12 @@ pub(super) struct Lowering {
     pub(super) asked: Vec<(Name, Words)>,
     /// What is wrong with named conditions and is said where they are first asked for: what was reported, and of which.
     pub(super) unasked: Vec<(usize, Name)>,
+    /// The names of all conditions as a list, once something needs it.
+    pub(super) condition_names: Option<Value>,
     /// Conditions that need each other.
     pub(super) rounds: Vec<Vec<Name>>,
+    /// Which of the mistakes Heat does not notice while it reads: of what is switched off they are none.
+    pub(super) unread: Vec<usize>,
     /// The way to what is being read, for Heat's words.
     pub(super) way: Way,
 }
@@ -93,7 +97,9 @@ impl Lowering {
             condition_for: None,
             asked: Vec::new(),
             unasked: Vec::new(),
+            condition_names: None,
             rounds: Vec::new(),
+            unread: Vec::new(),
             way: Way::default(),
         }
     }
@@ -114,7 +120,7 @@ impl Lowering {
     /// Reports something and stands for it. In the branch of an `if` it counts only where the branch is taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.in_branch {
-            let refused = super::calls::refusing(&diagnostic);
+            let refused = super::calls::refusing_when_read(&diagnostic);
             self.report(diagnostic.graded(Severity::Warning));
             return refused;
         }

@@ -19,6 +19,7 @@ mod conventions;
 mod document;
 pub mod environment;
 mod fitting;
+mod form;
 pub mod functions;
 mod groups;
 mod inputs;
@@ -132,7 +133,7 @@ impl Dialect for HotDialect {
         &self,
         blueprint: &::blueprint::Blueprint,
         complete: bool,
-        value: &dyn Fn(&::blueprint::Expr) -> ::blueprint::Value,
+        value: crate::Evaluating<'_>,
         found: &mut diag::Diagnostics,
     ) -> ::blueprint::Blueprint {
         settle::settle(blueprint, complete, value, found)

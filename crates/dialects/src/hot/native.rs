@@ -9,6 +9,9 @@ use diag::Words;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
 
+use super::calls::{REFUSE, REFUSE_READ};
+use super::codes::UNKNOWN_CONDITION;
+use super::conditions::{AND, NAMED, OR};
 use super::functions::{Function, Parts, function, functions, paths};
 use super::version::Version;
 use super::words::When;
@@ -31,7 +34,11 @@ pub fn insert_functions(table: &mut FunctionTable, settings: &crate::Settings) {
         let _ = own.insert(definition(name, "Made by the lowering of templates.", native));
     }
     for function in functions() {
-        let _ = own.insert(definition(function.name, function.docs, Arc::new(Pure(function))));
+        let native: Arc<dyn Native> = match function.name {
+            "filter" => Arc::new(Filter(function)),
+            _ => Arc::new(Pure(function)),
+        };
+        let _ = own.insert(definition(function.name, function.docs, native));
     }
     table.insert_dialect(super::NAME, own);
 }
@@ -117,6 +124,46 @@ impl Native for Pure {
     }
 }
 
+/// `filter`, of which the list may stand by itself before the values: these are not looked at where it is empty.
+#[derive(Debug)]
+struct Filter(&'static Function);
+
+impl Filter {
+    /// Whether the list and the values stand for themselves.
+    fn is_apart(arguments: &[Value]) -> bool {
+        arguments.len() > 2
+    }
+}
+
+impl Native for Filter {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        if !Filter::is_apart(arguments) {
+            return Pure(self.0).call(arguments);
+        }
+        let [list, values, version, ..] = arguments else { return Ok(Value::Null) };
+        if !python::truth(list) {
+            return Ok(list.clone());
+        }
+        let mut refused = match Pure(self.0).call(&[Value::list([values.clone(), list.clone()]), version.clone()]) {
+            Err(refused) => refused,
+            given => return given,
+        };
+        // From the argument as a whole to the one of the two.
+        if let [_, Step::Index(at), rest @ ..] = refused.path.as_slice() {
+            refused.path = std::iter::once(Step::Index(1 - (*at).min(1))).chain(rest.iter().cloned()).collect();
+        }
+        Err(refused)
+    }
+
+    fn skips(&self, before: &[Value]) -> bool {
+        matches!(before, [list] if !list.has_unknown() && !python::truth(&list.revealed()))
+    }
+
+    fn opens(&self, arguments: &[Value]) -> bool {
+        !Filter::is_apart(arguments) && Pure(self.0).opens(arguments)
+    }
+}
+
 /// A function that only the lowering makes calls of.
 #[derive(Debug)]
 struct Internal {
@@ -129,7 +176,18 @@ impl Native for Internal {
         (self.run)(arguments)
     }
 
+    fn skips(&self, before: &[Value]) -> bool {
+        matches!(self.name, AND | OR) && is_decided(before, self.name == OR)
+    }
+
+    fn local(&self, arguments: &[Value]) -> Option<Name> {
+        if self.name == NAMED { condition_name(arguments) } else { None }
+    }
+
     fn opens(&self, arguments: &[Value]) -> bool {
+        if matches!(self.name, AND | OR) {
+            return true;
+        }
         // Walking a path looks at nothing but what lies on it.
         let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)");
         // What nothing is made of may be unknown.
@@ -157,8 +215,12 @@ const INTERNAL: &[(&str, Run)] = &[
     ("(group id)", group_id),
     ("(file text)", file_text),
     ("(facade)", facade),
-    ("(refuse)", refuse),
+    (REFUSE, refuse),
+    (REFUSE_READ, refuse),
     ("(condition)", condition),
+    (AND, |arguments| Ok(decided(arguments, false))),
+    (OR, |arguments| Ok(decided(arguments, true))),
+    (NAMED, named),
     ("(stack name)", name_of_stack),
     ("(stack id)", stack_id),
     ("(show)", show),
@@ -252,6 +314,11 @@ fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
 
 /// A mistake that counts only where it is reached.
 fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
+    Err(refused(arguments))
+}
+
+/// The mistake that the arguments of such a call describe.
+pub(super) fn refused(arguments: &[Value]) -> Refusal {
     let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
     let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];
     let code = known.into_iter().flatten().find(|code| code.name == text(0)).copied().unwrap_or(&ARGUMENT_TYPE);
@@ -260,7 +327,66 @@ fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
         Box::new(words.at(text(5)))
     });
     let path = vec![Step::Index(0)];
-    Err(Refusal { code, message: text(1).to_owned(), path, inside: None, help: None, words })
+    Refusal { code, message: text(1).to_owned(), path, inside: None, help: None, words }
+}
+
+/// What conditions come to together: the first that decides, in the order in which they are written.
+fn decided(arguments: &[Value], decides: bool) -> Value {
+    let Some((positions, operands)) = arguments.split_first() else { return Value::Bool(!decides) };
+    let positions = positions.as_list().unwrap_or_default().get(1..).unwrap_or_default();
+    let mut ordered: Vec<(i64, &Value)> = positions.iter().filter_map(Value::as_int).zip(operands).collect();
+    ordered.sort_by_key(|(position, _)| *position);
+    let mut secret = false;
+    for (_, operand) in ordered {
+        let (bare, is_secret) = operand.exposed();
+        secret |= is_secret;
+        match bare {
+            Value::Bool(holds) if *holds == decides => return Value::Bool(decides).tainted(secret),
+            Value::Unknown(_) => return operand.clone().tainted(secret),
+            _ => {}
+        }
+    }
+    Value::Bool(!decides).tainted(secret)
+}
+
+/// Whether a condition that is named need not be looked at: one that is written before it decides.
+fn is_decided(before: &[Value], decides: bool) -> bool {
+    let Some((positions, operands)) = before.split_first() else { return false };
+    let Some((inline, positions)) = positions.as_list().and_then(<[Value]>::split_first) else { return false };
+    let (Some(inline), at) = (inline.as_int(), operands.len()) else { return false };
+    let Some(own) =
+        positions.get(at).and_then(Value::as_int).filter(|_| usize::try_from(inline).is_ok_and(|it| at >= it))
+    else {
+        return false;
+    };
+    let earlier = positions.iter().filter_map(Value::as_int).zip(operands).filter(|(position, _)| *position < own);
+    earlier.into_iter().any(|(_, operand)| matches!(operand.bare(), Value::Bool(holds) if *holds == decides))
+}
+
+/// The name of a condition that a call has given, where there is a condition of that name.
+fn condition_name(arguments: &[Value]) -> Option<Name> {
+    let name = arguments.first()?.bare().as_text()?;
+    let names = arguments.get(1)?.as_list()?;
+    names.iter().any(|known| known.as_text() == Some(name)).then(|| name.into())
+}
+
+/// What a call has given where a condition stands: a boolean, null which is true, or no condition at all.
+fn named(arguments: &[Value]) -> Result<Value, Refusal> {
+    match arguments.first() {
+        Some(value @ Value::Bool(_)) => Ok(value.clone()),
+        None | Some(Value::Null) => Ok(Value::Bool(true)),
+        Some(other) => {
+            let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default().to_owned();
+            let words = Words {
+                class: text(2).into(),
+                error: text(3).into(),
+                ..format!("Invalid condition \"{}\"", shown(other)).into()
+            };
+            let mut refusal = refusal(&UNKNOWN_CONDITION, format!("{other} names no condition"), words.at(text(4)));
+            refusal.path = vec![Step::Index(0)];
+            Err(refusal)
+        }
+    }
 }
 
 /// A condition's value, which must be a boolean.

@@ -11,6 +11,8 @@ use super::version::Version::*;
 use super::words::{Way, Within, invalid, path};
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
 
+/// All outputs, those that fail being null: what is read of a nested template inside of another one.
+const EACH: &str = "OS::each";
 /// What Heat says before what is wrong with an output.
 const OUTPUT_ERROR: &str = "Output validation error";
 
@@ -55,32 +57,43 @@ impl Lowering {
                 let text = super::scalar::key_text(&text).unwrap_or_else(|| "".into());
                 Expr::literal(Value::Text(text), place(key.value))
             });
-            self.way = Way::to(Within::Output, &pair.key.item);
-            self.in_output = true;
-            let field = self.expr(value.value);
-            self.in_output = false;
-            self.exposed(&pair.key.item, &field, blueprint);
-            let field = match get("condition") {
-                None => field,
+            let condition = match get("condition") {
                 Some(key) if self.version < V2016_10_14 => {
                     let diagnostic = NEWER_THAN_VERSION
                         .new("the condition of an output came with version 2016-10-14")
                         .label(key.key.span, "it is ignored: the output is shown")
                         .graded(Severity::Warning);
                     self.report(diagnostic);
-                    field
+                    None
                 }
-                Some(key) => match self.condition_of(key, Way::to(Within::OutputCondition, &pair.key.item)) {
-                    None => field,
-                    Some(condition) => {
-                        let span = field.span;
-                        let otherwise = Expr::literal(Value::Null, span);
-                        Expr::new(ExprKind::Choice(Box::new(Choice { condition, then: field, otherwise })), span)
-                    }
-                },
+                Some(key) => self.condition_of(key, Way::to(Within::OutputCondition, &pair.key.item)),
+                None => None,
             };
-            let export =
-                Export { span: pair.key.span, ty: Type::Any, field, may_fail: true, hidden: false, description };
+            let before = self.reader.found.len();
+            self.way = Way::to(Within::Output, &pair.key.item);
+            self.in_output = true;
+            let field = self.expr(value.value);
+            self.in_output = false;
+            self.exposed(&pair.key.item, &field, blueprint);
+            // What is wrong with an output that may be switched off counts only where it is not.
+            self.guard(condition.clone(), before, true, blueprint);
+            let field = match condition {
+                None => field,
+                Some(condition) => {
+                    let span = field.span;
+                    let otherwise = Expr::literal(Value::Null, span);
+                    Expr::new(ExprKind::Choice(Box::new(Choice { condition, then: field, otherwise })), span)
+                }
+            };
+            let export = Export {
+                span: pair.key.span,
+                ty: Type::Any,
+                field,
+                may_fail: true,
+                hidden: false,
+                by_entry: false,
+                description,
+            };
             blueprint.exports.insert(pair.key.item, export);
         }
     }
@@ -108,6 +121,8 @@ impl Lowering {
         let span = blueprint.span.unwrap_or(Span::NONE);
         let hidden = |field: Expr| hidden(field, span);
         blueprint.exports.insert(ALL.into(), hidden(all(blueprint, span)));
+        let each = Export { by_entry: true, ..hidden(all(blueprint, span)) };
+        blueprint.exports.insert(EACH.into(), each);
         if !blueprint.exports.contains_key("OS::stack_id")
             && let Some(id) = self.pseudo("OS::stack_id", span)
         {
@@ -129,7 +144,8 @@ impl Lowering {
             let head = Head::Child(name.clone());
             let whole = reference(head.clone(), span, &["OS::stack_id"]);
             blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
-            let outputs = reference(head, span, &[ALL]);
+            let is_group = blueprint.children.get(&name).is_some_and(|child| child.expansion.is_some());
+            let outputs = reference(head, span, &[if is_group { ALL } else { EACH }]);
             if let Some(expansion) = blueprint.children.get_mut(&name).and_then(|child| child.expansion.as_mut())
                 && !expansion.reads.iter().any(|read| read.item.as_ref() == ALL)
             {
@@ -149,19 +165,21 @@ pub(super) fn reads_of(child: &mut Blueprint) {
     let span = child.span.unwrap_or(Span::NONE);
     let id = reference(Head::Scoped(ADDRESS.into()), span, &[]);
     child.exports.insert(ALL.into(), hidden(all(child, span), span));
+    let each = Export { by_entry: true, ..hidden(all(child, span), span) };
+    child.exports.insert(EACH.into(), each);
     child.exports.insert("OS::stack_id".into(), hidden(id, span));
 }
 
 /// All outputs as a map.
 fn all(blueprint: &Blueprint, span: Span) -> Expr {
-    let outputs = blueprint.exports.iter();
+    let outputs = blueprint.exports.iter().filter(|(_, export)| !export.hidden);
     let outputs = outputs.map(|(name, export)| (Spanned::new(name.clone(), export.span), export.field.clone()));
     Expr::new(ExprKind::Map(outputs.collect()), span)
 }
 
 /// An output that only the template above sees.
 fn hidden(field: Expr, span: Span) -> Export {
-    Export { span, ty: Type::Any, field, may_fail: true, hidden: true, description: None }
+    Export { span, ty: Type::Any, field, may_fail: true, hidden: true, by_entry: false, description: None }
 }
 
 /// The inputs that the value of an expression shows; what decides between values is not shown.

@@ -1,9 +1,12 @@
 //! The section `resources` (reference, section 9).
 
-use ::blueprint::{Blueprint, Child, Expr, ExprKind, Lifecycle, Name, Resource, ResourceMetadata, Value};
-use diag::{Diagnostic, Severity, Span, Spanned, Words};
+use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
+use diag::{Code, Diagnostic, Severity, Span, Spanned, Words};
 use syntax::{Content, Node};
 
+use expr::codes::UNKNOWN_FIELD;
+
+use super::codes::REMOVED_FUNCTION;
 use super::groups;
 use super::lowering::{FACADE, Lowering, Made, named};
 use super::read::{Pair, place};
@@ -12,8 +15,11 @@ use super::version::Version::{self, *};
 use super::words::{Way, When, Within, circle, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
-    UNKNOWN_RESOURCE,
+    UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
 };
+
+/// The type that takes anything and does nothing.
+const NONE: &str = "OS::Heat::None";
 
 /// Keys that came with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];
@@ -27,6 +33,17 @@ pub(super) fn made(type_name: &str) -> Made {
         return Made::Group;
     }
     Made::Resource
+}
+
+/// What Heat notices only once it looks at a resource that is there.
+const UNREAD: [&Code; 5] = [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
+
+/// A resource without a type.
+fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
+    MISSING_FIELD
+        .new(format!("the resource `{name}` has no type"))
+        .label(at, "`type` must stand in this")
+        .words(invalid(words))
 }
 
 /// The definition of a resource with its keys looked up.
@@ -71,13 +88,18 @@ impl Lowering {
             }
             let Some(pairs) = self.reader.pairs(pair.value) else {
                 let shown = self.reader.value(pair.value);
-                let words = if python::truth(&shown) {
-                    let found = python::type_name(&shown);
-                    format!("\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead")
-                } else {
-                    "Each resource must contain a type key.".to_owned()
-                };
-                let words = invalid(words);
+                if pair.value.is_missing() {
+                    continue;
+                }
+                if !python::truth(&shown) {
+                    let diagnostic = no_type(&name.item, place(pair.value), "Each resource must contain a type key.");
+                    self.report(diagnostic);
+                    continue;
+                }
+                let found = python::type_name(&shown);
+                let words = invalid(format!(
+                    "\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead"
+                ));
                 self.wrong_shape("a resource", "a map", pair.value, words);
                 continue;
             };
@@ -86,7 +108,50 @@ impl Lowering {
         }
     }
 
+    /// What is wrong with a resource that may be switched off counts only where it is not.
     fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
+        let name = definition.name.clone();
+        let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
+            let way = Way::to(Within::ResourceCondition, &name.item);
+            self.condition_of(pair, way)
+        });
+        let before = self.reader.found.len();
+        self.body_of(definition, condition.clone(), blueprint);
+        self.guard(condition, before, false, blueprint);
+    }
+
+    /// What was reported from there on is no mistake where the type never evaluates it, unless Heat notices it while it reads.
+    fn unread_of(&mut self, type_name: &str, before: usize) {
+        if type_name != NONE {
+            return;
+        }
+        for (at, one) in self.reader.found.iter_mut().enumerate().skip(before) {
+            let is_reference = one.code.name == UNKNOWN_RESOURCE.name;
+            if self.unread.contains(&at) && !is_reference || one.code.name == REMOVED_FUNCTION.name {
+                one.severity = Severity::Warning;
+            }
+        }
+    }
+
+    /// Has errors that were reported from there on count only where a condition holds: all, or those that Heat does not notice
+    /// while it reads.
+    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, all: bool, blueprint: &mut Blueprint) {
+        let unread = std::mem::take(&mut self.unread);
+        let Some(condition) = condition else { return };
+        self.unsettled = true;
+        let mut found = Vec::new();
+        for (at, one) in self.reader.found.iter_mut().enumerate().skip(before).filter(|(_, one)| one.is_error()) {
+            if all || unread.contains(&at) || UNREAD.iter().any(|code| code.name == one.code.name) {
+                found.push(one.clone());
+                one.severity = Severity::Warning;
+            }
+        }
+        if !found.is_empty() {
+            blueprint.guarded.push(Guarded { condition, found });
+        }
+    }
+
+    fn body_of(&mut self, definition: Definition<'_>, condition: Option<Expr>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         for pair in &definition.pairs {
             let key = pair.key.item.as_ref();
@@ -111,6 +176,7 @@ impl Lowering {
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
         self.way = Way::to(Within::Properties, &name.item);
+        let before = self.reader.found.len();
         let spec = match definition.get("properties") {
             Some(pair) => match &pair.value.content {
                 Content::Map(_) | Content::Missing => self.expr(pair.value),
@@ -122,6 +188,7 @@ impl Lowering {
             },
             None => Expr::new(ExprKind::Map(Vec::new()), type_name.span),
         };
+        self.unread_of(&type_name.item, before);
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
         self.way = Way::to(Within::Metadata, &name.item);
         let metadata = definition.get("metadata").and_then(|pair| match &pair.value.content {
@@ -136,6 +203,7 @@ impl Lowering {
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
         self.way = Way::to(Within::UpdatePolicy, &name.item);
+        let before = self.reader.found.len();
         let policy = definition.get("update_policy").and_then(|pair| match &pair.value.content {
             Content::Map(_) => Some(self.expr(pair.value)),
             _ => {
@@ -144,6 +212,7 @@ impl Lowering {
                 None
             }
         });
+        self.unread_of(&type_name.item, before);
         let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
             Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
             None => {
@@ -152,13 +221,14 @@ impl Lowering {
                 None
             }
         });
-        let condition = definition.get("condition").and_then(|pair| {
-            let way = Way::to(Within::ResourceCondition, &name.item);
-            self.condition_of(pair, way)
+        let external = definition.get("external_id").filter(|pair| self.is_call(pair.value)).map(|pair| {
+            self.way = Way::to(Within::Properties, &name.item);
+            self.unsettled = true;
+            Box::new(self.expr(pair.value))
         });
         match self.resources.get(&name.item) {
             Some(Made::Group) => {
-                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy);
+                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy, metadata);
                 let child = Child {
                     span: name.span,
                     path: Expr::literal(Value::Text(type_name.item), type_name.span),
@@ -212,6 +282,7 @@ impl Lowering {
                     removal,
                     stands_for: stands_for.map(Box::new),
                     update_policy: policy.map(Box::new),
+                    external,
                     description,
                     ..Resource::new(name.span, type_name, spec_key, spec)
                 };
@@ -222,12 +293,7 @@ impl Lowering {
 
     fn type_of(&mut self, definition: &Definition<'_>) -> Option<Spanned<Name>> {
         let name = &definition.name;
-        let missing = |at: Span, words: &str| {
-            MISSING_FIELD
-                .new(format!("the resource `{}` has no type", name.item))
-                .label(at, "`type` must stand in this")
-                .words(invalid(words))
-        };
+        let missing = |at: Span, words: &str| no_type(&name.item, at, words);
         let Some(pair) = definition.get("type") else {
             self.report(missing(name.span, "Each resource must contain a type key."));
             return None;
@@ -320,6 +386,7 @@ impl Lowering {
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),
+                None if self.is_call(pair.value) => {}
                 None => {
                     let words = invalid(format!("Resource {} external_id type must be string", definition.name.item));
                     self.wrong_shape("`external_id`", "text", pair.value, words);
@@ -332,23 +399,19 @@ impl Lowering {
     /// The condition of a resource or of an output.
     pub(super) fn condition_of(&mut self, pair: &Pair<'_>, way: Way) -> Option<Expr> {
         let node = pair.value;
-        let scalar_or_map =
-            self.text(node).is_some() || matches!(node.content, Content::Map(_)) || self.kind_of(node) == "a boolean";
+        let of_output = way.within == Within::OutputCondition;
+        if of_output && self.is_null(node) {
+            return None;
+        }
+        let scalar_or_map = of_output
+            || self.text(node).is_some()
+            || matches!(node.content, Content::Map(_))
+            || self.kind_of(node) == "a boolean";
         if !scalar_or_map {
-            let shown = self.reader.value(node);
             let diagnostic = crate::codes::INVALID_CONDITION
                 .new("a condition is a name, a boolean or a call")
                 .label(place(node), format!("this is {}", self.kind_of(node)))
-                .words(match way.within {
-                    Within::ResourceCondition => {
-                        invalid(format!("Resource {} condition type must be string_or_boolean", way.of))
-                    }
-                    _ => way.said(
-                        When::Made,
-                        "ValueError",
-                        &format!("Invalid condition \"{}\"", super::native::shown(&shown)),
-                    ),
-                });
+                .words(invalid(format!("Resource {} condition type must be string_or_boolean", way.of)));
             self.report(diagnostic);
             return None;
         }

@@ -1,65 +1,245 @@
-//! References whose names are computed: they stand for something once inputs are known (reference, section 5.2).
+//! What inputs decide: conditions, and references whose names are computed (reference, sections 5.2, 5.6, 6).
 
-use ::blueprint::{Blueprint, Call, Expr, ExprKind, Head, Part, Value};
+use ::blueprint::{Blueprint, Call, Child, Expr, ExprKind, Head, Name, Part as TextPart, Resource, Value};
 use diag::{Diagnostics, Span};
 use expr::codes::ARGUMENT_TYPE;
 
-use super::calls::{ATTRIBUTE, RESOURCE};
+use super::calls::{ATTRIBUTE, REFUSE_READ, RESOURCE, refusal_of};
 use super::lowering::{call, reference};
-use crate::codes::{EACH_NOT_STATIC, UNKNOWN_RESOURCE};
+use super::words;
+use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
+use crate::{Evaluating, Part, Place};
 
-/// The same document with its computed references replaced, as far as `value` knows their names.
+/// The same document with its computed references replaced and its conditions decided, as far as `value` knows them.
+///
+/// What is switched off says nothing any more, and of an `if` only the branch that is taken is left. Conditions that nobody
+/// asks for may fail.
 pub(super) fn settle(
     blueprint: &Blueprint,
     complete: bool,
-    value: &dyn Fn(&Expr) -> Value,
+    value: Evaluating<'_>,
     found: &mut Diagnostics,
 ) -> Blueprint {
     let mut settled = blueprint.clone();
-    let mut settling = Settling { blueprint, complete, value, found };
-    for resource in settled.resources.values_mut() {
-        settling.walk(&mut resource.spec);
-        if resource.metadata.custom.is_some() {
-            resource.metadata.custom.iter_mut().for_each(|expr| settling.walk(expr));
+    let mut settling = Settling { blueprint, complete, value, found, open: 0 };
+    for guarded in &blueprint.guarded {
+        if let Decision::Known(true, _) = settling.decide(&guarded.condition) {
+            settling.found.extend(guarded.found.iter().cloned());
         }
-        resource.removal.iter_mut().for_each(|expr| settling.walk(expr));
-        resource.update_policy.iter_mut().for_each(|expr| settling.walk(expr));
+    }
+    for (name, resource) in &mut settled.resources {
+        settling.resource(name, resource);
     }
     for child in settled.children.values_mut() {
-        child.inputs.iter_mut().for_each(|(_, expr)| settling.walk(expr));
-        if let Some(expansion) = &mut child.expansion {
-            settling.walk(&mut expansion.spec);
-            settling.walk(&mut expansion.member);
+        settling.child(child);
+    }
+    for export in settled.exports.values_mut() {
+        settling.walk(&mut export.field);
+    }
+    for local in settled.locals.values_mut() {
+        match value(&local.value) {
+            _ if local.value.as_literal().is_some() => {}
+            Ok(known) if !known.has_unknown() => local.value = Expr::literal(known, local.value.span),
+            Ok(_) => {}
+            // Who asks for it has been told.
+            Err(_) => local.value = Expr::error(local.value.span),
         }
     }
-    settled.exports.values_mut().for_each(|export| settling.walk(&mut export.field));
     settled.unsettled = false;
     settled
+}
+
+/// What a condition comes to.
+enum Decision {
+    /// This; and whether that must not be shown.
+    Known(bool, bool),
+    /// It is not known yet.
+    Open,
+    /// It is in error, which has been reported.
+    Failed,
 }
 
 struct Settling<'s> {
     blueprint: &'s Blueprint,
     complete: bool,
-    value: &'s dyn Fn(&Expr) -> Value,
+    value: Evaluating<'s>,
     found: &'s mut Diagnostics,
+    /// How many branches around what is being read may not be taken.
+    open: usize,
 }
 
 impl Settling<'_> {
+    fn decide(&mut self, condition: &Expr) -> Decision {
+        match (self.value)(condition) {
+            Ok(value) => match value.exposed() {
+                (Value::Bool(holds), secret) => Decision::Known(*holds, secret),
+                (Value::Null, secret) => Decision::Known(false, secret),
+                _ => Decision::Open,
+            },
+            Err(Some(mut why)) => {
+                let span = why.span();
+                let circle = self.blueprint.locals.iter().find(|(_, local)| local.span == span);
+                if let Some((name, local)) = circle.filter(|_| why.code.name == CYCLE.name) {
+                    *why = super::conditions::needs_itself(name, local.span);
+                }
+                let within = |expr: &Expr| expr.span.file == why.span().file && expr.span.contains(why.span().start);
+                let local = self.blueprint.locals.iter().find(|(_, local)| within(&local.value));
+                match local {
+                    Some((name, local)) => words::placed(&mut why, &Place::new(Part::Local, name, &local.value)),
+                    None => words::placed_in_condition(&mut why, condition),
+                }
+                self.found.push(*why);
+                Decision::Failed
+            }
+            Err(None) => Decision::Open,
+        }
+    }
+
+    fn resource(&mut self, name: &Name, resource: &mut Resource) {
+        if let Some(condition) = &mut resource.condition {
+            match self.decide(condition) {
+                Decision::Known(holds, secret) => {
+                    **condition = Expr::literal(Value::Bool(holds).tainted(secret), condition.span);
+                    if !holds {
+                        let nothing = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
+                        resource.switched_off = Some(Box::new(std::mem::replace(&mut resource.spec, nothing)));
+                        resource.depends_on.clear();
+                        resource.metadata.custom = None;
+                        resource.update_policy = None;
+                        resource.external = None;
+                        return;
+                    }
+                }
+                Decision::Failed => **condition = Expr::error(condition.span),
+                Decision::Open => {}
+            }
+        }
+        let open = usize::from(resource.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
+        self.open += open;
+        self.walk(&mut resource.spec);
+        let others = [resource.metadata.custom.as_mut(), resource.removal.as_deref_mut()];
+        let others = others.into_iter().chain([resource.update_policy.as_deref_mut()]);
+        others.flatten().for_each(|expr| self.walk(expr));
+        if let Some(mut id) = resource.external.take() {
+            self.walk(&mut id);
+            resource.lifecycle.external = self.external(name, &id);
+            // As soon as an id is written the thing stays, even if there turns out to be none.
+            resource.removal = Some(Box::new(Expr::literal(Value::text("Retain"), id.span)));
+        }
+        self.open -= open;
+    }
+
+    /// The id of a thing that exists elsewhere; null means that there is none.
+    fn external(&mut self, name: &Name, id: &Expr) -> Option<Name> {
+        let words = |words: String| super::words::invalid(words);
+        match (self.value)(id) {
+            Ok(value) if value.is_null() => None,
+            Ok(value) if value.has_unknown() => {
+                if self.complete {
+                    self.found.push(
+                        EACH_NOT_STATIC
+                            .new("`external_id` must be known before the deployment")
+                            .label(id.span, "known only on deploy"),
+                    );
+                }
+                None
+            }
+            Ok(value) => {
+                let (message, said) = match value.bare() {
+                    Value::Text(text) if text.is_empty() => {
+                        ("`external_id` is empty", "Resource ID was not provided.".to_owned())
+                    }
+                    Value::List(_) | Value::Map(_) | Value::Set(_) => {
+                        ("`external_id` must be text", format!("Resource {name} external_id type must be string"))
+                    }
+                    scalar => return Some(python::text(scalar).into()),
+                };
+                let why = format!("this is {}", value.kind_word());
+                self.found.push(WRONG_SHAPE.new(message).label(id.span, why).words(words(said)));
+                None
+            }
+            Err(why) => {
+                self.found.extend(why.map(|mut why| {
+                    words::placed_in_condition(&mut why, id);
+                    *why
+                }));
+                None
+            }
+        }
+    }
+
+    fn child(&mut self, child: &mut Child) {
+        if let Some(condition) = &mut child.condition {
+            match self.decide(condition) {
+                Decision::Known(holds, secret) => {
+                    *condition = Expr::literal(Value::Bool(holds).tainted(secret), condition.span);
+                    if !holds {
+                        child.inputs.clear();
+                        child.depends_on.clear();
+                        if let Some(expansion) = &mut child.expansion {
+                            expansion.spec = Expr::new(ExprKind::Map(Vec::new()), expansion.spec.span);
+                            expansion.member = Expr::new(ExprKind::Map(Vec::new()), expansion.member.span);
+                            expansion.policy = None;
+                        }
+                        return;
+                    }
+                }
+                Decision::Failed => *condition = Expr::error(condition.span),
+                Decision::Open => {}
+            }
+        }
+        let open = usize::from(child.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
+        self.open += open;
+        child.inputs.iter_mut().for_each(|(_, expr)| self.walk(expr));
+        child.removal.iter_mut().for_each(|expr| self.walk(expr));
+        if let Some(expansion) = &mut child.expansion {
+            self.walk(&mut expansion.spec);
+            self.walk(&mut expansion.member);
+            expansion.policy.iter_mut().for_each(|expr| self.walk(expr));
+        }
+        self.open -= open;
+    }
+
     fn walk(&mut self, expr: &mut Expr) {
         let span = expr.span;
         match &mut expr.kind {
             ExprKind::List(items) => items.iter_mut().for_each(|item| self.walk(item)),
             ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| self.walk(value)),
             ExprKind::Text(parts) => parts.iter_mut().for_each(|part| {
-                if let Part::Expr(expr, _) = part {
+                if let TextPart::Expr(expr, _) = part {
                     self.walk(expr);
                 }
             }),
             ExprKind::Access(inner, _) | ExprKind::Substitution(inner) => self.walk(inner),
             ExprKind::Choice(choice) => {
-                self.walk(&mut choice.condition);
-                self.walk(&mut choice.then);
-                self.walk(&mut choice.otherwise);
+                let null = || Expr::literal(Value::Null, span);
+                match self.decide(&choice.condition) {
+                    Decision::Known(holds, secret) => {
+                        let taken = if holds { &mut choice.then } else { &mut choice.otherwise };
+                        self.walk(taken);
+                        // What is chosen tells what must not be shown; and only a choice leaves something out.
+                        if secret || expr::may_omit(taken) {
+                            let other = if holds { &mut choice.otherwise } else { &mut choice.then };
+                            *other = null();
+                            let decided = Value::Bool(holds).tainted(secret);
+                            choice.condition = Expr::literal(decided, choice.condition.span);
+                        } else {
+                            *expr = std::mem::replace(taken, null());
+                        }
+                    }
+                    Decision::Failed => *expr = Expr::error(span),
+                    Decision::Open => {
+                        self.open += 1;
+                        self.walk(&mut choice.then);
+                        self.walk(&mut choice.otherwise);
+                        self.open -= 1;
+                    }
+                }
+            }
+            ExprKind::Call(call) if call.function.as_ref() == REFUSE_READ => {
+                if self.open == 0 {
+                    self.found.extend(refusal_of(expr).map(|(_, diagnostic)| diagnostic));
+                }
             }
             ExprKind::Call(call) => {
                 call.arguments.iter_mut().for_each(|argument| self.walk(&mut argument.value));
@@ -118,7 +298,7 @@ impl Settling<'_> {
     }
 
     fn known(&mut self, expr: &Expr) -> Option<Value> {
-        let value = (self.value)(expr);
+        let value = (self.value)(expr).unwrap_or_else(|_| Value::unknown(None, None));
         if !value.has_unknown() {
             return Some(value.revealed());
         }

@@ -463,6 +463,17 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &Place<'_>) {
     }
 }
 
+/// The same of a condition, or of what is read with it.
+pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr) {
+    let (span, code) = (diagnostic.span(), diagnostic.code.name);
+    let Some(words) = diagnostic.words.as_deref_mut() else { return };
+    if words.class.is_empty() {
+        let mut way = Way::to(Within::Choice, &"".into());
+        lead(condition, span, &mut way.steps);
+        *words = way.said(When::Made, class_of(code), &words.message);
+    }
+}
+
 /// The text that is written out at a place in an expression.
 fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
     match &expr.kind {

@@ -45,7 +45,13 @@ impl Checker<'_> {
             let there = condition.is_none_or(|it| !known.is_false(it));
             self.removal(conventions, resource.removal.as_deref(), &known);
             let mut mine = Diagnostics::new();
-            self.spec_by_conventions(conventions, at, name, resource, &known, &mut mine);
+            match &resource.switched_off {
+                Some(spec) => {
+                    let whole = Resource { spec: (**spec).clone(), switched_off: None, ..resource.clone() };
+                    self.spec_by_conventions(conventions, at, name, &whole, &known, &mut mine);
+                }
+                None => self.spec_by_conventions(conventions, at, name, resource, &known, &mut mine),
+            }
             if there {
                 self.found.append(mine);
             } else {
@@ -113,7 +119,7 @@ impl Checker<'_> {
             if there {
                 self.policies(name, policies, conventions, &known, &mut found);
             }
-            let Some(expansion) = &child.expansion else {
+            let Some(expansion) = child.expansion.as_ref().filter(|_| there) else {
                 self.found.append(found);
                 continue;
             };
@@ -162,7 +168,11 @@ impl Checker<'_> {
             found.push(depends);
         }
         let spec = Place::new(Part::Spec, name, &resource.spec);
-        self.attributes(conventions, spec, found);
+        // Of what takes anything nothing is evaluated.
+        let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
+        if !takes_anything {
+            self.attributes(conventions, spec, found);
+        }
         if let Some(metadata) = &resource.metadata.custom {
             let metadata = Place::new(Part::Metadata, name, metadata);
             self.attributes(conventions, metadata, found);
@@ -172,11 +182,14 @@ impl Checker<'_> {
             let policies = Policies {
                 type_name: &ty.name,
                 removal: resource.removal.as_deref(),
-                update: resource.update_policy.as_deref(),
+                update: resource.update_policy.as_deref().filter(|_| !takes_anything),
                 allowed: ty.update_policy.as_ref(),
-                snapshots: ty.capabilities.snapshots,
+                snapshots: ty.capabilities.snapshots || takes_anything,
             };
             self.policies(name, policies, conventions, known, found);
+        }
+        if takes_anything {
+            return;
         }
         // Where a part is in error the others are looked at all the same.
         let value = known.value_at(conventions, spec, found).unwrap_or_else(|| known.parts(&resource.spec));

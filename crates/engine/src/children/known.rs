@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Value};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use provider::{Attribute, Catalogs, TypeRef};
 
 use super::{Place, Text};
 use crate::check::value::{declared, exported};
@@ -49,8 +50,14 @@ pub(super) struct Knowledge<'a> {
     pub(super) found: Option<&'a Found>,
     /// Answers of the world so far: to whom (the place), and to what.
     pub(super) answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
+    /// What providers offer.
+    pub(super) catalogs: &'a Catalogs,
     /// Values by place and position, found already.
     pub(super) values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
+    /// Values that are being found.
+    pub(super) open: RefCell<Vec<(u32, usize)>>,
+    /// What places are handed for their inputs, found already.
+    pub(super) handed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
 }
 
 impl Knowledge<'_> {
@@ -108,11 +115,23 @@ impl<'k> Frame<'k> {
         let Some((above, include)) = place.parent else {
             return Ok(knowledge.inputs.get(at).cloned().unwrap_or_else(|| Value::unknown(None, None)));
         };
+        if let Some(value) = knowledge.handed.borrow().get(&(self.place, at)) {
+            return Ok(value.clone());
+        }
         let parent = &knowledge.texts[knowledge.places[above as usize].text as usize].blueprint;
         let written = parent
             .children
             .get_index(include as usize)
             .and_then(|(_, child)| child.inputs.iter().find(|(given, _)| given.item == *name));
+        if let Some(conventions) = dialects::conventions(blueprint.dialect) {
+            let place = written.map_or(input.span, |(_, expr)| expr.span);
+            let given = written.map(|(_, expr)| self.inner(above, expr)).transpose()?;
+            // What is wrong with it is said where it is handed down.
+            let value = conventions.handed(name, input, given.as_ref(), place, &mut Diagnostics::new());
+            let value = value.ok_or(Stop::Reported)?;
+            knowledge.handed.borrow_mut().insert((self.place, at), value.clone());
+            return Ok(value);
+        }
         let given = match written {
             Some((_, expr)) => {
                 let value = self.inner(above, expr)?;
@@ -131,7 +150,15 @@ impl<'k> Frame<'k> {
         if let Some(value) = knowledge.values.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
         }
-        let value = self.inner(self.place, &local.value)?;
+        let this = (self.place, at);
+        if knowledge.open.borrow().contains(&this) {
+            let circle = crate::check::codes::CYCLE.new(format!("`{name}` needs itself"));
+            return Err(Stop::Failed(Box::new(circle.label(local.span, "it is needed to know what it is"))));
+        }
+        knowledge.open.borrow_mut().push(this);
+        let value = self.inner(self.place, &local.value);
+        knowledge.open.borrow_mut().pop();
+        let value = value?;
         let value = declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
         let value = value.tainted(local.secret);
         knowledge.values.borrow_mut().insert((self.place, at), value.clone());
@@ -148,15 +175,35 @@ impl<'k> Frame<'k> {
             AccessorKind::Name(name) => Some(name.as_ref()),
             AccessorKind::Index(_) => None,
         });
-        let (Some(Some("spec")), Some(Some(field))) = (names.next(), names.next()) else { return unknown };
+        let (Some(Some(part)), Some(Some(field))) = (names.next(), names.next()) else { return unknown };
+        let ty = match knowledge.catalogs.resource_type(&resource.type_name.item) {
+            TypeRef::Known(ty) => Some(ty),
+            _ => None,
+        };
+        let field = match (part, &ty) {
+            ("spec", _) => field,
+            // An attribute that repeats a field.
+            ("attributes", Some(ty)) => match ty.attribute(field) {
+                Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
+                Some(Attribute::Nothing) if ty.schema.open => return Ok(Read { value: Value::Null, used: 2 }),
+                _ => return unknown,
+            },
+            _ => return unknown,
+        };
+        let declared = ty.as_ref().and_then(|ty| ty.schema.fields.get(field));
         let ExprKind::Map(entries) = &resource.spec.kind else { return unknown };
         let entry = entries.iter().find(|(key, _)| key.item.as_ref() == field);
-        match entry {
-            Some((_, expr)) if resource.each.is_none() && resource.condition.is_none() => {
-                Ok(Read { value: self.inner(self.place, expr)?, used: 2 })
-            }
-            _ => unknown,
+        let Some((_, expr)) = entry.filter(|_| resource.each.is_none() && resource.external.is_none()) else {
+            return unknown;
+        };
+        if let Some(condition) = &resource.condition
+            && self.inner(self.place, condition)?.bare() != &Value::Bool(true)
+        {
+            return unknown;
         }
+        let value = self.inner(self.place, expr)?;
+        let is_secret = declared.is_some_and(|field| field.sensitive);
+        Ok(Read { value: value.tainted(is_secret), used: 2 })
     }
 
     /// What a data source exports: a flat map by exported name, dots included (ruling C8).
@@ -215,7 +262,9 @@ impl Scope for Frame<'_> {
             Head::Child(name) => self.export(name, reference),
             Head::Resource { name, .. } => self.written(name, reference),
             Head::DataSource(name) => self.data_source(name, reference),
-            Head::Item | Head::Position | Head::Scoped(_) => Err(Stop::Reported),
+            // Facts about the instance are known later.
+            Head::Scoped(_) => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
+            Head::Item | Head::Position => Err(Stop::Reported),
         }
     }
 

@@ -14,13 +14,14 @@
 mod known;
 mod refused;
 mod searches;
+mod settled;
 mod told;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
-use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Trail};
+use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Spanned, Trail};
 use dialects::{Expanding, Surroundings};
 use expr::{Ask, AskFailure, FunctionTable};
 use provider::Catalogs;
@@ -105,6 +106,8 @@ struct Reader<'a> {
     places: Vec<Place>,
     /// How many members of groups were written out.
     members: usize,
+    /// Documents that members of empty groups would be: of the group of which include, and where.
+    samples: Vec<(Include, Spanned<Name>)>,
     frozen: Frozen,
     /// Inputs of the root by position.
     inputs: Vec<Value>,
@@ -150,6 +153,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         texts: vec![text],
         of_location,
         members: 0,
+        samples: Vec::new(),
         places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         frozen: Frozen::default(),
         inputs: inputs.clone(),
@@ -166,6 +170,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         reader.reading.complete = false;
     }
     reader.follow(&inputs).await;
+    reader.read_samples().await;
     reader.settle(&inputs);
     Some(reader.finish(found))
 }
@@ -204,11 +209,23 @@ impl Reader<'_> {
             let searches = self.searches(wanted, inputs, &mut asks);
             let settled = self.data.len() > settled;
             if requests.is_empty() && asks.is_empty() && searches.is_empty() && expanded.is_empty() && !settled {
-                // They wait for each other, or for something that cannot be read.
-                for (place, include) in later {
-                    self.unknown(place, include);
+                // They wait for each other, or for something that cannot be read. Groups are written out with what is known.
+                let is_group = |(place, include): &Include| {
+                    let children = &self.text_of(*place).blueprint.children;
+                    children.get_index(*include as usize).is_some_and(|(_, child)| child.expansion.is_some())
+                };
+                let (groups, others): (Vec<Include>, Vec<Include>) = later.into_iter().partition(is_group);
+                if groups.is_empty() {
+                    for (place, include) in others {
+                        self.unknown(place, include);
+                    }
+                    return;
                 }
-                return;
+                for (place, include) in groups {
+                    waiting.extend(self.expand(place, include, inputs));
+                }
+                waiting.extend(others);
+                continue;
             }
             self.ask(asks).await;
             self.search(searches).await;
@@ -362,7 +379,10 @@ impl Reader<'_> {
             working_directory: self.working_directory.as_ref(),
             found: self.reading.complete.then_some(&self.data),
             answers: &self.answers,
+            catalogs: self.reading.catalogs,
             values: Default::default(),
+            handed: Default::default(),
+            open: Default::default(),
         }
     }
 
@@ -544,6 +564,7 @@ impl Reader<'_> {
             expanded.diagnostics.iter().for_each(|one| self.report((place, include), one.clone()));
             return Vec::new();
         }
+        self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
         // What is made from unknown inputs is not what will be.
         if self.reading.complete && !expanded.memory.is_null() {
             self.frozen.groups.insert(key, expanded.memory);
@@ -633,39 +654,6 @@ impl Reader<'_> {
         includes_of(number, &self.places[number as usize])
     }
 
-    /// Settles documents whose references depend on their inputs, each place by itself.
-    fn settle(&mut self, inputs: &[Value]) {
-        for at in 0..self.places.len() as u32 {
-            let blueprint = self.text_of(at).blueprint.clone();
-            let Some(dialect) = dialects::dialect(blueprint.dialect).filter(|_| blueprint.unsettled) else { continue };
-            self.fixed = false;
-            let mut found = Diagnostics::new();
-            let settled = {
-                let knowledge = self.knowledge(inputs);
-                let value = |expr: &Expr| match knowledge.of(at, expr) {
-                    Known::Value(value) => value,
-                    _ => Value::unknown(None, None),
-                };
-                dialect.settle(&blueprint, self.reading.complete, &value, &mut found)
-            };
-            let number = self.texts.len() as u32;
-            let text = &mut self.texts[self.places[at as usize].text as usize];
-            // What is wrong with the text itself is said in one of its places.
-            let mut all = std::mem::take(&mut text.found);
-            all.append(found);
-            let settled = Text {
-                file: text.file,
-                location: text.location.clone(),
-                blueprint: Arc::new(settled),
-                around: text.around.clone(),
-                found: all,
-                refused: std::mem::take(&mut text.refused),
-            };
-            self.texts.push(settled);
-            self.places[at as usize].text = number;
-        }
-    }
-
     /// Checks every document, those without children first, and puts the whole together.
     fn finish(mut self, found: &mut Diagnostics) -> Documents {
         type Key = (u32, Vec<Option<u32>>);
@@ -713,6 +701,7 @@ impl Reader<'_> {
         };
         found.extend(self.size());
         self.tell(&order, &of_place, &mut judged, valued, shown, found);
+        told::without_doubts(found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
             let text = &self.texts[place.text as usize];

@@ -46,6 +46,12 @@ pub struct ResolvedElement {
     pub update_policy: Value,
     /// Names of the resources and children of the document that it needs directly, sorted.
     pub needs: Vec<Name>,
+    /// Names of those that it says to wait for, in the order in which it says so.
+    pub depends_on: Vec<Name>,
+}
+
+fn plain(names: &[diag::Spanned<Name>]) -> Vec<Name> {
+    names.iter().map(|name| name.item.clone()).collect()
 }
 
 impl Staged {
@@ -112,6 +118,7 @@ impl Staged {
                 _ => (true, Value::Null, Value::Null),
             };
             let site = Site::of(0, &address);
+            let given = conventions.map_or_else(|| given.clone(), |it| it.shown(&resource.type_name.item, &given));
             let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
             let (mut given, mut metadata) = (given, metadata);
             // What exists elsewhere may read what was settled after it.
@@ -139,6 +146,7 @@ impl Staged {
                 deletion_policy: policy(evaluation, resource.removal.as_deref()),
                 update_policy: said(evaluation, resource.update_policy.as_deref()),
                 needs: needs(vec![Node::Resource(number)], name),
+                depends_on: plain(&resource.depends_on),
             });
         }
         for (at, (name, child)) in blueprint.children.iter().enumerate() {
@@ -164,18 +172,18 @@ impl Staged {
             let (mut given, mut nodes) = (Vec::new(), Vec::new());
             if let Some(unit) = root.child(at) {
                 let unit = documents.unit(unit);
-                for (position, input) in unit.blueprint().inputs.keys().enumerate() {
+                let theirs = dialects::conventions(unit.blueprint().dialect);
+                for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
                     let number = unit.number(Kind::Input, position);
                     nodes.push(Node::Input(number));
                     let handed = written.iter().any(|(given, _)| given == input);
                     if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
                         && handed
                     {
-                        // A list or a map is a property like that; what becomes of it is the other document's affair.
+                        // What becomes of a property is the other document's affair.
                         let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
-                        let as_written =
-                            as_written.filter(|value| value.as_list().is_some() || value.as_map().is_some());
-                        given.push((input.clone(), as_written.unwrap_or(value).clone()));
+                        let shown = as_written.zip(theirs).and_then(|(it, theirs)| theirs.shown_input(declared, it));
+                        given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
                     }
                 }
             }
@@ -207,6 +215,7 @@ impl Staged {
                     child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref()),
                 ),
                 needs: needs(nodes, name),
+                depends_on: plain(&child.depends_on),
             });
         }
         if conventions.is_some_and(dialects::Conventions::children_are_whole) {

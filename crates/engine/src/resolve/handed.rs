@@ -3,7 +3,7 @@
 //! Not here: whether that is right as far as the documents alone tell (`check::children`).
 
 use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Value};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Mistake, Part, Place};
 use expr::{Read, Stop};
 
@@ -136,18 +136,41 @@ impl Evaluation {
         }
     }
 
-    /// The value of an export of a child, as declared; absent if it stands for something that is not there.
+    /// The value of an export of a child, as declared; absent if it stands for something that is not there. What is wrong with one
+    /// that may fail is a warning: only who reads it fails.
     pub(crate) fn child_export(&mut self, unit: u32, position: usize, found: &mut Diagnostics) -> Result<Value, Halt> {
         let documents = self.documents.clone();
         let Some((name, export)) = documents.unit(unit).blueprint().exports.get_index(position) else {
             return Err(Halt::Failed);
         };
         let owner = documents.unit(unit).named(format_args!("exports.{name}"));
-        let value = match self.value(Site::of(unit, &owner), &export.field, found) {
-            Err(Halt::Failed | Halt::Absent(_)) if export.may_fail => return Ok(Value::Null),
-            value => value?,
+        if !export.may_fail {
+            let value = self.value(Site::of(unit, &owner), &export.field, found)?;
+            return check::value::exported(value, &export.ty, &export.field, found).map_err(|_| Halt::Failed);
+        }
+        let mut mine = Diagnostics::new();
+        if let (true, ExprKind::Map(entries)) = (export.by_entry, &export.field.kind) {
+            let mut all = Vec::with_capacity(entries.len());
+            for (name, entry) in entries {
+                match self.value(Site::of(unit, &owner), entry, &mut Diagnostics::new()) {
+                    Ok(value) => all.push((name.item.clone(), value)),
+                    Err(Halt::Need(need)) => return Err(Halt::Need(need)),
+                    Err(_) => all.push((name.item.clone(), Value::Null)),
+                }
+            }
+            return Ok(Value::map(all));
+        }
+        let value = self.value(Site::of(unit, &owner), &export.field, &mut mine);
+        let value = match value {
+            Err(Halt::Absent(diagnostic)) => {
+                mine.push(*diagnostic);
+                Err(Halt::Failed)
+            }
+            value => value,
         };
-        check::value::exported(value, &export.ty, &export.field, found).map_err(|_| Halt::Failed)
+        self.place(unit, Place::new(Part::Export, name, &export.field), &mut mine);
+        found.extend(mine.iter().map(|one| one.clone().graded(Severity::Warning)));
+        check::value::exported(value?, &export.ty, &export.field, found).map_err(|_| Halt::Failed)
     }
 }
 
@@ -182,10 +205,11 @@ impl Frame<'_> {
             return Err(nothing.into());
         };
         let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());
-        // What is wrong with an export is said where the child stands.
+        let may_fail = documents.unit(child).blueprint().exports.get_index(position).is_some_and(|(_, it)| it.may_fail);
+        // What is wrong with an export is said where the child stands, unless that harms nobody but who reads it.
+        let mut mine = Diagnostics::new();
         let keeps_null = self.evaluation.functions.of(blueprint.dialect).keeps_null();
-        let mut inside = Diagnostics::new();
-        match self.evaluation.child_export(child, position, &mut inside) {
+        match self.evaluation.child_export(child, position, &mut mine) {
             Ok(value) if value.is_null() && !keeps_null => Err(left_out(name, export, *span, "it comes to nothing")),
             Ok(value) => Ok(Read { value, used: 1 }),
             Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "what it stands for is not there")),
@@ -194,13 +218,30 @@ impl Frame<'_> {
                 Err(Stop::Reported)
             }
             // What a group does not have is said where that is read: its document is written by nobody.
-            Err(Halt::Failed) if is_group => match inside.iter().find(|one| one.is_error()) {
-                Some(why) => Err(why.clone().into()),
-                None => Err(Stop::Reported),
-            },
+            Err(Halt::Failed) if may_fail || is_group => Err(failed_output(name, export, *span, is_group, mine)),
             Err(Halt::Failed) => Err(Stop::Reported),
         }
     }
+}
+
+/// Why an export cannot be read: its own failure. What a group reads of its members fails as it does there.
+fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, why: Diagnostics) -> Stop {
+    let Some(why) = why.iter().find(|one| one.is_error()).or_else(|| why.iter().next()) else { return Stop::Reported };
+    if is_group {
+        return Stop::Failed(Box::new(why.clone().graded(Severity::Error)));
+    }
+    let mut failed = Diagnostic::new(why.code, format!("the output `{export}` of `{child}` fails: {}", why.message))
+        .label(span, "read here")
+        .graded(Severity::Error);
+    failed.words = why.words.as_deref().map(|words| {
+        let said = if words.message.starts_with("Error in ") && export.contains("::") {
+            words.message.to_string()
+        } else {
+            format!("Error in {child} output {export}: {}", words.message)
+        };
+        Box::new(said.into())
+    });
+    Stop::Failed(Box::new(failed))
 }
 
 fn left_out(child: &str, export: &str, span: diag::Span, why: &str) -> Stop {

@@ -268,6 +268,10 @@ pub(super) fn read_member(
             Some(attribute) => {
                 let value = match ty.attribute(attribute) {
                     Some(Attribute::Field(field)) => read_field(member, ty, field).unwrap_or_default(),
+                    // The service answers it once the thing is there.
+                    Some(Attribute::Nothing) if !ty.schema.open && matches!(member.outputs, Outputs::Unknown) => {
+                        unknown_of(Type::Any, &member.address)
+                    }
                     Some(Attribute::Nothing) => Value::Null,
                     None => return Err(Stop::Reported),
                 };

@@ -152,6 +152,10 @@ impl<'a> Machine<'a> {
         let mut values = Vec::with_capacity(arguments.len());
         let mut asks = None;
         for at in 0..arguments.len() {
+            if asks.is_none() && native.skips(&values) {
+                values.push(Value::Null);
+                continue;
+            }
             match self.argument(def, site, arguments, at) {
                 Ok(value) if super::is_omitted(&value) && native.leaves_out() => {}
                 Ok(value) if super::is_omitted(&value) => values.push(Value::Null),
@@ -175,6 +179,11 @@ impl<'a> Machine<'a> {
         }
         if secret && !opens {
             values.iter_mut().for_each(|value| *value = value.revealed());
+        }
+        if let Some(name) = native.local(&values) {
+            let head = blueprint::Head::Local(name);
+            let local = blueprint::Ref { head, head_span: site.call, path: Vec::new() };
+            return Ok(self.scope.read(&local)?.value.tainted(secret));
         }
         match native.call(&values) {
             Ok(value) if opens => self.sized(site, value),

@@ -37,8 +37,18 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
 /// What `cargo xtask catalog openstack` makes beside the catalogue of OpenStack.
 static DESCRIBED: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
     let types = PackedTypes::open(include_bytes!("described.bin"));
-    Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program"))
+    Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program").answering(&DEPLOYMENTS))
 });
+
+/// Types whose attributes are what their configuration calls its outputs: nobody knows these names beforehand.
+const DEPLOYMENTS: [&str; 6] = [
+    "OS::Heat::SoftwareDeployment",
+    "OS::Heat::SoftwareDeploymentGroup",
+    "OS::Heat::SoftwareDeployments",
+    "OS::Heat::StructuredDeployment",
+    "OS::Heat::StructuredDeploymentGroup",
+    "OS::Heat::StructuredDeployments",
+];
 
 /// Every type of the namespace as Heat describes it, those that are carried out too.
 pub fn described() -> Arc<PackedTypes> {

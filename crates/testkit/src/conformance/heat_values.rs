@@ -93,6 +93,10 @@ pub(super) fn same(
                     if matches!(key.as_str(), "metadata" | "update_policy" | "external_id") {
                         continue;
                     }
+                    // Unknown, where Heat leaves out what is null.
+                    if pairs.before_creation && mine.is_null() && path.ends_with("typed_properties") {
+                        continue;
+                    }
                     return Err(format!("{path}.{key}: {mine}, which Heat does not have"));
                 };
                 if path == "conditions" && wanted.get("__error__").is_some() {

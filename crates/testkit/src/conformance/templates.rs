@@ -286,7 +286,7 @@ impl Template {
         let broken: Vec<Diagnostic> = broken.filter(|one| one.is_error()).cloned().collect();
         if !broken.is_empty() {
             // What Heat cannot read is refused before the template is looked at.
-            let unread = ["unknown-section", "empty-section", "invalid-syntax", "merge-kind", "wrong-shape"];
+            let unread = ["unknown-section", "empty-section", "invalid-syntax", "wrong-shape"];
             let is_unread = broken.iter().any(|one| unread.contains(&one.code.name));
             let phase = if is_unread { "environment" } else { "validate" };
             return Err(Box::new(Answer { phase, diagnostics: broken, ..Answer::default() }));
@@ -403,12 +403,6 @@ impl Template {
     }
 
     /// Whether a child is given something else than before.
-    fn is_changed(&self, answer: &Answer, element: &engine::ResolvedElement) -> bool {
-        let before = answer.previous.iter().flat_map(|previous| &previous.elements);
-        let mut same_name = before.filter(|before| before.name == element.name);
-        same_name.next().is_some_and(|before| before.given != element.given)
-    }
-
     fn said(&self, answer: &Answer) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
@@ -468,6 +462,11 @@ impl Template {
             one.insert("type".into(), json!(element.type_name.as_ref()));
             let state = match record {
                 _ if element.external.is_some() => "CHECK_COMPLETE".to_owned(),
+                // It is never updated.
+                Some(record) if record.type_name.as_ref() == "OS::Heat::None" => state_of(record),
+                Some(record) if is_updated(answer, element) && state_of(record) == "CREATE_COMPLETE" => {
+                    "UPDATE_COMPLETE".to_owned()
+                }
                 // What only changes the record counts as an update with Heat.
                 Some(record)
                     if answer.before.records.get(&address).is_some_and(|before| only_recorded(before, record)) =>
@@ -475,7 +474,8 @@ impl Template {
                     "UPDATE_COMPLETE".to_owned()
                 }
                 Some(record) => state_of(record),
-                None if element.is_child && self.is_changed(answer, element) => "UPDATE_COMPLETE".to_owned(),
+                // What stays counts as updated in every update.
+                None if element.is_child && stays(answer, element) => "UPDATE_COMPLETE".to_owned(),
                 None if element.is_child => child_state(),
                 None => "INIT_COMPLETE".to_owned(),
             };
@@ -503,6 +503,36 @@ impl Template {
         out.insert("resources".into(), Json::Object(resources));
         out
     }
+}
+
+/// What an element came to in the step before, if it is the same thing.
+fn stayed<'a>(answer: &'a Answer, element: &ResolvedElement) -> Option<&'a ResolvedElement> {
+    let before = answer.previous.iter().flat_map(|previous| &previous.elements).find(|one| one.name == element.name)?;
+    let address = Address::root(element.name.clone());
+    let id = |snapshot: &Snapshot| snapshot.records.get(&address).map(|record| record.id.clone());
+    let same = before.there && before.is_child == element.is_child && id(&answer.before) == id(&answer.snapshot);
+    same.then_some(before)
+}
+
+/// Whether a child was there before.
+fn stays(answer: &Answer, element: &ResolvedElement) -> bool {
+    stayed(answer, element).is_some()
+}
+
+/// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is written, its
+/// policy, or a property that is, or was, written out with the value it has anyway.
+fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
+    let written = |element: &ResolvedElement| -> Vec<Name> {
+        let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
+        fields.as_map().into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    };
+    stayed(answer, element).is_some_and(|before| {
+        before.depends_on != element.depends_on
+            || before.type_name != element.type_name
+            || before.update_policy != element.update_policy
+            || written(element).iter().any(|name| !written(before).contains(name))
+            || written(before).iter().any(|name| !written(element).contains(name))
+    })
 }
 
 /// Whether nothing but what is said about a thing has changed.
@@ -606,15 +636,21 @@ async fn validated(lab: &Lab, name: &str, text: &str, given: &Given) -> Answer {
 
 /// Where Heat would have noticed: while it reads, or while it looks closer.
 fn phase_of(diagnostics: &Diagnostics) -> &'static str {
-    const PARSE: &[&str] =
-        &["invalid-syntax", "missing-version", "ambiguous-version", "unsupported-version", "multiple-documents"];
-    const ENVIRONMENT: &[&str] = &["empty-section", "merge-conflict", "merge-kind"];
-    // A version key is there, but what it says is looked at later.
-    let unknown = diagnostics.iter().any(|one| one.code.name == "unsupported-version" && one.words.is_some());
-    let has = |codes: &[&str]| diagnostics.iter().any(|one| one.is_error() && codes.contains(&one.code.name));
-    if has(PARSE) && !unknown {
+    // The text of a nested template is read only then, and what a version key says is looked at then as well.
+    let in_root = |one: &&Diagnostic| one.is_error() && one.trail.is_empty();
+    let unread = |one: &Diagnostic| {
+        let words = one.words.as_deref();
+        let early = ["Template format version not found.", "The template is not a JSON object or YAML mapping."];
+        match one.code.name {
+            "invalid-syntax" | "multiple-documents" => true,
+            "unsupported-version" => words.is_none(),
+            _ => words.is_some_and(|words| words.class == "ValueError" && early.contains(&&*words.message)),
+        }
+    };
+    let mut errors = diagnostics.iter().filter(in_root);
+    if errors.clone().any(unread) {
         "parse"
-    } else if has(ENVIRONMENT) {
+    } else if errors.any(|one| one.code.name == "empty-section") {
         "environment"
     } else {
         "validate"

@@ -24,6 +24,45 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("OS::Ceilometer::GnocchiAggregationByResourcesAlarm", "OS::Aodh::GnocchiAggregationByResourcesAlarm"),
 ];
 
+/// Types that were taken out of Heat. Templates may still name them; they do nothing.
+const FORMER: [&str; 32] = [
+    "OS::Aodh::CombinationAlarm",
+    "OS::Designate::Domain",
+    "OS::Designate::Record",
+    "OS::Glance::Image",
+    "OS::Heat::HARestarter",
+    "OS::Magnum::Bay",
+    "OS::Monasca::AlarmDefinition",
+    "OS::Monasca::Notification",
+    "OS::Neutron::HealthMonitor",
+    "OS::Neutron::LBaaS::HealthMonitor",
+    "OS::Neutron::LBaaS::L7Policy",
+    "OS::Neutron::LBaaS::L7Rule",
+    "OS::Neutron::LBaaS::Listener",
+    "OS::Neutron::LBaaS::LoadBalancer",
+    "OS::Neutron::LBaaS::Pool",
+    "OS::Neutron::LBaaS::PoolMember",
+    "OS::Neutron::LoadBalancer",
+    "OS::Neutron::Pool",
+    "OS::Neutron::PoolMember",
+    "OS::Sahara::Cluster",
+    "OS::Sahara::ClusterTemplate",
+    "OS::Sahara::DataSource",
+    "OS::Sahara::ImageRegistry",
+    "OS::Sahara::Job",
+    "OS::Sahara::JobBinary",
+    "OS::Sahara::NodeGroupTemplate",
+    "OS::Senlin::Cluster",
+    "OS::Senlin::Node",
+    "OS::Senlin::Policy",
+    "OS::Senlin::Profile",
+    "OS::Senlin::Receiver",
+    "OS::Vitrage::Template",
+];
+
+/// What stands in for them.
+const NONE: &str = "OS::Heat::None";
+
 /// The moments at which a resource can be stopped.
 const HOOKS: [&str; 6] = ["pre-create", "pre-update", "pre-delete", "post-create", "post-update", "post-delete"];
 
@@ -467,6 +506,8 @@ impl Resolving<'_> {
         });
         let led = aliases.map(|(key, value)| led_to(key, value, ty)).find(|next| (self.exists)(next));
         let known = led.or_else(|| (self.exists)(ty).then(|| ty.to_owned()));
+        let former = |ty: &String| FORMER.contains(&ty.as_str()) && (self.exists)(NONE);
+        let known = known.map(|ty| if former(&ty) { NONE.to_owned() } else { ty });
         known.map(|known| Resolved { target: Target::Type(known.into()), entry: None })
     }
 }
