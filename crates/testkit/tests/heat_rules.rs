@@ -355,6 +355,8 @@ fn null_becomes_a_value_before_it_is_checked() {
         (random("length: null"), ""),
         (random("length: 9, sequence: null"), "value-not-allowed"),
         (random("character_classes: [{class: null}]"), ""),
+        ("resources: {f: {type: OS::Heat::Delay, properties: {actions: [null]}}}\n".to_owned(), "value-not-allowed"),
+        ("resources: {f: {type: OS::Heat::Delay, properties: {actions: null, min_wait: null}}}\n".to_owned(), ""),
         ("resources: {f: {type: OS::Heat::SoftwareConfig, properties: {inputs: [null]}}}\n".to_owned(), "missing-spec-field"),
         ("resources: {f: {type: OS::Heat::SoftwareComponent, properties: {configs: [null]}}}\n".to_owned(), "missing-spec-field"),
         (
