@@ -68,6 +68,9 @@ pub struct Expanded {
     pub sample: Option<diag::Spanned<Name>>,
 }
 
+/// What an expression comes to: Unknown as far as that is not known yet; or why it is in error, unless that is said elsewhere.
+pub type Evaluating<'v> = &'v dyn Fn(&Expr) -> Result<Value, Option<Box<diag::Diagnostic>>>;
+
 /// A document language. Holds no state.
 pub trait Dialect: Send + Sync {
     /// Its name: `blueprint`.
@@ -122,7 +125,7 @@ pub trait Dialect: Send + Sync {
         &self,
         blueprint: &Blueprint,
         _complete: bool,
-        _value: &dyn Fn(&Expr) -> Result<Value, Option<Box<diag::Diagnostic>>>,
+        _value: Evaluating<'_>,
         _found: &mut Diagnostics,
     ) -> Blueprint {
         blueprint.clone()

@@ -17,8 +17,8 @@ mod surroundings;
 
 pub use conventions::{Conventions, Given, SpecAt};
 pub use dialect::{
-    Detail, Dialect, Document, Expanded, Expanding, Explained, Form, Key, Lowered, Offer, Section, Shape, UNFINISHED,
-    codes as all_codes, conventions, dialect, dialect_of, dialects, is_document, surround,
+    Detail, Dialect, Document, Evaluating, Expanded, Expanding, Explained, Form, Key, Lowered, Offer, Section, Shape,
+    UNFINISHED, codes as all_codes, conventions, dialect, dialect_of, dialects, is_document, surround,
 };
 pub use mistake::{Mistake, Part, Place};
 pub use settings::{Limits, Room, Setting, Settings};

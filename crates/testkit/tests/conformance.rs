@@ -44,7 +44,7 @@ fn is_named(names: &str, case: &str) -> bool {
 }
 
 /// How many templates of Heat pass in the project's own copy of the pack. Only ever raised.
-const TEMPLATES: usize = 247;
+const TEMPLATES: usize = 310;
 
 #[test]
 fn hot_conformance() {

@@ -223,6 +223,7 @@ fn policies_are_checked_of_groups_templates_and_members() {
         ("resources: {p: {type: part.yaml, deletion_policy: Snapshot}}\n".to_owned(), "invalid-deletion-policy"),
         ("resources: {p: {type: ends.yaml, properties: {end: Forever}}}\n".to_owned(), "invalid-deletion-policy"),
         ("resources: {p: {type: ends.yaml, properties: {end: retain}}}\n".to_owned(), ""),
+        ("resources: {p: {type: ends.yaml, properties: {end: none}}}\n".to_owned(), "invalid-deletion-policy"),
         (member("deletion_policy: Snapshot"), "invalid-deletion-policy"),
         (member("deletion_policy: Nope"), "invalid-deletion-policy"),
         (member("update_policy: {b: 1}"), "unknown-spec-field"),
@@ -289,6 +290,13 @@ fn an_attribute_of_what_is_switched_off_is_refused_in_outputs() {
 
 #[test]
 fn a_thing_that_exists_elsewhere_may_read_others_but_not_wait_for_them() {
+    // It is there whatever it reads, so this is no circle.
+    gives(&[(
+        "resources:\n  a: {type: OS::Heat::TestResource, properties: {value: {get_resource: b}}}\n  \
+         b: {type: OS::Heat::None, external_id: x, properties: {q: {get_attr: [a, output]}}}\n\
+         outputs: {o: {value: {get_attr: [a, output]}}}\n",
+        r#""x""#,
+    )]);
     refuses(&[
         (
             "resources:\n  a: {type: OS::Heat::TestResource}\n  b: {type: OS::Heat::None, external_id: x, \
@@ -347,6 +355,8 @@ fn null_becomes_a_value_before_it_is_checked() {
         (random("length: null"), ""),
         (random("length: 9, sequence: null"), "value-not-allowed"),
         (random("character_classes: [{class: null}]"), ""),
+        ("resources: {f: {type: OS::Heat::Delay, properties: {actions: [null]}}}\n".to_owned(), "value-not-allowed"),
+        ("resources: {f: {type: OS::Heat::Delay, properties: {actions: null, min_wait: null}}}\n".to_owned(), ""),
         ("resources: {f: {type: OS::Heat::SoftwareConfig, properties: {inputs: [null]}}}\n".to_owned(), "missing-spec-field"),
         ("resources: {f: {type: OS::Heat::SoftwareComponent, properties: {configs: [null]}}}\n".to_owned(), "missing-spec-field"),
         (
@@ -372,6 +382,9 @@ fn a_member_that_is_not_there_fails_only_where_the_group_has_others() {
         )
     };
     gives(&[(&text(2), "3"), (&text(1), "null"), (&text(0), "null")]);
+    let shown = "resources: {g: {type: OS::Heat::ResourceGroup, properties: {count: 2, resource_def: {type: OS::Heat::TestResource}}}}\n\
+                 outputs: {o: {value: {get_attr: [g, show]}}}\n";
+    gives(&[(shown, "[null, null]")]);
     refuses(&[(
         "resources: {g: {type: OS::Heat::ResourceChain, properties: {resources: [OS::Heat::TestResource]}}, \
          v: {type: OS::Heat::Value, properties: {value: {get_attr: [g, resource.1.output]}}}}\n",

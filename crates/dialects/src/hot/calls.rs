@@ -578,6 +578,13 @@ impl Lowering {
         span: Span,
     ) -> Expr {
         if attribute == "show" {
+            // Members show what they are, each for itself.
+            let kind = self.meanings.get(name).map_or("", AsRef::as_ref);
+            if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
+                self.reads.entry(name.into()).or_default().insert("refs".into(), at);
+                let members = reference(Head::Child(name.into()), name_span, &["refs"]);
+                return call("(show)", span, vec![members], span);
+            }
             return self.shown(name, name_span, span);
         }
         // A stack from a template has its outputs, and its name, as it has them itself.
@@ -612,7 +619,8 @@ impl Lowering {
                 .words(self.made("InvalidTemplateAttribute", &words));
             return self.missing(diagnostic, span);
         }
-        if groups::WITHOUT_PATH.contains(&attribute) && own && !apart {
+        let takes_none = groups::WITHOUT_PATH.contains(&attribute) || scales && attribute == "refs";
+        if takes_none && own && !apart {
             path.clear();
         }
         let mut export = attribute.to_owned();

@@ -169,6 +169,6 @@ impl Conventions for HotConventions {
         if said.is_null() {
             return None;
         }
-        super::resources::removal(said, Version::of(version).unwrap_or(Version::V2021_04_16)).err()
+        super::resources::removal(said, Version::of(version).unwrap_or(Version::V2021_04_16))
     }
 }

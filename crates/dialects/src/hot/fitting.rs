@@ -171,7 +171,7 @@ impl Fitting<'_> {
         };
         // A default was not written, and fits.
         let usual = field.default.as_ref().is_some_and(|default| !default.is_null());
-        if bare.is_null() && (usual || taken.is_null()) {
+        if bare.is_null() && (usual || taken.is_null() && field.allowed.is_empty()) {
             return taken.tainted(secret);
         }
         let fitted = match (&field.kind, &taken) {

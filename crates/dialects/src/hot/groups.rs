@@ -661,8 +661,9 @@ impl Writer<'_> {
                 members.iter().find(|(known, _)| known.as_ref() == name)
             };
             let Some((name, made)) = member.cloned() else {
-                // Of a group that is empty nothing is looked for.
-                if members.is_empty() {
+                // Of a group that is empty no attribute is looked for.
+                let is_numbered = self.expansion.kind.item.as_ref() == RESOURCE_GROUP;
+                if members.is_empty() && is_numbered && of_member.is_some() {
                     return Expr::literal(Value::Null, span);
                 }
                 let group = self.place.path.last().cloned().unwrap_or_default();

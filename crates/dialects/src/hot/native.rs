@@ -227,7 +227,7 @@ const INTERNAL: &[(&str, Run)] = &[
     (NAMED, named),
     ("(stack name)", name_of_stack),
     ("(stack id)", stack_id),
-    ("(show)", |_| Ok(Value::Null)),
+    ("(show)", show),
 ];
 
 fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<diag::Words>) -> Refusal {
@@ -244,6 +244,12 @@ fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl In
 /// Walks a path into a parameter: what is not there is "".
 fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(arguments.split_first().map_or_else(|| Value::text(""), |(value, path)| paths::parameter(value, path)))
+}
+
+/// What a service shows of things: nothing without a cloud.
+fn show(arguments: &[Value]) -> Result<Value, Refusal> {
+    let things = arguments.first().map(Value::bare).and_then(Value::as_list);
+    Ok(things.map_or(Value::Null, |things| Value::list(things.iter().map(|_| Value::Null))))
 }
 
 /// Walks a path into an attribute: what is not there is null.

@@ -58,17 +58,18 @@ impl<'t> Definition<'t> {
     }
 }
 
-/// Whether a word says what becomes of a thing when it is no longer declared.
-pub(super) fn removal(said: &Value, version: Version) -> Result<(), Diagnostic> {
+/// What is wrong with the word that says what becomes of a thing when it is no longer declared.
+pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
     match said.as_text() {
-        Some("Delete" | "Retain" | "Snapshot") => Ok(()),
-        Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => Ok(()),
+        Some("Delete" | "Retain" | "Snapshot") => None,
+        Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => None,
         _ => {
             let shown = if said.has_secret() { "(secret)".to_owned() } else { super::native::shown(said) };
-            Err(INVALID_DELETION_POLICY
+            let refused = INVALID_DELETION_POLICY
                 .new(format!("there is no deletion policy `{shown}`"))
                 .help("write `Delete`, `Retain` or `Snapshot`")
-                .words(invalid(format!("Invalid deletion policy \"{shown}\""))))
+                .words(invalid(format!("Invalid deletion policy \"{shown}\"")));
+            Some(refused)
         }
     }
 }
@@ -364,7 +365,7 @@ impl Lowering {
         let (own, span) = (&definition.name.item, place(pair.value));
         match self.text(pair.value) {
             Some(text) => {
-                if let Err(refused) = removal(&Value::text(text), self.version) {
+                if let Some(refused) = removal(&Value::text(text), self.version) {
                     self.report(refused.label(span, "not one of them"));
                     return None;
                 }

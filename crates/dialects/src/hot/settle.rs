@@ -1,23 +1,25 @@
 //! What inputs decide: conditions, and references whose names are computed (reference, sections 5.2, 5.6, 6).
 
 use ::blueprint::{Blueprint, Call, Child, Expr, ExprKind, Head, Name, Part as TextPart, Resource, Value};
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostics, Span};
 use expr::codes::ARGUMENT_TYPE;
 
 use super::calls::{ATTRIBUTE, REFUSE_READ, RESOURCE, refusal_of};
 use super::lowering::{call, reference};
 use super::words;
 use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
-use crate::{Part, Place};
-
-/// What an expression comes to: Unknown as far as that is not known yet; or why it is in error, unless that is said elsewhere.
-type Known<'v> = &'v dyn Fn(&Expr) -> Result<Value, Option<Box<Diagnostic>>>;
+use crate::{Evaluating, Part, Place};
 
 /// The same document with its computed references replaced and its conditions decided, as far as `value` knows them.
 ///
 /// What is switched off says nothing any more, and of an `if` only the branch that is taken is left. Conditions that nobody
 /// asks for may fail.
-pub(super) fn settle(blueprint: &Blueprint, complete: bool, value: Known<'_>, found: &mut Diagnostics) -> Blueprint {
+pub(super) fn settle(
+    blueprint: &Blueprint,
+    complete: bool,
+    value: Evaluating<'_>,
+    found: &mut Diagnostics,
+) -> Blueprint {
     let mut settled = blueprint.clone();
     let mut settling = Settling { blueprint, complete, value, found, open: 0 };
     for guarded in &blueprint.guarded {
@@ -60,7 +62,7 @@ enum Decision {
 struct Settling<'s> {
     blueprint: &'s Blueprint,
     complete: bool,
-    value: Known<'s>,
+    value: Evaluating<'s>,
     found: &'s mut Diagnostics,
     /// How many branches around what is being read may not be taken.
     open: usize,

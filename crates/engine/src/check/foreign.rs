@@ -77,7 +77,7 @@ impl Checker<'_> {
         }
         for (name, export) in &blueprint.exports {
             let place = Place::new(Part::Export, name, &export.field);
-            // What is hidden is there for who reads it.
+            // What is not shown stands for whatever may be read, and is no mistake before it is.
             if !export.hidden {
                 self.gone(conventions, place, &export.field, &known);
             }

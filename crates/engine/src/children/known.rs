@@ -209,7 +209,7 @@ impl<'k> Frame<'k> {
             ("spec", _) => field,
             // An attribute that repeats a field.
             ("attributes", Some(ty)) => match ty.attribute(field) {
-                Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field.as_ref(),
+                Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
                 Some(Attribute::Nothing) if ty.schema.open => return Ok(Read { value: Value::Null, used: 2 }),
                 _ => return unknown,
             },

@@ -215,11 +215,23 @@ impl Reader<'_> {
             let searches = self.searches(wanted, inputs, &mut asks);
             let settled = self.data.len() > settled;
             if requests.is_empty() && asks.is_empty() && searches.is_empty() && expanded.is_empty() && !settled {
-                // They wait for each other, or for something that cannot be read.
-                for (place, include) in later {
-                    self.unknown(place, include);
+                // They wait for each other, or for something that cannot be read. Groups are written out with what is known.
+                let is_group = |(place, include): &Include| {
+                    let children = &self.text_of(*place).blueprint.children;
+                    children.get_index(*include as usize).is_some_and(|(_, child)| child.expansion.is_some())
+                };
+                let (groups, others): (Vec<Include>, Vec<Include>) = later.into_iter().partition(is_group);
+                if groups.is_empty() {
+                    for (place, include) in others {
+                        self.unknown(place, include);
+                    }
+                    return;
                 }
-                return;
+                for (place, include) in groups {
+                    waiting.extend(self.expand(place, include, inputs));
+                }
+                waiting.extend(others);
+                continue;
             }
             self.ask(asks).await;
             self.search(searches).await;
@@ -722,6 +734,7 @@ impl Reader<'_> {
         found.extend(self.size());
         found.extend(self.meter.get().problem());
         self.tell(&order, &of_place, &mut judged, valued, shown, found);
+        told::without_doubts(found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
             let text = &self.texts[place.text as usize];

@@ -82,14 +82,8 @@ impl Reader<'_> {
                 same.push((values, number));
             }
             let text = &mut self.texts[original as usize];
-            // What is wrong with the text itself is said in one of its places, and no longer as a doubt where it is certain.
+            // What is wrong with the text itself is said in one of its places.
             let mut all = std::mem::take(&mut text.found);
-            all.retain(|doubt| {
-                let certain = |it: &Diagnostic| {
-                    it.code.name == doubt.code.name && it.span() == doubt.span() && it.message == doubt.message
-                };
-                doubt.is_error() || !found.iter().any(certain)
-            });
             all.append(found);
             let settled = Text {
                 file: text.file,

@@ -102,7 +102,7 @@ impl Reader<'_> {
         found: &mut Diagnostics,
     ) {
         let failed = self.failed(of_place, judged, &valued, &shown);
-        let mut said: HashSet<(&'static str, Span, String), foldhash::fast::FixedState> = Default::default();
+        let mut said: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> = Default::default();
         let mut failed_at: HashSet<Span, foldhash::fast::FixedState> = Default::default();
         // Children with errors, said behind what is wrong with them.
         let mut later: Vec<(u32, Option<Diagnostic>)> = Vec::new();
@@ -137,7 +137,7 @@ impl Reader<'_> {
                 continue;
             }
             mine.sort();
-            mine.retain(|it| said.insert((it.code.name, it.span(), it.message.clone())));
+            mine.retain(|it| said.insert((it.code.name, it.span(), it.message.clone(), it.is_error())));
             let trail = self.trail(*at);
             for one in mine.iter_mut() {
                 one.trail.clone_from(&trail);
@@ -197,5 +197,14 @@ impl Reader<'_> {
             }
         }
         failed
+    }
+}
+
+/// Takes away warnings of what has turned out to be an error.
+pub(super) fn without_doubts(found: &mut Diagnostics) {
+    let key = |one: &Diagnostic| (one.code.name, one.span(), one.message.clone());
+    let certain: HashSet<_, foldhash::fast::FixedState> = found.iter().filter(|one| one.is_error()).map(key).collect();
+    if !certain.is_empty() {
+        found.retain(|one| one.is_error() || !certain.contains(&key(one)));
     }
 }

@@ -173,7 +173,7 @@ impl Template {
                 Ok(again) => {
                     step(&lab, (&template, &text, again), Some((&first, &first_text, given)), rollback, "update").await
                 }
-                Err(refused) => refused,
+                Err(refused) => *refused,
             };
             let updated = Answer { previous: created.resolved.clone(), ..updated };
             if self.judge("update.", &updated, expected, &mut pairs)? == Verdict::Otherwise {
@@ -260,7 +260,7 @@ impl Template {
     }
 
     /// What is given for a step; the refusal where something is wrong with its environment.
-    fn given(&self, lab: &mut Lab, text: &str, update: Option<&Json>, place: &Path) -> Result<Given, Answer> {
+    fn given(&self, lab: &mut Lab, text: &str, update: Option<&Json>, place: &Path) -> Result<Given, Box<Answer>> {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
@@ -289,13 +289,13 @@ impl Template {
             let unread = ["unknown-section", "empty-section", "invalid-syntax", "wrong-shape"];
             let is_unread = broken.iter().any(|one| unread.contains(&one.code.name));
             let phase = if is_unread { "environment" } else { "validate" };
-            return Err(Answer { phase, diagnostics: broken, ..Answer::default() });
+            return Err(Box::new(Answer { phase, diagnostics: broken, ..Answer::default() }));
         }
         lab.around = surrounded.surroundings;
         let mut typed = surrounded.given;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
             // What is kept and not declared any more is dropped.
-            let declared = dialects::hot::data(text).and_then(|template| template.get("parameters").cloned());
+            let declared = dialects::conventions("hot").and_then(|hot| hot.data(text)?.get("parameters").cloned());
             typed.retain(|name, _| declared.as_ref().is_some_and(|declared| declared.get(name).is_some()));
         }
         Ok(Given { typed, ..Given::default() })
