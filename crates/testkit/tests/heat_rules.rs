@@ -290,6 +290,13 @@ fn an_attribute_of_what_is_switched_off_is_refused_in_outputs() {
 
 #[test]
 fn a_thing_that_exists_elsewhere_may_read_others_but_not_wait_for_them() {
+    // It is there whatever it reads, so this is no circle.
+    gives(&[(
+        "resources:\n  a: {type: OS::Heat::TestResource, properties: {value: {get_resource: b}}}\n  \
+         b: {type: OS::Heat::None, external_id: x, properties: {q: {get_attr: [a, output]}}}\n\
+         outputs: {o: {value: {get_attr: [a, output]}}}\n",
+        r#""x""#,
+    )]);
     refuses(&[
         (
             "resources:\n  a: {type: OS::Heat::TestResource}\n  b: {type: OS::Heat::None, external_id: x, \

@@ -51,7 +51,7 @@ use crate::{
 };
 
 /// A text as data, read as Heat reads templates and environments; none where it is no map.
-pub fn data(text: &str) -> Option<::blueprint::Value> {
+fn data(text: &str) -> Option<::blueprint::Value> {
     let mut files = diag::Files::new();
     let file = files.add("text", text);
     let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);

@@ -436,7 +436,12 @@ fn member(
         None => return Ok(Evaluated::Failed),
     };
     let metadata = evaluation.metadata(site, resource, found)?;
-    let Some(spec) = evaluation.spec(site, resource, ty, found)? else { return Ok(Evaluated::Failed) };
+    let spec = match evaluation.spec(site, resource, ty, found)? {
+        Some(spec) => spec,
+        // What exists elsewhere is not made from its spec, which may read what is settled later.
+        None if resource.lifecycle.external.is_some() => Value::unknown(None, None),
+        None => return Ok(Evaluated::Failed),
+    };
     let retain = evaluation.retained(site, resource, found)?;
     let outputs = Outputs::Unknown;
     Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))

@@ -120,6 +120,20 @@ impl Staged {
             let site = Site::of(0, &address);
             let given = conventions.map_or_else(|| given.clone(), |it| it.shown(&resource.type_name.item, &given));
             let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
+            let (mut given, mut metadata) = (given, metadata);
+            // What exists elsewhere may read what was settled after it.
+            if let (Some(_), Some(Some(written)), Some(conventions), TypeRef::Known(ty)) = (
+                &resource.lifecycle.external,
+                &written,
+                conventions,
+                self.catalogs.resource_type(&resource.type_name.item),
+            ) {
+                let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: Part::Spec };
+                given = conventions.spec(written, at, &ty.schema, &mut Diagnostics::new());
+                if let Some(custom) = &resource.metadata.custom {
+                    metadata = Value::map([("custom", said(evaluation, Some(custom)))]);
+                }
+            }
             elements.push(ResolvedElement {
                 name: name.clone(),
                 type_name: resource.stands_for.as_ref().map_or(&resource.type_name, |written| written).item.clone(),

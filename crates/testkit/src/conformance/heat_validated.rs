@@ -1,24 +1,24 @@
 //! What Heat shows of a template that it only checks: its description, its parameters and their groups.
 
 use blueprint::{Blueprint, Input, Name, Value};
-use dialects::hot::parameters::{Kind, Rule, Schema};
-use dialects::hot::version::Version;
 use engine::Given;
 use serde_json::{Map, Value as Json, json};
 
 use super::heat_values::to_json;
 
+/// The kinds of constraints, in the order in which the first one counts.
+const KINDS: [&str; 6] = ["modulo", "range", "length", "allowed_values", "allowed_pattern", "custom_constraint"];
+
 /// What Heat answers, in the form of its API.
 pub(super) fn answer(blueprint: &Blueprint, text: &str, given: &Given) -> Json {
-    let template = dialects::hot::data(text).unwrap_or_default();
-    let version = Version::of(&blueprint.version);
+    let template = dialects::conventions(blueprint.dialect).and_then(|it| it.data(text)).unwrap_or_default();
     let mut parameters = Map::new();
     for (name, input) in &blueprint.inputs {
         // What a child is handed unasked is no parameter.
         let written = template.get("parameters").and_then(|parameters| parameters.get(name));
-        let Some(version) = version.filter(|_| written.is_some()) else { continue };
-        let value = given.typed.get(name);
-        parameters.extend(parameter(name, input, version, value).map(|shown| (name.to_string(), shown)));
+        if written.is_some() {
+            parameters.insert(name.to_string(), parameter(name, input, given.typed.get(name)));
+        }
     }
     let description = template.get("description").map_or_else(|| json!("No description"), to_json);
     let mut out = json!({"Description": description, "Parameters": parameters});
@@ -28,20 +28,21 @@ pub(super) fn answer(blueprint: &Blueprint, text: &str, given: &Given) -> Json {
     out
 }
 
-fn parameter(name: &Name, input: &Input, version: Version, given: Option<&Value>) -> Option<Json> {
-    let schema = Schema::parse(name, &input.rules, version, &mut Vec::new())?;
-    let kind = match schema.kind {
-        Kind::Number => "Number",
-        Kind::List => "CommaDelimitedList",
-        Kind::Map => "Json",
-        Kind::Boolean => "Boolean",
+fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
+    let rules = &input.rules;
+    let kind = match rules.get("type").and_then(Value::as_text) {
+        Some("number") => "Number",
+        Some("comma_delimited_list") => "CommaDelimitedList",
+        Some("json") => "Json",
+        Some("boolean") => "Boolean",
         _ => "String",
     };
+    let said = |key: &str| rules.get(key).filter(|value| python::truth(value)).map(to_json);
     let mut shown = json!({
         "Type": kind,
-        "Description": schema.description.as_deref().unwrap_or_default(),
-        "NoEcho": if schema.hidden { "true" } else { "false" },
-        "Label": schema.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(name),
+        "Description": said("description").unwrap_or_else(|| json!("")),
+        "NoEcho": if said("hidden").is_some() { "true" } else { "false" },
+        "Label": said("label").unwrap_or_else(|| json!(name.as_ref())),
     });
     if let Some(default) = &input.default {
         shown["Default"] = to_json(&default.item.revealed());
@@ -49,37 +50,39 @@ fn parameter(name: &Name, input: &Input, version: Version, given: Option<&Value>
     if let Some(value) = given.filter(|value| python::truth(value)) {
         shown["Value"] = to_json(&value.revealed());
     }
-    if !schema.tags.is_empty() {
-        shown["Tags"] = schema.tags.iter().map(to_json).collect();
+    if let Some(tags) = said("tags") {
+        shown["Tags"] = tags;
     }
     let mut described = Vec::new();
-    for constraint in &schema.constraints {
-        let mut put = |key: &str, value: &Option<Value>| {
-            if let Some(value) = value {
-                shown[key] = to_json(value);
+    for constraint in rules.get("constraints").and_then(Value::as_list).unwrap_or_default() {
+        let Some((kind, rule)) = KINDS.iter().find_map(|kind| Some((*kind, constraint.get(kind)?))) else { continue };
+        let mut limits = |keys: [(&str, &str); 2]| {
+            for (key, in_answer) in keys {
+                if let Some(value) = rule.get(key).filter(|value| !value.is_null()) {
+                    shown[in_answer] = to_json(&number(value));
+                }
             }
         };
-        match &constraint.rule {
-            Rule::Length(min, max) => {
-                put("MinLength", min);
-                put("MaxLength", max);
-            }
-            Rule::Range(min, max) => {
-                put("MinValue", min);
-                put("MaxValue", max);
-            }
-            Rule::Modulo(step, offset) => {
-                put("Step", &Some(step.clone()));
-                put("Offset", &Some(offset.clone()));
-            }
-            Rule::AllowedValues(allowed, _) => put("AllowedValues", &Some(Value::list(allowed.iter().cloned()))),
-            Rule::AllowedPattern(pattern, _) => put("AllowedPattern", &Some(Value::text(pattern.clone()))),
-            Rule::Custom(name, _) => put("CustomConstraint", &Some(Value::text(name.clone()))),
+        match kind {
+            "modulo" => limits([("step", "Step"), ("offset", "Offset")]),
+            "range" => limits([("min", "MinValue"), ("max", "MaxValue")]),
+            "length" => limits([("min", "MinLength"), ("max", "MaxLength")]),
+            "allowed_values" => shown["AllowedValues"] = to_json(rule),
+            "allowed_pattern" => shown["AllowedPattern"] = to_json(rule),
+            _ => shown["CustomConstraint"] = to_json(rule),
         }
-        described.extend(constraint.description.as_deref());
+        let words = constraint.get("description").filter(|words| python::truth(words));
+        described.extend(words.map(python::text));
     }
     if !described.is_empty() {
         shown["ConstraintDescription"] = json!(described.join(" "));
     }
-    Some(shown)
+    shown
+}
+
+/// A limit as the number that it is.
+fn number(value: &Value) -> Value {
+    let Some(text) = value.as_text() else { return value.clone() };
+    let whole = python::integer_of_text(text);
+    whole.or_else(|| python::float(value).ok().map(Value::Float)).unwrap_or_else(|| value.clone())
 }

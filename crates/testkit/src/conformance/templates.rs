@@ -295,7 +295,7 @@ impl Template {
         let mut typed = surrounded.given;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
             // What is kept and not declared any more is dropped.
-            let declared = dialects::hot::data(text).and_then(|template| template.get("parameters").cloned());
+            let declared = dialects::conventions("hot").and_then(|hot| hot.data(text)?.get("parameters").cloned());
             typed.retain(|name, _| declared.as_ref().is_some_and(|declared| declared.get(name).is_some()));
         }
         Ok(Given { typed, ..Given::default() })
