@@ -191,9 +191,13 @@ mod tests {
     #[test]
     fn the_default_of_an_input_is_of_its_type() {
         let spec = r#"{"inputs": [{"name": "a", "type": "Number", "default": "3"}, {"name": "b", "type": "Number", "default": ""},
-            {"name": "c", "type": "Number", "default": "x"}, {"name": "d", "type": "Json", "default": []},
-            {"name": "e", "type": "String", "default": 1}, {"name": "f", "type": "String"}]}"#;
-        assert_eq!(problems("OS::Heat::SoftwareConfig", spec), ["inputs[2].default", "inputs[3].default"]);
+            {"name": "c", "type": "Number", "default": "x"}, {"name": "d", "type": "Json", "default": 5},
+            {"name": "e", "type": "String", "default": 1}, {"name": "f", "type": "String"},
+            {"name": "g", "type": "Json", "default": [1]}, {"name": "h", "type": "Json", "default": "no json"},
+            {"name": "i", "type": "CommaDelimitedList", "default": "80,443"},
+            {"name": "j", "type": "CommaDelimitedList", "default": 5}, {"name": "k", "type": "Boolean", "default": "yes"}]}"#;
+        let wrong = ["inputs[2].default", "inputs[3].default", "inputs[9].default", "inputs[10].default"];
+        assert_eq!(problems("OS::Heat::SoftwareConfig", spec), wrong);
     }
 
     #[test]
