@@ -16,9 +16,17 @@ resources:
   third: {type: test/data, spec: {input: 2}, dependsOn: second}
 ";
 
-/// Starts a command of the binary with both streams piped.
+/// Starts a command of the binary with both streams piped. A signal that the test itself was told to ignore, as by `nohup` or by a
+/// shell that runs it in the background, would be ignored by the command too: on Linux `env` undoes that.
 fn start(place: &Place, arguments: &[&str]) -> Child {
-    place.cyan(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    let cyan = place.cyan(arguments);
+    let mut command = Command::new(if cfg!(target_os = "linux") { "env" } else { env!("CARGO_BIN_EXE_cyan") });
+    if cfg!(target_os = "linux") {
+        command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_cyan")]);
+    }
+    command.args(cyan.get_args()).current_dir(place.path()).env_clear().stdin(Stdio::null());
+    command.envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 #[track_caller]

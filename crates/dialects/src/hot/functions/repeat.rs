@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 use ::blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_RANGE;
+use memchr::memmem::Finder;
 
 use super::{Function, Outcome, Parts, example, example_in, items, kind, unknown_of, wrong_type};
 use crate::hot::refusal::Refusal;
@@ -132,7 +133,7 @@ fn repeat(argument: &Value, version: Version) -> Outcome {
         if !value.is_null() {
             lengths.push((key, values.len()));
         }
-        loops.push(Loop { key, values });
+        loops.push(Loop { key, finder: Finder::new(key.as_bytes()), values });
     }
     if let (false, Some((first, length))) = (permutations, lengths.first())
         && let Some((other, differs)) = lengths.iter().find(|(_, other)| other != length)
@@ -170,7 +171,32 @@ fn repeat(argument: &Value, version: Version) -> Outcome {
 /// What a placeholder stands for, one after the other.
 struct Loop<'a> {
     key: &'a Name,
+    finder: Finder<'a>,
     values: Vec<Value>,
+}
+
+impl Loop<'_> {
+    /// Where the placeholder stands in a text, one place behind the other. An empty one stands before each character and at the
+    /// end.
+    fn places(&self, text: &str) -> Vec<usize> {
+        match self.key.is_empty() {
+            true => text.char_indices().map(|(at, _)| at).chain([text.len()]).collect(),
+            false => self.finder.find_iter(text.as_bytes()).collect(),
+        }
+    }
+}
+
+/// The text with `value` in place of what stands at these places, so many bytes each.
+fn replaced(text: &str, length: usize, places: &[usize], value: &str) -> String {
+    let mut written = String::with_capacity(text.len() + places.len() * value.len());
+    let mut from = 0;
+    for at in places {
+        written.push_str(&text[from..*at]);
+        written.push_str(value);
+        from = at + length;
+    }
+    written.push_str(&text[from..]);
+    written
 }
 
 /// The values of a placeholder.
@@ -243,13 +269,13 @@ impl Copying<'_> {
         for (one, at) in self.loops.iter().zip(self.picked) {
             let value = &one.values[*at];
             let current = written.as_deref().unwrap_or(text);
-            let occurs = current.contains(one.key.as_ref());
+            let places = one.places(current);
+            let occurs = !places.is_empty();
             match value.bare() {
                 Value::Text(value) if occurs => {
                     // Each placeholder sees what the former put in, so the text may double each time.
-                    let times = current.matches(one.key.as_ref()).count();
-                    self.take(current.len().saturating_add(times.saturating_mul(value.len())))?;
-                    written = Some(current.replace(one.key.as_ref(), value));
+                    self.take(current.len().saturating_add(places.len().saturating_mul(value.len())))?;
+                    written = Some(replaced(current, one.key.len(), &places, value));
                 }
                 Value::Text(_) => {}
                 Value::Unknown(_) if occurs => return Ok(unknown_of(value).tainted(secret || value.exposed().1)),
