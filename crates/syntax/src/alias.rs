@@ -8,8 +8,7 @@ use std::collections::{HashMap, HashSet};
 use diag::{Diagnostics, Span};
 
 use crate::recovery::count;
-use crate::yaml::too_many_nodes;
-use crate::{Content, INVALID_SYNTAX, MAX_DEPTH, MAX_NODES, Node, syntax_error};
+use crate::{Content, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, MAX_COPIED, MAX_DEPTH, MAX_NODES, Node, syntax_error};
 
 /// What an anchor stands for; `None` while its own value is being read.
 type Anchors<'t> = HashMap<&'t str, Option<Copy>>;
@@ -26,6 +25,8 @@ struct Walk<'t, 'f> {
     /// Names that some alias mentions; the others need no copy.
     wanted: HashSet<&'t str>,
     nodes: usize,
+    /// So many nodes there may be.
+    most: usize,
     /// Nodes held in `anchors`.
     held: usize,
     full: bool,
@@ -37,7 +38,8 @@ struct Walk<'t, 'f> {
 pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, found: &mut Diagnostics) {
     let mut wanted = HashSet::new();
     collect(root, text, &mut wanted);
-    let mut walk = Walk { text, anchors: HashMap::new(), wanted, nodes, held: 0, full: false, unknown: 0, found };
+    let most = MAX_NODES.min(nodes + MAX_COPIED);
+    let mut walk = Walk { text, anchors: HashMap::new(), wanted, nodes, most, held: 0, full: false, unknown: 0, found };
     walk.node(root, 0);
 }
 
@@ -88,7 +90,7 @@ impl<'t> Walk<'t, '_> {
         }
         if let Some(name) = anchor {
             let nodes = count(node);
-            if self.held + nodes <= MAX_NODES {
+            if self.held + nodes <= self.most {
                 self.held += nodes;
                 self.anchors.insert(name, Some(Copy { node: node.clone(), nodes, depth }));
             } else {
@@ -107,7 +109,7 @@ impl<'t> Walk<'t, '_> {
                 0
             }
             Some(Some(copy)) => {
-                if self.nodes + copy.nodes - 1 > MAX_NODES {
+                if self.nodes + copy.nodes - 1 > self.most {
                     self.too_large(alias);
                     return 0;
                 }
@@ -152,9 +154,13 @@ impl<'t> Walk<'t, '_> {
 
     /// Said once: the same cause makes all further ones too large.
     fn too_large(&mut self, alias: Span) {
-        let said = self.found.iter().any(|diagnostic| diagnostic.code.name == crate::DOCUMENT_TOO_LARGE.name);
+        let said = self.found.iter().any(|diagnostic| diagnostic.code.name == DOCUMENT_TOO_LARGE.name);
         if !said {
-            self.found.push(too_many_nodes().label(alias, "with what this stands for it would have more"));
+            let most = self.most;
+            let diagnostic = DOCUMENT_TOO_LARGE
+                .new(format!("with what its aliases stand for, this document may have {most} values, and has more"))
+                .label(alias, "with this it would have more");
+            self.found.push(diagnostic.help("repeat less by aliases, or split the document"));
         }
     }
 }

@@ -171,7 +171,13 @@ async fn refused(
     let told: Vec<diag::Diagnostic> = document.found.iter().filter(|_| said).cloned().collect();
     // Somebody who can be asked is asked once the document is right.
     let all = said || !report.terminal.can_ask();
-    let mut document = document.with_inputs(&values, all).await;
+    let mut document = if values == Given::default() {
+        // Nothing more is known of it than when it was checked.
+        document.judge(&values, all);
+        document
+    } else {
+        document.with_inputs(&values, all).await
+    };
     raise_warnings(strict, &mut document.found);
     let is_told =
         |one: &diag::Diagnostic| told.iter().any(|it| it.code.name == one.code.name && it.span() == one.span());

@@ -167,8 +167,7 @@ fn two_runs_at_once_are_one_too_many() {
 fn an_interrupted_run_says_so_and_is_gone_on_from() {
     let text = "version: 2023-04-20\nresources:\n  first: {type: time/sleep, spec: {create: 1s}}\n  second: {type: time/sleep, spec: {create: 0s}, dependsOn: first}\n";
     let place = Place::with("blueprint.yaml", text);
-    let mut command = place.cyan(&["deploy", "-y"]);
-    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = crate::stops::start(&place, &["deploy", "-y"]);
     let begun = std::time::Instant::now();
     while place.run(&["history"]).code != 0 && begun.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(50));

@@ -18,13 +18,17 @@ resources:
 
 /// Starts a command of the binary with both streams piped. A signal that the test itself was told to ignore, as by `nohup` or by a
 /// shell that runs it in the background, would be ignored by the command too: on Linux `env` undoes that.
-fn start(place: &Place, arguments: &[&str]) -> Child {
+pub(crate) fn start(place: &Place, arguments: &[&str]) -> Child {
+    start_with(place, arguments, Stdio::null())
+}
+
+fn start_with(place: &Place, arguments: &[&str], stdin: Stdio) -> Child {
     let cyan = place.cyan(arguments);
     let mut command = Command::new(if cfg!(target_os = "linux") { "env" } else { env!("CARGO_BIN_EXE_cyan") });
     if cfg!(target_os = "linux") {
         command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_cyan")]);
     }
-    command.args(cyan.get_args()).current_dir(place.path()).env_clear().stdin(Stdio::null());
+    command.args(cyan.get_args()).current_dir(place.path()).env_clear().stdin(stdin);
     command.envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -141,8 +145,7 @@ fn a_signal_ends_a_command_that_waits_for_its_input() {
             "blueprint.yaml",
             "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n",
         );
-        let mut running = place.cyan(command);
-        let mut child = running.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = start_with(&place, command, Stdio::piped());
         let open = child.stdin.take();
         // It handles signals before it reads: from then on SIGINT is caught.
         let status = format!("/proc/{}/status", child.id());

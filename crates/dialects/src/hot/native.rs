@@ -12,7 +12,7 @@ use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Retur
 use super::calls::{REFUSE, REFUSE_READ};
 use super::codes::UNKNOWN_CONDITION;
 use super::conditions::{AND, NAMED, OR};
-use super::functions::{Function, Parts, function, functions, paths};
+use super::functions::{Function, Parts, function, functions, paths, repeat};
 use super::version::Version;
 use super::words::When;
 use super::yaql::{Runs, Yaql};
@@ -36,6 +36,7 @@ pub fn insert_functions(table: &mut FunctionTable, settings: &crate::Settings) {
     for function in functions() {
         let native: Arc<dyn Native> = match function.name {
             "filter" => Arc::new(Filter(function)),
+            "repeat" => Arc::new(Repeat),
             _ => Arc::new(Pure(function)),
         };
         let _ = own.insert(definition(function.name, function.docs, native));
@@ -121,6 +122,26 @@ impl Native for Pure {
 
     fn opens(&self, _arguments: &[Value]) -> bool {
         self.0.parts == Parts::Leaves
+    }
+}
+
+/// `repeat`, which may write much more on its way than comes of it.
+#[derive(Debug)]
+struct Repeat;
+
+impl Native for Repeat {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        self.call_counted(arguments, &mut 0)
+    }
+
+    fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
+        let argument = arguments.first().unwrap_or(&Value::Null);
+        let version = arguments.get(1).and_then(Value::as_int).map_or(Version::V2021_04_16, Version::at);
+        repeat::counted(argument, version, work).map_err(Refusal::from)
+    }
+
+    fn opens(&self, _arguments: &[Value]) -> bool {
+        true
     }
 }
 

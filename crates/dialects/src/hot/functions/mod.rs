@@ -16,7 +16,7 @@ mod lists;
 mod maps;
 pub mod paths;
 pub mod references;
-mod repeat;
+pub(super) mod repeat;
 mod replace;
 mod text;
 mod url;

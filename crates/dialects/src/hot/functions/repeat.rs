@@ -107,6 +107,11 @@ fn form(argument: &Value, version: Version) -> Result<(), Refusal> {
 }
 
 fn repeat(argument: &Value, version: Version) -> Outcome {
+    counted(argument, version, &mut 0)
+}
+
+/// The same; what all copies took on their way, which may be much more than what comes of them, is added to `work`, in bytes.
+pub(in crate::hot) fn counted(argument: &Value, version: Version, work: &mut usize) -> Outcome {
     let Parsed { template, for_each, permutations } = parse(argument, version)?;
     let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
     let entries = match for_each.bare() {
@@ -163,8 +168,16 @@ fn repeat(argument: &Value, version: Version) -> Outcome {
             picked[at] = if permutations { rest % one.values.len() } else { turn };
             rest /= if permutations { one.values.len() } else { 1 };
         }
-        copies.push(Copying { loops: &loops, picked: &picked, left: &left }.copy(template)?);
+        match (Copying { loops: &loops, picked: &picked, left: &left }).copy(template) {
+            Ok(copy) => copies.push(copy),
+            Err(refusal) => {
+                // What is wrong with it is the better message than that all values are too large, unless many are wrong.
+                *work += (expr::MOST - left.get()) / 8;
+                return Err(refusal);
+            }
+        }
     }
+    *work += expr::MOST - left.get();
     Ok(Value::list(copies).tainted(secret))
 }
 
