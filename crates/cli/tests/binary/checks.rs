@@ -79,6 +79,34 @@ fn what_is_given_wrongly_hides_nothing_that_follows_from_the_rest() {
     place.ends(0, &["validate", "t.yaml", "--var", "count=500"]);
 }
 
+/// What an `if` takes is checked with what other resources give, where that is known without the world.
+#[test]
+fn what_a_condition_decides_is_checked_like_everything_else() {
+    let text = |condition: &str| {
+        format!(
+            "heat_template_version: 2021-04-16
+parameters: {{big: {{type: boolean}}}}
+conditions: {{c: {condition}}}
+resources:
+  list: {{type: OS::Heat::Value, properties: {{value: [a]}}}}
+  it: {{type: OS::Heat::Value, properties: {{value: {{if: [c, {{str_split: [',', {{get_attr: [list, value]}}]}}, 1]}}}}}}
+"
+        )
+    };
+    let place = Place::with("t.yaml", &text("true"));
+    let refused = |arguments: &[&str]| {
+        let ran = place.ends(1, &[&["validate", "t.yaml", "--simulate"], arguments].concat());
+        assert!(ran.err.contains("error[argument-type]: `str_split` splits text, not a list"), "{}", ran.err);
+    };
+    refused(&[]);
+    place.write("t.yaml", text("false"));
+    place.ends(0, &["validate", "t.yaml", "--simulate"]);
+    place.write("t.yaml", text("{get_param: big}"));
+    place.ends(0, &["validate", "t.yaml", "--simulate"]);
+    place.ends(0, &["validate", "t.yaml", "--simulate", "--var", "big=false"]);
+    refused(&["--var", "big=true"]);
+}
+
 #[test]
 fn inputs_of_blueprints_are_checked_too() {
     let text = "version: 2023-04-20\nvariables:\n  port: {type: integer}\n  zone: {type: string, default: a}\n\

@@ -32,7 +32,7 @@ use state::Snapshot;
 use self::known::{Found, Knowledge, Known};
 use crate::answers::{Frozen, FrozenChild, FrozenRequest, GROUP};
 use crate::check::{self, Checked, Included, Passed, codes};
-use crate::documents::{Documents, Placed};
+use crate::documents::{Documents, Placed, Reach};
 use crate::patience::Patient;
 use crate::resolve::{Given, inputs_known};
 use crate::world::World;
@@ -752,8 +752,12 @@ impl Reader<'_> {
         });
         let placed: Vec<Placed> = placed.collect();
         let room = self.reading.around.limits.room;
-        let open = self.open || !self.fixed;
-        Documents::assemble(placed, std::mem::take(&mut self.frozen), open, found).within(room)
+        let reach = match (self.open, self.fixed) {
+            (true, _) => Reach::Incomplete,
+            (false, false) => Reach::ByInputs,
+            (false, true) => Reach::Fixed,
+        };
+        Documents::assemble(placed, std::mem::take(&mut self.frozen), reach, found).within(room)
     }
 
     /// What is to be said of how many resources there are in all. What includes another document counts like a resource.

@@ -183,6 +183,17 @@ fn counts_of(checked: &Checked, root: bool) -> [usize; 5] {
     ]
 }
 
+/// What the documents that were read depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// On their texts alone.
+    Fixed,
+    /// On inputs too: other inputs may give other documents.
+    ByInputs,
+    /// On inputs that were not given: some includes could not be followed yet.
+    Incomplete,
+}
+
 /// Everything that is planned as one: a root document and its children.
 #[derive(Clone, Debug)]
 pub struct Documents {
@@ -194,8 +205,7 @@ pub struct Documents {
     counts: [usize; 5],
     /// What reading them has found, as a plan keeps it.
     pub(crate) frozen: Frozen,
-    /// Some includes could not be followed yet: where they lead depends on inputs that were not given.
-    open: bool,
+    reach: Reach,
     /// How much they may ask for.
     pub(crate) room: dialects::Room,
 }
@@ -211,7 +221,7 @@ impl Documents {
         let graph = checked.graph.clone();
         let links = checked.links.clone();
         let counts = counts_of(&checked, true);
-        let open = !checked.blueprint.children.is_empty();
+        let reach = if checked.blueprint.children.is_empty() { Reach::Fixed } else { Reach::Incomplete };
         let file = checked.blueprint.span.map_or(FileId::NONE, |span| span.file);
         let children = vec![None; checked.blueprint.children.len()];
         let path = Arc::from([]);
@@ -233,14 +243,14 @@ impl Documents {
             links,
             counts,
             frozen: Frozen::default(),
-            open,
+            reach,
             room: dialects::Room::USUAL,
         }
     }
 
     /// Documents in their places, each after the one that includes it; circles that lead through several of them are
     /// reported.
-    pub(crate) fn assemble(placed: Vec<Placed>, frozen: Frozen, open: bool, found: &mut Diagnostics) -> Documents {
+    pub(crate) fn assemble(placed: Vec<Placed>, frozen: Frozen, reach: Reach, found: &mut Diagnostics) -> Documents {
         let mut units: Vec<Unit> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
@@ -270,7 +280,7 @@ impl Documents {
         }
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
-        let mut documents = Documents { units, graph, links, counts, frozen, open, room: dialects::Room::USUAL };
+        let mut documents = Documents { units, graph, links, counts, frozen, reach, room: dialects::Room::USUAL };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
                 unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[Kind::Resource as usize]))
@@ -296,7 +306,7 @@ impl Documents {
             folder: unit.folder.clone(),
             file: unit.file,
         });
-        Documents::assemble(placed.collect(), self.frozen.clone(), self.open, found).within(self.room)
+        Documents::assemble(placed.collect(), self.frozen.clone(), self.reach, found).within(self.room)
     }
 
     /// The same, with what they may ask for.
@@ -304,10 +314,14 @@ impl Documents {
         Documents { room, ..self }
     }
 
-    /// Whether the children that the document names could not all be followed, because that depends on inputs that were
-    /// not given yet.
+    /// Whether the documents may be others with other inputs: they are read again when all inputs are given.
     pub fn is_open(&self) -> bool {
-        self.open
+        self.reach != Reach::Fixed
+    }
+
+    /// Whether some children could not be followed, because where they lead depends on inputs that were not given yet.
+    pub fn is_incomplete(&self) -> bool {
+        self.reach == Reach::Incomplete
     }
 
     /// What reading the children has found.

@@ -32,7 +32,7 @@ pub async fn check_offline(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    if documents.is_open() {
+    if documents.is_incomplete() {
         return;
     }
     let mut mistakes = Diagnostics::new();
