@@ -94,7 +94,7 @@ impl<'w> Patient<'w> {
     /// A world whose providers have these catalogues.
     pub(crate) fn new(world: &'w dyn World, catalogs: &Catalogs) -> Patient<'w> {
         let mut lanes: IndexMap<Name, Arc<Lane>> = IndexMap::default();
-        for catalog in catalogs.iter() {
+        for catalog in catalogs.opened() {
             let pace = |rate: Rate| Mutex::new(Pace { rate, full_at: Duration::ZERO });
             let lane = Arc::new(Lane {
                 retries: catalog.retries,

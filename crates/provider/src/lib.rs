@@ -17,12 +17,13 @@ mod lazy;
 mod overlay;
 mod pace;
 mod preflight;
+mod provider_set;
 mod scrub;
 pub mod transform;
 
 pub use catalog::{
     AbstractType, Annotation, Attribute, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType,
-    FilterField, FilterType, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection,
+    FilterField, FilterType, LazyCatalog, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection,
     ReplacesWhere, ResourceType, Setting, Side, TransformDef, TypeRef, Wait, follows,
 };
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
@@ -36,5 +37,6 @@ pub use lazy::{TypeSource, plain_name};
 pub use overlay::{overlay, twice};
 pub use pace::{Limits, Rate, Retries, RetryPolicy};
 pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
+pub use provider_set::Providers;
 pub use scrub::{RunScrub, Scrub};
 pub use transform::{Transform, TransformError};

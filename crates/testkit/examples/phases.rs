@@ -59,7 +59,7 @@ fn main() {
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), provider);
         let shell = Shell {
-            providers,
+            providers: providers.into_iter().collect(),
             catalogs: catalogs.clone(),
             settings: IndexMap::default(),
             instance: "bench".into(),

@@ -215,7 +215,7 @@ impl Lab {
             }
         }
         let shell = Shell {
-            providers,
+            providers: providers.into_iter().collect(),
             catalogs: self.catalogs.clone(),
             settings: IndexMap::default(),
             instance: self.name.name().clone(),

@@ -59,7 +59,7 @@ impl Lanes {
     pub(super) fn new(catalogs: &Catalogs, ranks: &Ranks) -> Lanes {
         let mut lanes =
             Lanes { of: IndexMap::default(), all: Vec::new(), asking: FixedMap::default(), thirsty: Vec::new() };
-        for catalog in catalogs.iter() {
+        for catalog in catalogs.opened() {
             let number = lanes.all.len() as u32;
             for namespace in &catalog.namespaces {
                 lanes.of.entry(namespace.clone()).or_insert(number);

@@ -15,7 +15,7 @@ use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
-    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadRequest, Recalled, Seen, TransformError,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, Providers, ReadRequest, Recalled, Seen, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -112,7 +112,7 @@ impl Chance {
 #[derive(Clone)]
 pub struct Shell {
     /// Provider by namespace.
-    pub providers: IndexMap<Name, Arc<dyn Provider>>,
+    pub providers: Providers,
     /// What they offer together.
     pub catalogs: Arc<Catalogs>,
     /// Settings by namespace.
@@ -251,7 +251,7 @@ impl World for Shell {
     }
 
     fn manages(&self, type_name: &str) -> bool {
-        self.providers.contains_key(Catalogs::namespace_of(type_name))
+        self.providers.contains(Catalogs::namespace_of(type_name))
     }
 
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
@@ -403,9 +403,9 @@ impl World for Shell {
     }
 
     fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
-        let offers = |provider: &&Arc<dyn Provider>| provider.catalog().transforms.contains_key(name);
-        let providers = self.providers.values().filter(offers);
-        match providers.filter_map(|provider| provider.transform(name)).next() {
+        let namespaces = self.catalogs.opened().filter(|catalog| catalog.transforms.contains_key(name));
+        let mut providers = namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));
+        match providers.find_map(|provider| provider.transform(name)) {
             Some(transform) => transform.transform(document),
             None => {
                 let message = format!("there is no provider that carries out `{name}`");

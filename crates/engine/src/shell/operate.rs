@@ -2,7 +2,7 @@
 
 use blueprint::Name;
 use diag::Diagnostics;
-use futures::future::LocalBoxFuture;
+use provider::BoxFuture;
 use state::{
     Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store, StoreError,
 };
@@ -35,10 +35,10 @@ pub enum Operated {
 
 /// Makes the plan of a rollback; what is not the engine's to know (where documents are read, which providers there are)
 /// is in it.
-pub trait Back {
+pub trait Back: Send + Sync {
     /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](crate::Options). `None` if
     /// anything stands in the way; why goes to `found`.
-    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>>;
+    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
 
     /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of the
     /// goal become words.
@@ -63,7 +63,7 @@ pub async fn operate(
     settings: Settings,
     back: Option<&dyn Back>,
     mut interrupts: mpsc::UnboundedReceiver<Interrupt>,
-    mut tell: impl FnMut(Event),
+    mut tell: impl FnMut(Event) + Send,
 ) -> Operated {
     let mut found = Diagnostics::new();
     if staged.plan.secret && !store.can_seal() {
@@ -138,7 +138,7 @@ async fn under_lease(
     settings: Settings,
     who: &str,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-    tell: impl FnMut(Event),
+    tell: impl FnMut(Event) + Send,
 ) -> Operated {
     if head != staged.plan.revision {
         return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
@@ -183,7 +183,7 @@ async fn roll_back(
     settings: Settings,
     who: &str,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-    mut tell: impl FnMut(Event),
+    mut tell: impl FnMut(Event) + Send,
 ) -> Option<Operated> {
     let mut found = Diagnostics::new();
     if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {

@@ -50,7 +50,7 @@ fn shell(lab: &Lab) -> Shell {
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
     providers.insert("test".into(), Arc::new(provider));
     Shell {
-        providers,
+        providers: providers.into_iter().collect(),
         catalogs: lab.catalogs.clone(),
         settings: IndexMap::default(),
         instance: lab.name.name().clone(),

@@ -109,7 +109,7 @@ impl Bench {
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), self.cloud.clone());
         Shell {
-            providers,
+            providers: providers.into_iter().collect(),
             catalogs: self.lab.catalogs.clone(),
             settings: IndexMap::default(),
             instance: self.lab.name.name().clone(),
