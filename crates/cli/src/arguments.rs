@@ -2,25 +2,19 @@
 //!
 //! Not here: what it means (`setup`, `commands`).
 
+mod inputs;
+mod path;
+
 use std::path::PathBuf;
 
 use blueprint::Address;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::{Adoption, Options};
 use state::InstanceName;
 
-use crate::inputs::Written;
-use crate::registry::Offer;
+pub(crate) use self::inputs::Inputs;
+use self::path::path;
 use crate::terminal::ColorChoice;
-
-/// Reads a path. One that begins with `~`, which the shell has left as it is, is refused.
-pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path.to_str().and_then(blueprint::home_mistake) {
-        Some(mistake) => Err(format!("{mistake}; `$HOME/..` is filled in by the shell")),
-        None => Ok(path),
-    })
-}
 
 /// Deploy infrastructure from documents.
 ///
@@ -76,9 +70,6 @@ pub(crate) struct Global {
     /// Add a catalogue of types, for commands that change nothing and for `--simulate`; repeatable
     #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     pub(crate) catalog: Vec<PathBuf>,
-    /// What the two flags above, or the configuration in their place, put at hand.
-    #[arg(skip)]
-    pub(crate) offer: Offer,
 }
 
 /// The commands.
@@ -196,6 +187,32 @@ impl Command {
     }
 }
 
+impl Command {
+    /// Whether it takes catalogues that have no provider: it changes nothing.
+    pub(crate) fn takes_catalogs(&self) -> bool {
+        matches!(
+            self,
+            Command::Validate(_)
+                | Command::Stage(_)
+                | Command::Graph(_)
+                | Command::Types(_)
+                | Command::Functions(_)
+                | Command::Eval(_)
+                | Command::Console(_)
+                | Command::Schema(_)
+        )
+    }
+
+    /// Whether all diagnostics are shown whole on a terminal too.
+    pub(crate) fn shows_all(&self) -> bool {
+        match self {
+            Command::Validate(arguments) => arguments.all,
+            Command::Stage(arguments) => arguments.all,
+            _ => false,
+        }
+    }
+}
+
 /// Which instance is meant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Which {
@@ -250,15 +267,6 @@ pub(crate) struct Drifted {
     /// Set what happens to changes that others made [default: revert]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) drift: Option<DriftPolicy>,
-}
-
-/// Values for the document's inputs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Inputs {
-    /// In the order in which they were written.
-    pub(crate) written: Vec<Written>,
-    /// Environment files, in order.
-    pub(crate) environments: Vec<PathBuf>,
 }
 
 /// How a plan is made.
@@ -334,8 +342,7 @@ impl DriftPolicy {
 }
 
 /// What to do when a step fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnFailure {
     /// Start nothing new; wait for what runs
     Stop,
@@ -343,6 +350,16 @@ pub(crate) enum OnFailure {
     KeepGoing,
     /// Stop, then roll back to the last successful generation
     Rollback,
+}
+
+impl From<OnFailure> for session::config::OnFailure {
+    fn from(on_failure: OnFailure) -> session::config::OnFailure {
+        match on_failure {
+            OnFailure::Stop => session::config::OnFailure::Stop,
+            OnFailure::KeepGoing => session::config::OnFailure::KeepGoing,
+            OnFailure::Rollback => session::config::OnFailure::Rollback,
+        }
+    }
 }
 
 /// How a plan is carried out.

@@ -31,6 +31,13 @@ impl Providers {
         self.by_namespace.extend(namespaces.into_iter().map(|namespace| (namespace, provider.clone())));
     }
 
+    /// Takes the provider of a namespace over from another set. It is made once for both.
+    pub fn share(&mut self, namespace: &Name, from: &Providers) {
+        if let Some(provider) = from.by_namespace.get(namespace) {
+            self.by_namespace.insert(namespace.clone(), provider.clone());
+        }
+    }
+
     /// The provider of a namespace.
     pub fn get(&self, namespace: &str) -> Option<&Arc<dyn Provider>> {
         self.by_namespace.get(namespace).map(|provider| &***provider)

@@ -69,7 +69,7 @@ fn main() {
             chance: Chance::System,
             sources: Default::default(),
             http: None,
-            waits: None,
+            planning: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };

@@ -225,7 +225,7 @@ impl Lab {
             chance: self.chance.clone(),
             sources: self.sources(),
             http: self.get(),
-            waits: None,
+            planning: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };

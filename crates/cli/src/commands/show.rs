@@ -9,13 +9,13 @@ use blueprint::{Address, Breakpoint, Map, Value};
 use diag::Files;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
+use session::json;
 use state::{EntryKind, InstanceName, LeaseHolder, Record, Snapshot, StatusWord, Store};
 
 use super::list::{ago, status};
 use crate::arguments::{Global, Show};
 use crate::exit::{CommandError, Exit};
-use crate::identity::chosen;
-use crate::json;
+use crate::open;
 
 use crate::terminal::Paint;
 use crate::view::changes::short;
@@ -26,8 +26,8 @@ use crate::view::table::table;
 const ENTRIES: usize = 100_000;
 
 pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
-    let store = setup.reading();
+    let (session, instance) = open::instance(None, &arguments.which, global, report).await?;
+    let store = session.reading();
     let snapshot = store.load(&instance).await?;
     match &arguments.address {
         None => whole(&instance, &snapshot, store.as_ref(), arguments.secrets.reveal, report).await,

@@ -37,8 +37,24 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 /// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
-/// Told that a provider is asked again: about what, after how long, and why.
-pub type Waits = Arc<dyn Fn(&str, Duration, &str) + Send + Sync>;
+/// What happens while a plan is made.
+#[derive(Clone, Debug)]
+pub enum PlanningEvent {
+    /// A resource is read.
+    Reading(Address),
+    /// A provider was asked, and is asked again after a pause.
+    AskedAgain {
+        /// About what.
+        what: String,
+        /// The pause.
+        pause: Duration,
+        /// Why: the provider's words.
+        why: String,
+    },
+}
+
+/// Receives what happens while a plan is made.
+pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 
 /// What time it is.
 #[derive(Clone, Debug)]
@@ -131,8 +147,8 @@ pub struct Shell {
     pub sources: source::Sources,
     /// How URLs are fetched; none where that is not allowed.
     pub http: Option<HttpGet>,
-    /// Who wants to hear that a provider is asked again; nobody, if none is given.
-    pub waits: Option<Waits>,
+    /// Receives what happens while a plan is made.
+    pub planning: Option<PlanningEvents>,
     /// The secrets of the run.
     pub known: Known,
     /// Ended when nobody waits any more.
@@ -204,8 +220,8 @@ impl World for Shell {
     }
 
     fn waits(&self, what: &str, pause: Duration, why: &str) {
-        if let Some(waits) = &self.waits {
-            waits(what, pause, why);
+        if let Some(planning) = &self.planning {
+            planning(PlanningEvent::AskedAgain { what: what.to_owned(), pause, why: why.to_owned() });
         }
     }
 
@@ -319,6 +335,9 @@ impl World for Shell {
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        if let Some(planning) = &self.planning {
+            planning(PlanningEvent::Reading(question.address.clone()));
+        }
         Box::pin(async move {
             let call = self.quiet(question.address, question.type_name, question.folder);
             let request = ReadRequest {

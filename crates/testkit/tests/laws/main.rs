@@ -60,7 +60,7 @@ fn shell(lab: &Lab) -> Shell {
         chance: Chance::seeded(u64::from(u32::MAX)),
         sources: Default::default(),
         http: None,
-        waits: None,
+        planning: None,
         known: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }

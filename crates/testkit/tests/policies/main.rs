@@ -119,7 +119,7 @@ impl Bench {
             chance: self.chance.clone(),
             sources: Default::default(),
             http: None,
-            waits: None,
+            planning: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         }

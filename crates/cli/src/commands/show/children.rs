@@ -2,10 +2,10 @@
 
 use blueprint::{Map, Name, Value};
 use serde_json::{Map as JsonMap, Value as Json, json};
+use session::json;
 use state::{ChildRecord, Snapshot};
 
 use super::{one_line, record_json, waiting};
-use crate::json;
 use crate::terminal::Paint;
 use crate::view::table::table;
 

@@ -11,7 +11,7 @@ use engine::Taken;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
-use super::{Form, Told, Whole, Written};
+use super::form::{Form, Told, Whole, Written};
 use crate::json;
 
 /// The form.

@@ -1,0 +1,69 @@
+//! Carrying a plan out.
+
+use engine::apply::Settings;
+use engine::shell::{Interrupt, Operated, operate};
+use tokio::sync::mpsc;
+
+use crate::config::OnFailure;
+use crate::frontend::{Frontend, Notice, SessionEvent};
+use crate::rollback::Planner;
+use crate::session::Session;
+use crate::stage::Planned;
+
+/// A plan to be carried out.
+pub struct OperateRequest {
+    /// The plan.
+    pub planned: Planned,
+    /// Whether everything that the plan was made from is compared again first, because time has passed since.
+    pub looks_again: bool,
+    /// How it is carried out.
+    pub settings: Settings,
+    /// Who carries it out, for the history.
+    pub who: String,
+    /// Requests of a person to stop.
+    pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
+}
+
+impl Session {
+    /// How an operation is carried out, by the request and by the configuration.
+    pub fn run_settings(&self, parallelism: Option<u16>, on_failure: Option<OnFailure>) -> Settings {
+        let mut settings = Settings::default();
+        if let Some(parallelism) = parallelism.or(self.config.parallelism) {
+            settings.parallelism = usize::from(parallelism);
+        }
+        settings.on_failure = match on_failure.or(self.config.on_failure) {
+            None | Some(OnFailure::Stop) => engine::apply::OnFailure::Stop,
+            Some(OnFailure::KeepGoing) => engine::apply::OnFailure::KeepGoing,
+            Some(OnFailure::Rollback) => engine::apply::OnFailure::Rollback,
+        };
+        settings
+    }
+
+    /// Carries a plan out under a lease. Events go to the front end; diagnostics are in the result.
+    pub async fn operate(&self, request: OperateRequest, frontend: &mut dyn Frontend) -> Operated {
+        let OperateRequest { planned, looks_again, settings, who, interrupts } = request;
+        let Planned { instance, staged, shell, mut run } = planned;
+        let store = self.writing();
+        let back = Planner::new(self, &instance);
+        let operated = {
+            let tell = |event| run.tell(SessionEvent::Operation(event), frontend);
+            operate(
+                staged,
+                looks_again,
+                &shell,
+                store.as_ref(),
+                &instance,
+                &who,
+                settings,
+                Some(&back),
+                interrupts,
+                tell,
+            )
+            .await
+        };
+        for aside in store.asides() {
+            run.notice(Notice::Store(aside.to_string()), frontend);
+        }
+        operated
+    }
+}
