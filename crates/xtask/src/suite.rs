@@ -105,7 +105,7 @@ pub(crate) fn simulate(root: &Path, arguments: &[String]) -> Result<bool, std::i
     let seeds = if seeds.contains("..") { seeds.to_owned() } else { format!("0..{seeds}") };
     let mut command = Command::new(cargo());
     command.current_dir(root).args(["test", "--profile", "profiling", "--package", "testkit", "--test", "simulation"]);
-    command.args(["every_story", "--", "--nocapture"]);
+    command.args(["every_trace", "--", "--nocapture"]);
     Ok(command.env(STORIES.0, seeds).status()?.success())
 }
 

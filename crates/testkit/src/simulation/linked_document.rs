@@ -6,27 +6,27 @@ use proptest::prelude::*;
 
 /// A document of functions, buckets and queues around one role.
 #[derive(Clone, Debug)]
-pub struct Linked {
-    /// Which functions are there, what each selects, how it reads, and whether it is a template.
+pub struct LinkedDocument {
+    /// The functions: what each selects, whether its links have an annotation, and whether it is a repetition.
     functions: Vec<Option<(u8, bool, bool)>>,
-    /// Which buckets are there; a bucket selects the queues.
+    /// The buckets: the number in the name of each, and whether it selects the queues.
     buckets: Vec<Option<(u8, bool)>>,
     queues: usize,
-    /// Whether the first bucket is there is known only on deploy, where the gate is changed to this.
+    /// The title of the resource `gate`. With it, the condition of the first bucket is known only on deploy.
     gate: Option<u8>,
 }
 
 /// Any such document.
-pub fn linked() -> impl Strategy<Value = Linked> {
+pub fn linked_document() -> impl Strategy<Value = LinkedDocument> {
     let function = prop::option::weighted(0.8, (0..3_u8, any::<bool>(), prop::bool::weighted(0.2)));
     let bucket = prop::option::weighted(0.8, (0..2_u8, any::<bool>()));
     let gate = prop::option::weighted(0.4, 0..4_u8);
     (prop::collection::vec(function, 3), prop::collection::vec(bucket, 2), 0..3_usize, gate)
-        .prop_map(|(functions, buckets, queues, gate)| Linked { functions, buckets, queues, gate })
+        .prop_map(|(functions, buckets, queues, gate)| LinkedDocument { functions, buckets, queues, gate })
 }
 
-impl Linked {
-    /// Its text.
+impl LinkedDocument {
+    /// The document as text.
     pub fn text(&self) -> String {
         let mut text =
             String::from("version: 2023-04-20\nresources:\n  role: { type: test/role, spec: { name: r } }\n");
@@ -40,7 +40,7 @@ impl Linked {
                 1 => "    linkSelector: { byLabel: { kind: bucket } }\n",
                 _ => "    linkSelector: { byLabel: { app: all } }\n",
             };
-            // All that share the role say the same of a bucket, or they would be in conflict.
+            // Functions that share the role have the same annotation for a bucket; otherwise the links conflict.
             let access = if *writes { "    metadata: { annotations: { test.function.batch: 3 } }\n" } else { "" };
             let each = if *many { "    each: ${list(\"x\", \"y\")}\n" } else { "" };
             let role = "${role.spec.id}";

@@ -1,6 +1,7 @@
-//! Watches that no breakpoint is passed unseen: before anything goes on behind one, an operation has ended that told of it.
+//! Checks that no operation passes a breakpoint unreported: an operation must end and report the breakpoint before
+//! anything behind it starts.
 //!
-//! Not here: what is there in the end (a run without breakpoints says that).
+//! Not here: what exists in the end (`settling` compares that with a run without breakpoints).
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,72 +10,74 @@ use engine::{Action, Event, PlannedStop, Reason, Staged, Step};
 use provider::Operation;
 use state::{OperationKind, StatusOp, Stop, Stops};
 
-use crate::lab::Run;
+use crate::harness::Run;
 
-/// What is known of breakpoints so far.
+/// The breakpoints that operations have reported so far.
 #[derive(Default)]
-pub(crate) struct Watch {
-    /// Where an operation has told that it waits, since the action was last done.
-    told: HashSet<(String, Breakpoint)>,
-    /// Things that were made or changed, with a breakpoint behind that of which nobody has told yet.
+pub(super) struct Monitor {
+    /// Breakpoints that an operation reported since the action was last done.
+    reported: HashSet<(String, Breakpoint)>,
+    /// Breakpoints behind an action that was done, which no operation has reported yet.
     owed: HashSet<(String, Breakpoint)>,
 }
 
-/// What a plan promises.
-pub(crate) struct Promise {
-    /// Addresses at which nothing may begin.
+/// What a run of a plan must and must not do.
+pub(super) struct Expectations {
+    /// Addresses at which no call may start.
     closed: HashSet<String>,
-    /// What waits for steps with a breakpoint behind them, by their address.
+    /// Addresses that wait for a step with a breakpoint behind it, by the address of that step.
     behind: HashMap<String, Vec<String>>,
-    /// Breakpoints that count, by address.
-    counts: HashMap<String, Breakpoints>,
-    /// What is to go: with it goes what was left to tell of it, also where it comes back before it has gone.
-    given_up: HashSet<String>,
-    /// What an operation that stops nowhere sets out to do: where it is cut off, whoever goes on does not stop before that either.
+    /// The breakpoints of changed resources, by address.
+    breakpoints: HashMap<String, Breakpoints>,
+    /// Resources that the plan deletes. Their owed reports are dropped.
+    deleted: HashSet<String>,
+    /// Actions of an operation that ignores breakpoints. An operation that continues it does not stop before them.
     begun: Vec<(String, Breakpoint)>,
-    is_quiet: bool,
-    broken: Vec<String>,
+    /// Whether the operation ignores breakpoints.
+    ignores_breakpoints: bool,
+    violations: Vec<String>,
 }
 
 fn action(step: &Step) -> Option<StatusOp> {
     match step.action {
         Action::Create => Some(StatusOp::Create),
         Action::Update | Action::Replace => Some(StatusOp::Update),
-        // What is left over of an earlier replacement goes without a word.
+        // The deletion of a deposed resource is not reported.
         Action::Delete if step.reasons != [Reason::FailedBefore] => Some(StatusOp::Delete),
         _ => None,
     }
 }
 
-/// The breakpoints of what an address is a member of, as they were last said.
+/// The breakpoints of the declared resource to which an address belongs.
 fn of(stops: &IndexMap<Name, Breakpoints>, address: &Address) -> Breakpoints {
     let declared = address.path.is_empty() && address.link.is_none();
     stops.get(&address.name).copied().filter(|_| declared).unwrap_or_default()
 }
 
-impl Watch {
-    /// What the plan must keep, given where operations stop.
-    pub(crate) fn plan(&self, staged: &Staged, stops: &IndexMap<Name, Breakpoints>) -> Promise {
+impl Monitor {
+    /// What a run of the plan must keep, given the breakpoints of the document.
+    pub(super) fn expectations(&self, staged: &Staged, stops: &IndexMap<Name, Breakpoints>) -> Expectations {
         let plan = &staged.plan;
-        let is_quiet = !matches!(plan.kind, OperationKind::Deploy | OperationKind::Update | OperationKind::Destroy);
-        let mut promise = Promise {
+        let ignores_breakpoints =
+            !matches!(plan.kind, OperationKind::Deploy | OperationKind::Update | OperationKind::Destroy);
+        let mut expected = Expectations {
             closed: HashSet::new(),
             behind: HashMap::new(),
-            counts: HashMap::new(),
-            given_up: HashSet::new(),
+            breakpoints: HashMap::new(),
+            deleted: HashSet::new(),
             begun: Vec::new(),
-            is_quiet,
-            broken: Vec::new(),
+            ignores_breakpoints,
+            violations: Vec::new(),
         };
-        if is_quiet {
+        if ignores_breakpoints {
             let begun = plan.steps.iter().filter_map(|step| Some((step.address.to_string(), action(step)?.before())));
-            promise.begun.extend(begun);
+            expected.begun.extend(begun);
         }
-        if is_quiet || stops.is_empty() {
-            return promise;
+        if ignores_breakpoints || stops.is_empty() {
+            return expected;
         }
         let goes = plan.steps.iter().filter(|step| step.action == Action::Delete);
-        promise.given_up.extend(goes.map(|step| step.address.to_string()));
+        expected.deleted.extend(goes.map(|step| step.address.to_string()));
         let mut waiters: HashMap<u32, Vec<u32>> = HashMap::new();
         for step in &plan.steps {
             step.waits_on.iter().for_each(|on| waiters.entry(*on).or_default().push(step.id));
@@ -82,7 +85,7 @@ impl Watch {
         let after = |id: u32| {
             let (mut all, mut stack) = (HashSet::new(), vec![id]);
             while let Some(id) = stack.pop() {
-                // What goes waits for the old half of a replacement alone, and that may come before anything else.
+                // A deletion waits only for the deposed resource of a replacement, whose deletion may come first.
                 let goes = |next: &&u32| {
                     let of = |id: u32| plan.steps.get(id as usize).map(|step| step.action);
                     of(id) == Some(Action::Replace) && of(**next) == Some(Action::Delete)
@@ -98,23 +101,25 @@ impl Watch {
             let name = step.address.to_string();
             let breakpoints = of(stops, &step.address);
             let Some(action) = action(step).filter(|_| !breakpoints.is_empty()) else { continue };
-            promise.counts.insert(name.clone(), breakpoints);
+            expected.breakpoints.insert(name.clone(), breakpoints);
             if step.stops_before.is_some() {
-                promise.closed.extend(after(step.id));
-                promise.closed.insert(name.clone());
+                expected.closed.extend(after(step.id));
+                expected.closed.insert(name.clone());
             } else if breakpoints.contains(action.before()) {
-                // Something that is being made may be changed or made anew on the way.
+                // A resource whose creation is in progress may be updated or replaced on the way.
                 let passed =
                     [action.before(), Breakpoint::PreCreate, Breakpoint::PreUpdate].map(|at| (name.clone(), at));
                 let is_made = |stop: &PlannedStop| *stop.address == *name && stop.at == Breakpoint::PostCreate;
-                let told = passed.iter().any(|passed| self.told.contains(passed));
-                let goes_on = told || action == StatusOp::Update && plan.stops.iter().any(is_made);
+                let reported = passed.iter().any(|passed| self.reported.contains(passed));
+                let goes_on = reported || action == StatusOp::Update && plan.stops.iter().any(is_made);
                 if !goes_on {
-                    promise.broken.push(format!("{name} passes {} of which nobody has told", action.before()));
+                    expected
+                        .violations
+                        .push(format!("{name} passes {}, which no operation has reported", action.before()));
                 }
             }
             if step.stops_after.is_some() {
-                promise.behind.insert(name, after(step.id));
+                expected.behind.insert(name, after(step.id));
             }
         }
         let still_there = |name: &str| {
@@ -127,26 +132,25 @@ impl Watch {
             let stands = |stop: &PlannedStop| *stop.address == **name && stop.at == *at && !stop.passed;
             let counts = name.parse::<Address>().is_ok_and(|address| of(stops, &address).contains(*at));
             if counts && !plan.stops.iter().any(stands) {
-                promise.broken.push(format!("{name} is past {at}, of which nobody has told"));
+                expected.violations.push(format!("{name} is past {at}, which no operation has reported"));
             }
         }
-        promise
+        expected
     }
 
-    /// Judges a run by what its plan promised, and learns from it. Where commits were lost nobody can say what was told.
-    ///
-    /// What the state says after it that it waits, a person can see.
-    pub(crate) fn run(&mut self, promise: Promise, run: &Run, stops: &Stops, lost: bool) -> Vec<String> {
-        let mut broken = promise.broken;
-        let mut closed = promise.closed;
-        self.owed.retain(|(name, _)| !promise.given_up.contains(name));
-        self.told.extend(promise.begun);
+    /// Compares a run with the expectations of its plan; returns violations, each in a sentence. `stops`: where the
+    /// state says that operations wait. `lost`: commits were lost, so reports may be missing.
+    pub(super) fn check(&mut self, expected: Expectations, run: &Run, stops: &Stops, lost: bool) -> Vec<String> {
+        let mut violations = expected.violations;
+        let mut closed = expected.closed;
+        self.owed.retain(|(name, _)| !expected.deleted.contains(name));
+        self.reported.extend(expected.begun);
         for event in &run.events {
             match event {
-                // The old half of what is replaced delete-first may go while the new one has to wait.
+                // A delete-first replacement may delete the old resource while the new one has to wait.
                 Event::Started { operation: Operation::Delete, replacing: true, .. } => {}
                 Event::Started { address, .. } if closed.contains(&address.to_string()) => {
-                    broken.push(format!("{address} begins behind a breakpoint"));
+                    violations.push(format!("{address} starts behind a breakpoint"));
                 }
                 Event::Done { address, operation, replacing } => {
                     let name = address.to_string();
@@ -156,14 +160,14 @@ impl Watch {
                         Operation::Delete => continue,
                         _ => StatusOp::Update,
                     };
-                    self.told.retain(|(other, at)| *other != name || !at.is_before());
+                    self.reported.retain(|(other, at)| *other != name || !at.is_before());
                     self.owed.retain(|(other, _)| *other != name);
-                    if promise.is_quiet {
+                    if expected.ignores_breakpoints {
                         continue;
                     }
-                    let counts = promise.counts.get(&name).is_some_and(|all| all.contains(done.after()));
-                    if counts && !replacing && promise.behind.contains_key(&name) {
-                        closed.extend(promise.behind.get(&name).into_iter().flatten().cloned());
+                    let counts = expected.breakpoints.get(&name).is_some_and(|all| all.contains(done.after()));
+                    if counts && !replacing && expected.behind.contains_key(&name) {
+                        closed.extend(expected.behind.get(&name).into_iter().flatten().cloned());
                         if done != StatusOp::Delete {
                             self.owed.insert((name, done.after()));
                         }
@@ -173,13 +177,13 @@ impl Watch {
             }
         }
         for (address, at) in Stop::waiting(stops) {
-            self.told.insert((address.to_string(), at));
+            self.reported.insert((address.to_string(), at));
             self.owed.remove(&(address.to_string(), at));
         }
         let went_back = run.outcome().is_some_and(|outcome| outcome.rolled_back.is_some());
-        if lost || went_back || promise.is_quiet {
+        if lost || went_back || expected.ignores_breakpoints {
             self.owed.clear();
         }
-        if lost { Vec::new() } else { broken }
+        if lost { Vec::new() } else { violations }
     }
 }

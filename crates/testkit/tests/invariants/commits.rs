@@ -9,28 +9,29 @@ use engine::shell::Operated;
 use proptest::prelude::*;
 use provider::{ApplyRequest, Call};
 use state::{Entry, EntryKind, Intent, Operation, OperationKind, StatusOp, Store as _};
-use testkit::lab::{Lab, settings};
-use testkit::simulation::{CommitFault, Weather, edit};
+use testkit::faults::{CommitFault, FaultPlan};
+use testkit::harness::{Harness, settings};
+use testkit::simulation::edit;
 
-use crate::{apply_well, cases, cloud, ids, lab, lately, shell, stage};
+use crate::{apply_well, cases, cloud, harness, ids, lately, shell, stage};
 
 /// Applies a goal in a process that ends at this moment, from 1; whether it came so far.
-async fn cut_at(lab: &Lab, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
-    cut_in(lab, goal, parallel, Weather { ends_at: Some(moment), ..Weather::default() }).await
+async fn cut_at(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
+    cut_in(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
 }
 
 /// The same, while commits take longer than calls, by times drawn from a seed: what has been answered is not durable for long.
-async fn cut_on_a_slow_disk(lab: &Lab, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
-    let weather = Weather { ends_at: Some(moment), latency: Some(3 * seed), ..Weather::default() };
-    cut_in(lab, goal, parallel, weather).await
+async fn cut_on_a_slow_disk(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
+    let fault_plan = FaultPlan { ends_at: Some(moment), latency: Some(3 * seed), ..FaultPlan::default() };
+    cut_in(harness, goal, parallel, fault_plan).await
 }
 
-async fn cut_in(lab: &Lab, goal: Option<&str>, parallel: usize, weather: Weather) -> bool {
+async fn cut_in(harness: &Harness, goal: Option<&str>, parallel: usize, fault_plan: FaultPlan) -> bool {
     let staged = match goal {
-        Some(goal) => stage(lab, goal).await.staged,
-        None => lab.stage_destroy(Options::default()).await.staged,
+        Some(goal) => stage(harness, goal).await.staged,
+        None => harness.stage_destroy(Options::default()).await.staged,
     };
-    let run = lab.run_in(staged.expect("a plan"), false, weather, settings(Some(parallel), false)).await;
+    let run = harness.run_under(staged.expect("a plan"), false, fault_plan, settings(Some(parallel), false)).await;
     run.operated.is_none()
 }
 
@@ -46,27 +47,27 @@ proptest! {
         let (before, after) = (before.text(), after.text());
         let goal = (!destroy).then_some(after.as_str());
         lately(async {
-            let twin = lab();
+            let twin = harness();
             apply_well(&twin, Some(&before), parallel).await;
             let undisturbed = apply_well(&twin, goal, parallel).await;
             for moment in 1.. {
                 let told = format!("moment {moment}\n{before}\n->\n{goal:?}");
-                let lab = lab();
-                apply_well(&lab, Some(&before), parallel).await;
-                if !cut_at(&lab, goal, parallel, moment).await {
+                let harness = harness();
+                apply_well(&harness, Some(&before), parallel).await;
+                if !cut_at(&harness, goal, parallel, moment).await {
                     let nothing = matches!(undisturbed.operated, Some(Operated::Nothing));
                     assert!(moment > 1 || nothing, "it was never cut");
                     break;
                 }
-                apply_well(&lab, goal, parallel).await;
-                assert_eq!(cloud(&lab), cloud(&twin), "another end when cut at {told}");
-                let (there, known) = ids(&lab).await;
+                apply_well(&harness, goal, parallel).await;
+                assert_eq!(cloud(&harness), cloud(&twin), "another end when cut at {told}");
+                let (there, known) = ids(&harness).await;
                 assert_eq!(there, known, "the cloud and the state differ when cut at {told}");
                 if let Some(goal) = goal {
-                    let staged = stage(&lab, goal).await.staged.expect("a plan");
+                    let staged = stage(&harness, goal).await.staged.expect("a plan");
                     assert!(staged.plan.is_empty(), "something is left to do when cut at {told}");
                 }
-                assert!(lab.snapshot().await.open.is_empty(), "a call is still open when cut at {told}");
+                assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut at {told}");
             }
         });
     }
@@ -78,28 +79,29 @@ fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
                 b: { type: test/data, spec: { input: 2 } }\n  c: { type: test/data, spec: { input: 3 } }\n  \
                 d: { type: test/data, dependsOn: [a, b, c], spec: { input: 4 } }\n";
-    let token = |lab: &Lab, name: &str| {
-        let world = lab.world.lock().expect("nobody panics with it");
+    let token = |harness: &Harness, name: &str| {
+        let world = harness.world.lock().expect("nobody panics with it");
         world.things().find(|thing| thing.place.ends_with(name)).map(|thing| thing.token().to_owned())
     };
-    let is_there = |lab: &Lab| ["/a", "/b", "/c", "/d"].map(|name| token(lab, name).is_some());
+    let is_there = |harness: &Harness| ["/a", "/b", "/c", "/d"].map(|name| token(harness, name).is_some());
     lately(async {
         let mut seen = 0_u32;
         for (made, deleted) in (1..16).flat_map(|made| (1..16).map(move |deleted| (made, deleted))) {
-            let lab = lab();
-            let cut = cut_at(&lab, Some(text), 1, made).await;
-            let Some(first) = token(&lab, "/a").filter(|_| cut && is_there(&lab) == [true, true, true, false]) else {
+            let harness = harness();
+            let cut = cut_at(&harness, Some(text), 1, made).await;
+            let Some(first) = token(&harness, "/a").filter(|_| cut && is_there(&harness) == [true, true, true, false])
+            else {
                 continue;
             };
             // Cut before `c` goes too: no run has ended.
-            if !cut_at(&lab, None, 1, deleted).await || !matches!(is_there(&lab), [false, _, true, false]) {
+            if !cut_at(&harness, None, 1, deleted).await || !matches!(is_there(&harness), [false, _, true, false]) {
                 continue;
             }
-            let snapshot = lab.snapshot().await;
+            let snapshot = harness.snapshot().await;
             assert_eq!(snapshot.generation.0, 0, "no run has ended");
             seen += u32::from(!snapshot.records.keys().any(|address| address.to_string() == "a"));
-            apply_well(&lab, Some(text), 1).await;
-            assert_ne!(token(&lab, "/a"), Some(first));
+            apply_well(&harness, Some(text), 1).await;
+            assert_ne!(token(&harness, "/a"), Some(first));
         }
         assert!(seen > 0, "the outcome of the delete was never durable before the run ended");
     });
@@ -125,20 +127,20 @@ fn a_chain_that_was_cut_off_anywhere_is_completed() {
         let mut cuts = 0;
         for goal in [Some(text.as_str()), None] {
             for moment in 1.. {
-                let lab = lab();
+                let harness = harness();
                 if goal.is_none() {
-                    apply_well(&lab, Some(&text), 2).await;
+                    apply_well(&harness, Some(&text), 2).await;
                 }
-                if !cut_on_a_slow_disk(&lab, goal, 2, moment, u64::from(moment)).await {
+                if !cut_on_a_slow_disk(&harness, goal, 2, moment, u64::from(moment)).await {
                     break;
                 }
                 cuts += 1;
                 let made: Vec<_> = {
-                    let world = lab.world.lock().expect("nobody panics with it");
+                    let world = harness.world.lock().expect("nobody panics with it");
                     world.things().map(|thing| thing.id.clone()).collect()
                 };
-                let run = apply_well(&lab, goal, 2).await;
-                let (there, known) = ids(&lab).await;
+                let run = apply_well(&harness, goal, 2).await;
+                let (there, known) = ids(&harness).await;
                 assert_eq!(there, known, "the cloud and the state differ when cut at {moment}");
                 if let Some(goal) = goal {
                     assert_eq!(there.len(), 24);
@@ -148,7 +150,7 @@ fn a_chain_that_was_cut_off_anywhere_is_completed() {
                     };
                     assert_eq!(updated, 0, "what was sent has not been read back as it was, at {moment}");
                     assert!(made.iter().all(|id| there.iter().any(|it| it.contains(&**id))), "made anew at {moment}");
-                    let staged = stage(&lab, goal).await.staged.expect("a plan");
+                    let staged = stage(&harness, goal).await.staged.expect("a plan");
                     assert!(staged.plan.is_empty(), "something is left to do when cut at {moment}");
                 }
             }
@@ -166,12 +168,12 @@ fn outcomes_are_durable_before_dependants_are_called() {
     lately(async {
         let mut called = 0;
         for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
-            let lab = lab();
-            if !cut_on_a_slow_disk(&lab, Some(text), 1, moment, seed).await {
+            let harness = harness();
+            if !cut_on_a_slow_disk(&harness, Some(text), 1, moment, seed).await {
                 continue;
             }
-            let records = lab.snapshot().await.records;
-            let exists = |name: &str| lab.cloud().keys().any(|place| place.contains(&format!("/{name} ")));
+            let records = harness.snapshot().await.records;
+            let exists = |name: &str| harness.cloud().keys().any(|place| place.contains(&format!("/{name} ")));
             let recorded = |name: &str| records.keys().any(|address| address.to_string() == name);
             for (name, needed) in [("b", "a"), ("c", "b")] {
                 called += u32::from(exists(name));
@@ -189,11 +191,11 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
     let (before, after) = (chain(1), chain(2));
     lately(async {
         for created in [true, false] {
-            let lab = lab();
-            apply_well(&lab, Some(&before), 1).await;
-            let store = lab.store();
+            let harness = harness();
+            apply_well(&harness, Some(&before), 1).await;
+            let store = harness.store();
             let unknown = Value::map([("input", Value::list([Value::Int(1), Value::unknown(None, None)]))]);
-            let first = lab.snapshot().await.records.values().next().expect("it was created").id.clone();
+            let first = harness.snapshot().await.records.values().next().expect("it was created").id.clone();
             let known = Value::map([("input", Value::list([Value::Int(1), Value::Text(first.clone())]))]);
             let address = Address::root("r1");
             let token = "an-older-token";
@@ -216,13 +218,13 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 id: "older".into(),
                 kind: OperationKind::Deploy,
                 who: "ann@lab".into(),
-                began: lab.clock.now(),
+                began: harness.clock.now(),
                 document: "law.yaml".into(),
                 remembered: Default::default(),
                 stops: None,
                 desired: Value::Null,
             };
-            let lease = lab.hold().await.expect("nobody else holds it");
+            let lease = harness.take_lease().await.expect("nobody else holds it");
             let entries = vec![
                 Entry { step: 0, kind: EntryKind::Began(Arc::new(began)) },
                 Entry { step: 1, kind: EntryKind::Intent(Arc::new(intent)) },
@@ -230,9 +232,9 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
             store.commit(&lease, lease.revision, entries).await.expect("it is accepted");
             store.release(&lease).await.expect("it is given back");
             if created {
-                let shell = shell(&lab);
+                let shell = shell(&harness);
                 let call = Call {
-                    instance: lab.name.name().clone(),
+                    instance: harness.name.name().clone(),
                     address: address.clone(),
                     token: token.into(),
                     deadline: None,
@@ -240,7 +242,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     root: "/nowhere".into(),
                     folder: "/nowhere".into(),
                     settings: Value::Null,
-                    now: lab.clock.now(),
+                    now: harness.clock.now(),
                     progress: Arc::new(|_| {}),
                 };
                 let request = ApplyRequest {
@@ -255,16 +257,16 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 };
                 shell.providers["test"].apply(&call, request).await.expect("it is created");
             }
-            let run = apply_well(&lab, Some(&after), 1).await;
+            let run = apply_well(&harness, Some(&after), 1).await;
             if let Some(Operated::Done(outcome)) = &run.operated {
                 assert_eq!(outcome.counts, [u64::from(!created), 0, 0, 0], "created before: {created}");
             }
-            let (there, recorded) = ids(&lab).await;
+            let (there, recorded) = ids(&harness).await;
             assert_eq!((there.len(), &there), (2, &recorded));
-            let snapshot = lab.snapshot().await;
+            let snapshot = harness.snapshot().await;
             assert!(snapshot.open.is_empty());
             assert_eq!(snapshot.records[&address].inputs, known);
-            assert!(stage(&lab, &after).await.staged.expect("a plan").plan.is_empty());
+            assert!(stage(&harness, &after).await.staged.expect("a plan").plan.is_empty());
         }
     });
 }
@@ -276,11 +278,12 @@ fn only_what_was_recorded_is_counted() {
                 b: { type: test/data, dependsOn: a, spec: { input: 2 } }\n";
     lately(async {
         for number in 1..=5 {
-            let lab = lab();
-            let staged = stage(&lab, text).await.staged.expect("a plan");
-            let weather = Weather { commit_fails: Some(CommitFault { number, written: false }), ..Weather::default() };
-            let run = lab.run_in(staged, false, weather, settings(Some(1), false)).await;
-            let snapshot = lab.snapshot().await;
+            let harness = harness();
+            let staged = stage(&harness, text).await.staged.expect("a plan");
+            let fault_plan =
+                FaultPlan { commit_fails: Some(CommitFault { number, written: false }), ..FaultPlan::default() };
+            let run = harness.run_under(staged, false, fault_plan, settings(Some(1), false)).await;
+            let snapshot = harness.snapshot().await;
             let recorded = snapshot.records.len() as u64;
             match run.operated.expect("it was not cut off") {
                 Operated::Lost(lost) => {
@@ -306,16 +309,16 @@ fn a_secret_that_only_the_run_revealed_is_one_wherever_the_run_is_cut() {
     lately(async {
         let mut found = 0;
         for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
-            let lab = lab();
-            if !cut_on_a_slow_disk(&lab, Some(text), 1, moment, seed).await {
+            let harness = harness();
+            if !cut_on_a_slow_disk(&harness, Some(text), 1, moment, seed).await {
                 continue;
             }
-            let was_there = lab.cloud().keys().any(|place| place.contains("/b "));
-            let was_known = lab.snapshot().await.records.keys().any(|address| address.to_string() == "b");
+            let was_there = harness.cloud().keys().any(|place| place.contains("/b "));
+            let was_known = harness.snapshot().await.records.keys().any(|address| address.to_string() == "b");
             found += u32::from(was_there && !was_known);
-            apply_well(&lab, Some(text), 1).await;
-            let snapshot = lab.snapshot().await;
-            let log = lab.store().log(&lab.name, None, 999).await.expect("a journal");
+            apply_well(&harness, Some(text), 1).await;
+            let snapshot = harness.snapshot().await;
+            let log = harness.store().log(&harness.name, None, 999).await.expect("a journal");
             for line in log {
                 let EntryKind::Outcome(outcome) = &line.entry.kind else { continue };
                 let Some(record) = outcome.record.as_ref().filter(|_| outcome.address.to_string() == "b") else {
@@ -323,7 +326,8 @@ fn a_secret_that_only_the_run_revealed_is_one_wherever_the_run_is_cut() {
                 };
                 assert!(record.inputs.has_secret(), "cut at {moment} of {seed}: {:?}", record.inputs);
             }
-            let sent = snapshot.open.is_empty() && stage(&lab, text).await.staged.is_some_and(|it| it.plan.is_empty());
+            let sent =
+                snapshot.open.is_empty() && stage(&harness, text).await.staged.is_some_and(|it| it.plan.is_empty());
             assert!(sent, "something is left to do when cut at {moment} of {seed}");
         }
         assert!(found > 0, "what was cut off had never been made");

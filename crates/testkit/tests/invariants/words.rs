@@ -13,9 +13,9 @@ use provider::{
     PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, Stability,
 };
 use state::Store as _;
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 
-use crate::{lab, lately, shell};
+use crate::{harness, lately, shell};
 
 const PASSWORD: &str = "Plant-7f3a9c!x \"quoted\" äß 99";
 const SETTING: &str = "Setting-5b1e77d2c9-of-the-cloud";
@@ -221,21 +221,21 @@ fn document(speaks: Speaks) -> String {
 }
 
 /// A laboratory whose provider is asked everything that a provider can be asked.
-fn asking_lab() -> Lab {
-    let mut lab = lab();
+fn asking_lab() -> Harness {
+    let mut harness = harness();
     let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
     for ty in catalog.resource_types.values_mut() {
         let ty = Arc::make_mut(ty);
         (ty.capabilities.checks, ty.capabilities.plans) = (true, true);
     }
     let (catalogs, functions, _) = provider::combine([Arc::new(catalog)]);
-    (lab.catalogs, lab.functions) = (Arc::new(catalogs), Arc::new(functions));
-    lab
+    (harness.catalogs, harness.functions) = (Arc::new(catalogs), Arc::new(functions));
+    harness
 }
 
 /// Stages and deploys with a provider that speaks somewhere; how much was said where a secret would have stood.
-async fn said(lab: &Lab, speaks: Speaks, destroy: bool) -> usize {
-    let mut shell = shell(lab);
+async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
+    let mut shell = shell(harness);
     let inner = shell.providers.get("test").expect("it is there").clone();
     shell.providers.insert("test".into(), Arc::new(Echo { inner, speaks }));
     shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
@@ -247,20 +247,20 @@ async fn said(lab: &Lab, speaks: Speaks, destroy: bool) -> usize {
     let document = document(speaks);
     let mut files = Files::new();
     let mut diagnostics = diag::Diagnostics::new();
-    let read = lab.read_all("law.yaml", &document, &given, true).await;
+    let read = harness.read_all("law.yaml", &document, &given, true).await;
     let wanted = (!destroy).then(|| (read.documents.expect("it can be read"), read.document));
     if !destroy {
         files = read.files;
         diagnostics.append(read.diagnostics);
     }
     let request = engine::Request {
-        instance: lab.name.name().clone(),
+        instance: harness.name.name().clone(),
         document: wanted,
         given,
         options: Options::default(),
-        snapshot: lab.snapshot().await,
-        catalogs: lab.catalogs.clone(),
-        functions: lab.functions.clone(),
+        snapshot: harness.snapshot().await,
+        catalogs: harness.catalogs.clone(),
+        functions: harness.functions.clone(),
         answers: None,
         others: None,
         world: &shell,
@@ -270,13 +270,13 @@ async fn said(lab: &Lab, speaks: Speaks, destroy: bool) -> usize {
     if let Some(staged) = staged {
         let mut events = Vec::new();
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
-        let store = lab.store();
+        let store = harness.store();
         let operated = engine::shell::operate(
             staged,
             false,
             &shell,
             &store,
-            &lab.name,
+            &harness.name,
             "tester@lab",
             settings(Some(2), true),
             None,
@@ -288,9 +288,9 @@ async fn said(lab: &Lab, speaks: Speaks, destroy: bool) -> usize {
         if let Operated::Done(outcome) = operated {
             diagnostics.append(outcome.diagnostics);
         }
-        let log = store.log(&lab.name, None, usize::MAX).await.expect("there is a journal");
+        let log = store.log(&harness.name, None, usize::MAX).await.expect("there is a journal");
         texts.push(("the journal", format!("{log:?}")));
-        texts.push(("the state", format!("{:?}", lab.snapshot().await)));
+        texts.push(("the state", format!("{:?}", harness.snapshot().await)));
     }
     for found in &diagnostics {
         texts.push(("a diagnostic", format!("{found:?}")));
@@ -319,9 +319,9 @@ fn what_a_provider_repeats_shows_nowhere() {
             assert_eq!(heard > 0, speaks != Speaks::Call, "{speaks:?}: heard {heard} times");
         }
         for speaks in [Speaks::Read, Speaks::Plan, Speaks::Delete] {
-            let lab = asking_lab();
-            said(&lab, Speaks::CreateWell, false).await;
-            let heard = said(&lab, speaks, speaks == Speaks::Delete).await;
+            let harness = asking_lab();
+            said(&harness, Speaks::CreateWell, false).await;
+            let heard = said(&harness, speaks, speaks == Speaks::Delete).await;
             assert!(heard > 0, "{speaks:?}: it was never heard");
         }
     });

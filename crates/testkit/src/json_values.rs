@@ -1,4 +1,4 @@
-//! Values of the pack: plain JSON with marks.
+//! Values as JSON with marks, such as `{"$secret": 1}`: the form of the conformance pack and of scenarios.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use blueprint::{IndexMap, Name, Value};
 use engine::Given;
 use serde_json::{Value as Json, json};
 
-/// A value as the pack writes it; with `exact` floats keep their fraction.
+/// A value as JSON.
 pub(crate) fn to_json(value: &Value) -> Json {
     match value {
         Value::Null => json!({"$none": true}),
@@ -28,7 +28,7 @@ pub(crate) fn to_json(value: &Value) -> Json {
     }
 }
 
-/// A value that the pack writes.
+/// The value of a JSON with marks.
 pub(crate) fn from_json(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -54,8 +54,8 @@ pub(crate) fn from_json(json: &Json) -> Value {
     }
 }
 
-/// Whether two values of the pack are equal: key order and integer against float only count where `exact` says so; a
-/// secret around a list or map equals secrets in all its leaves.
+/// Whether two values are equal. With `exact`, the order of keys counts and an integer differs from a float. A secret
+/// list or map equals one whose leaves are all secret.
 pub(crate) fn equal(a: &Json, b: &Json, exact: bool) -> bool {
     let (a, b) = (spread(a, false), spread(b, false));
     equal_spread(&a, &b, exact)
@@ -91,7 +91,7 @@ fn equal_spread(a: &Json, b: &Json, exact: bool) -> bool {
     }
 }
 
-/// Inputs of a case: typed ones and texts.
+/// The inputs of a case: typed values, and texts as on the command line.
 pub(crate) fn given(typed: Option<&Json>, text: Option<&Json>) -> Given {
     let entries = |json: Option<&Json>| json.and_then(Json::as_object).cloned().unwrap_or_default();
     let typed: IndexMap<Name, Value> =

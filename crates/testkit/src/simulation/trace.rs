@@ -1,4 +1,4 @@
-//! Stories, made up and written down as scripts.
+//! Traces, and the scripts that run them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,69 +7,69 @@ use blueprint::Breakpoint;
 use proptest::prelude::*;
 use provider::Operation;
 
-use super::linked::{Linked, linked};
-use super::sabotage::Sabotage;
-use super::sketch::{Kind, Sketch, edit, sketch};
+use super::linked_document::{LinkedDocument, linked_document};
+use super::random_document::{RandomDocument, ResourceKind, edit, random_document};
+use crate::faults::PlantedBug;
 
-/// What stands in place of the secret.
+/// The value of the secret.
 const MARKER: &str = "Plant-7f3a9c";
 
 /// A document.
 #[derive(Clone, Debug)]
 enum Document {
-    Sketch(Sketch),
-    Linked(Linked),
+    RandomDocument(RandomDocument),
+    LinkedDocument(LinkedDocument),
 }
 
-/// What a single call meets.
+/// A fault of a single call.
 #[derive(Clone, Debug)]
-struct Trouble {
+struct CallFault {
     word: &'static str,
     on: Operation,
-    /// Which address, counted around.
+    /// The number of an address, modulo the number of addresses.
     at: usize,
     times: u32,
     after: u32,
 }
 
-/// What a process meets.
+/// The faults and settings of one run.
 #[derive(Clone, Debug)]
-struct Sky {
-    troubles: Vec<Trouble>,
+struct RunFaults {
+    calls: Vec<CallFault>,
     latency: Option<u64>,
     ends_at: Option<u32>,
     commit: Option<(u32, bool)>,
     loses_from: Option<u32>,
-    sees_late: Option<u32>,
+    read_delay: Option<u32>,
     parallel: usize,
     policy: &'static str,
 }
 
-/// What is done.
+/// A step of a trace.
 #[derive(Clone, Debug)]
-enum Act {
-    Deploy(usize, Sky),
-    Destroy(Sky),
-    Rollback(Sky),
-    Reconcile(Sky),
-    /// Somebody else takes the thing at an address away.
+enum TraceStep {
+    Deploy(usize, RunFaults),
+    Destroy(RunFaults),
+    Rollback(RunFaults),
+    Reconcile(RunFaults),
+    /// Another person deletes the resource at an address.
     Vanish(usize),
-    /// Somebody else changes it.
+    /// Another person changes the resource at an address.
     Drift(usize, u8),
 }
 
-/// What is done with an instance, and what it meets.
+/// What is done with an instance, and the faults that occur.
 #[derive(Clone, Debug)]
-pub struct Story {
+pub(super) struct Trace {
     documents: Vec<Document>,
-    /// Where operations stop: addresses, counted around, and breakpoints.
+    /// Breakpoints: the number of an address, modulo the number of addresses, and the number of the breakpoint.
     hooks: Vec<(usize, usize)>,
-    acts: Vec<Act>,
-    /// The last document, and how it is taken away.
-    end: (usize, Sky),
+    steps: Vec<TraceStep>,
+    /// The last document, and the faults of the last destroy.
+    end: (usize, RunFaults),
 }
 
-fn trouble() -> impl Strategy<Value = Trouble> {
+fn call_fault() -> impl Strategy<Value = CallFault> {
     let word = prop_oneof![
         3 => Just("fail"),
         2 => Just("trouble"),
@@ -80,13 +80,13 @@ fn trouble() -> impl Strategy<Value = Trouble> {
     ];
     let on = prop_oneof![3 => Just(Operation::Create), 2 => Just(Operation::Update), 2 => Just(Operation::Delete)];
     (word, on, 0..12_usize, 1..8_u32, prop_oneof![4 => Just(0), 1 => 1..3_u32])
-        .prop_map(|(word, on, at, times, after)| Trouble { word, on, at, times, after })
+        .prop_map(|(word, on, at, times, after)| CallFault { word, on, at, times, after })
 }
 
-fn sky() -> impl Strategy<Value = Sky> {
+fn faults() -> impl Strategy<Value = RunFaults> {
     let policy = prop_oneof![3 => Just(""), 2 => Just(" keep-going"), 1 => Just(" roll-back")];
     (
-        prop::collection::vec(trouble(), 0..3),
+        prop::collection::vec(call_fault(), 0..3),
         prop::option::weighted(0.8, 0..10_000_u64),
         prop::option::weighted(0.4, 1..48_u32),
         prop::option::weighted(0.1, (1..12_u32, any::<bool>())),
@@ -95,51 +95,51 @@ fn sky() -> impl Strategy<Value = Sky> {
         1..6_usize,
         policy,
     )
-        .prop_map(|(troubles, latency, ends_at, commit, loses_from, sees_late, parallel, policy)| Sky {
-            troubles,
+        .prop_map(|(calls, latency, ends_at, commit, loses_from, read_delay, parallel, policy)| RunFaults {
+            calls,
             latency,
             ends_at,
             commit,
             loses_from,
-            sees_late,
+            read_delay,
             parallel,
             policy,
         })
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn step() -> impl Strategy<Value = TraceStep> {
     prop_oneof![
-        8 => (0..3_usize, sky()).prop_map(|(document, sky)| Act::Deploy(document, sky)),
-        1 => sky().prop_map(Act::Destroy),
-        1 => sky().prop_map(Act::Rollback),
-        1 => sky().prop_map(Act::Reconcile),
-        1 => (0..12_usize).prop_map(Act::Vanish),
-        1 => (0..12_usize, 0..9_u8).prop_map(|(at, value)| Act::Drift(at, value)),
+        8 => (0..3_usize, faults()).prop_map(|(document, faults)| TraceStep::Deploy(document, faults)),
+        1 => faults().prop_map(TraceStep::Destroy),
+        1 => faults().prop_map(TraceStep::Rollback),
+        1 => faults().prop_map(TraceStep::Reconcile),
+        1 => (0..12_usize).prop_map(TraceStep::Vanish),
+        1 => (0..12_usize, 0..9_u8).prop_map(|(at, value)| TraceStep::Drift(at, value)),
     ]
 }
 
-/// Any story.
-pub fn story() -> impl Strategy<Value = Story> {
-    let sketched = (edit(), sketch()).prop_map(|((first, second), third)| vec![first, second, third]);
-    let sketched = sketched.prop_map(|all| all.into_iter().map(Document::Sketch).collect::<Vec<_>>());
-    let with_links = prop::collection::vec(linked().prop_map(Document::Linked), 3);
-    let documents = prop_oneof![3 => sketched, 1 => with_links];
+/// Any trace.
+pub(super) fn trace() -> impl Strategy<Value = Trace> {
+    let random = (edit(), random_document()).prop_map(|((first, second), third)| vec![first, second, third]);
+    let random = random.prop_map(|all| all.into_iter().map(Document::RandomDocument).collect::<Vec<_>>());
+    let with_links = prop::collection::vec(linked_document().prop_map(Document::LinkedDocument), 3);
+    let documents = prop_oneof![3 => random, 1 => with_links];
     let some = prop::collection::vec((0..9_usize, 0..6_usize), 1..5);
     let hooks = prop::option::weighted(0.3, some).prop_map(Option::unwrap_or_default);
-    (documents, hooks, prop::collection::vec(act(), 1..5), (0..3_usize, sky()))
-        .prop_map(|(documents, hooks, acts, end)| Story { documents, hooks, acts, end })
+    (documents, hooks, prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
+        .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
 }
 
 impl Document {
     fn text(&self) -> String {
         match self {
-            Document::Sketch(sketch) => {
-                let text = sketch.text().replace("{ title:", "{ password: '${variables.password}', title:");
+            Document::RandomDocument(document) => {
+                let text = document.text().replace("{ title:", "{ password: '${variables.password}', title:");
                 text.replacen("resources:", "variables: { password: { type: string, secret: true } }\nresources:", 1)
             }
-            Document::Linked(linked) => {
+            Document::LinkedDocument(linked) => {
                 let declared = "variables: { password: { type: string, secret: true } }\nresources:";
-                // Whatever was deployed before, this leads to the same end.
+                // The result must not depend on earlier deploys, and the revision does.
                 let text = linked.text().replace("${lt(gate.spec.revision, 3)}", "${not(eq(gate.spec.id, \"x\"))}");
                 text.replacen("resources:", declared, 1)
             }
@@ -148,34 +148,36 @@ impl Document {
 
     fn addresses(&self) -> Vec<String> {
         match self {
-            Document::Sketch(sketch) => (0..sketch.elements.len()).flat_map(|at| sketch.addresses(at)).collect(),
-            Document::Linked(_) => {
+            Document::RandomDocument(document) => {
+                (0..document.resources.len()).flat_map(|at| document.addresses(at)).collect()
+            }
+            Document::LinkedDocument(_) => {
                 ["role", "f0", "f1", "f2", "b0", "b1", "q0", "q1", "gate"].into_iter().map(str::to_owned).collect()
             }
         }
     }
 
-    /// What somebody else could change of the thing at an address.
+    /// A field that another person could change in the resource at an address.
     fn field(&self, address: &str) -> &'static str {
-        let Document::Sketch(sketch) = self else { return if address == "gate" { "title" } else { "name" } };
+        let Document::RandomDocument(document) = self else { return if address == "gate" { "title" } else { "name" } };
         let number = address.trim_start_matches('r').split('[').next().and_then(|it| it.parse::<usize>().ok());
-        let kind = number.and_then(|at| sketch.elements.get(at)?.as_ref()).map(|element| element.kind);
+        let kind = number.and_then(|at| document.resources.get(at)?.as_ref()).map(|element| element.kind);
         match kind {
-            Some(Kind::Data) => "input",
-            Some(Kind::Record) => "title",
+            Some(ResourceKind::Data) => "input",
+            Some(ResourceKind::Record) => "title",
             _ => "name",
         }
     }
 }
 
-impl Sky {
+impl RunFaults {
     fn words(&self, document: &Document, may_roll_back: bool) -> String {
         let mut text = format!(" parallel {}", self.parallel);
         if may_roll_back || self.policy != " roll-back" {
             text.push_str(self.policy);
         }
         let addresses = document.addresses();
-        for Trouble { word, on, at, times, after } in &self.troubles {
+        for CallFault { word, on, at, times, after } in &self.calls {
             let Some(address) = addresses.get(at % addresses.len().max(1)) else { continue };
             let on = on.word();
             let _ = match *word {
@@ -197,23 +199,24 @@ impl Sky {
             let word = if written { "commit-unsure" } else { "commit-fails" };
             let _ = write!(text, " {word} {number}");
         }
-        if let Some(seconds) = self.sees_late {
+        if let Some(seconds) = self.read_delay {
             let _ = write!(text, " sees-late {seconds}");
         }
         text
     }
 }
 
-impl Story {
-    /// It, as a script for [`scenario`](crate::scenario).
-    pub fn script(&self, sabotage: Option<Sabotage>) -> String {
-        let mut text = String::from("judged\n");
-        if let Some(sabotage) = sabotage {
-            let _ = writeln!(text, "sabotage {}", sabotage.word());
+impl Trace {
+    /// The trace as a script for [`scenario`](crate::scenario).
+    pub(super) fn script(&self, bug: Option<PlantedBug>) -> String {
+        let mut text = String::from("check-invariants\n");
+        if let Some(bug) = bug {
+            let _ = writeln!(text, "planted-bug {}", bug.word());
         }
         let _ = writeln!(text, "input password {MARKER}");
         let used = |number: usize| {
-            self.end.0 == number || self.acts.iter().any(|act| matches!(act, Act::Deploy(other, _) if *other == number))
+            self.end.0 == number
+                || self.steps.iter().any(|step| matches!(step, TraceStep::Deploy(other, _) if *other == number))
         };
         for (number, document) in self.documents.iter().enumerate().filter(|(number, _)| used(*number)) {
             let _ = writeln!(text, "document d{number}.yaml");
@@ -225,32 +228,32 @@ impl Story {
             let _ = writeln!(text, "hook {name} {}", words.join(" "));
         }
         let mut last = self.end.0;
-        for act in &self.acts {
+        for step in &self.steps {
             let document = &self.documents[last];
             let addresses = document.addresses();
             let named = |at: &usize| addresses.get(at % addresses.len().max(1));
-            let _ = match act {
-                Act::Deploy(number, sky) => {
+            let _ = match step {
+                TraceStep::Deploy(number, faults) => {
                     last = *number;
-                    self.deploy(&mut text, *number, sky);
+                    self.deploy(&mut text, *number, faults);
                     Ok(())
                 }
-                Act::Destroy(sky) => writeln!(text, "destroy as lab{}", sky.words(document, false)),
-                Act::Rollback(sky) => writeln!(text, "rollback as lab{}", sky.words(document, false)),
-                Act::Reconcile(sky) => writeln!(text, "reconcile as lab{}", sky.words(document, false)),
-                Act::Vanish(at) => named(at).map_or(Ok(()), |at| writeln!(text, "vanish {at} as lab")),
-                Act::Drift(at, value) => named(at)
+                TraceStep::Destroy(faults) => writeln!(text, "destroy as lab{}", faults.words(document, false)),
+                TraceStep::Rollback(faults) => writeln!(text, "rollback as lab{}", faults.words(document, false)),
+                TraceStep::Reconcile(faults) => writeln!(text, "reconcile as lab{}", faults.words(document, false)),
+                TraceStep::Vanish(at) => named(at).map_or(Ok(()), |at| writeln!(text, "vanish {at} as lab")),
+                TraceStep::Drift(at, value) => named(at)
                     .map_or(Ok(()), |at| writeln!(text, "drift-world {at} {} w{value} as lab", document.field(at))),
             };
         }
-        let (number, sky) = &self.end;
+        let (number, faults) = &self.end;
         let _ = writeln!(text, "settle d{number}.yaml as lab");
-        let _ = writeln!(text, "destroy as lab{}", sky.words(&self.documents[*number], false));
+        let _ = writeln!(text, "destroy as lab{}", faults.words(&self.documents[*number], false));
         let _ = writeln!(text, "settle nothing as lab");
         text
     }
 
-    /// Where operations stop, by the names of resources.
+    /// Breakpoints by the names of resources.
     fn stops(&self) -> BTreeMap<String, Vec<&'static str>> {
         let addresses = self.documents[self.end.0].addresses();
         let mut stops: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
@@ -263,18 +266,18 @@ impl Story {
         stops
     }
 
-    fn deploy(&self, text: &mut String, number: usize, sky: &Sky) {
+    fn deploy(&self, text: &mut String, number: usize, faults: &RunFaults) {
         let document = &self.documents[number];
-        match sky.loses_from.filter(|_| self.hooks.is_empty()) {
-            // What was lost is found again by the same plan alone: nothing else knows what to look for. So no commits are
-            // lost where that plan would stop before it.
+        match faults.loses_from.filter(|_| self.hooks.is_empty()) {
+            // Only the same plan finds resources again whose commits were lost. Commits are therefore lost only without
+            // breakpoints, which could stop that plan early.
             Some(from) => {
-                let words = sky.words(document, false);
+                let words = faults.words(document, false);
                 let _ = writeln!(text, "deploy d{number}.yaml as lab{words} loses-from {from}");
-                let _ = writeln!(text, "deploy d{number}.yaml as lab parallel {}", sky.parallel);
+                let _ = writeln!(text, "deploy d{number}.yaml as lab parallel {}", faults.parallel);
             }
             None => {
-                let _ = writeln!(text, "deploy d{number}.yaml as lab{}", sky.words(document, true));
+                let _ = writeln!(text, "deploy d{number}.yaml as lab{}", faults.words(document, true));
             }
         }
     }

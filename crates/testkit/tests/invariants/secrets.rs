@@ -8,9 +8,9 @@ use provider::Operation;
 use providers::fake::{Fault, FaultKind};
 use state::Store as _;
 use state::seal::Sealer;
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 
-use crate::{lab, lately};
+use crate::{harness, lately};
 
 /// The planted secret, in the forms that it could take on the way.
 const SECRET: &str = "Plant-7f3a9c!x";
@@ -56,8 +56,8 @@ fn document(more: &str) -> String {
     )
 }
 
-async fn stage_and_look(lab: &Lab, text: &str, value: &str) -> engine::Staged {
-    let stage = lab.stage("law.yaml", text, given(value), Options::default()).await;
+async fn stage_and_look(harness: &Harness, text: &str, value: &str) -> engine::Staged {
+    let stage = harness.stage("law.yaml", text, given(value), Options::default()).await;
     look_through(&stage.diagnostics, &stage.files);
     let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
     let staged = stage.staged.unwrap_or_else(|| panic!("no plan: {said:?}"));
@@ -68,44 +68,44 @@ async fn stage_and_look(lab: &Lab, text: &str, value: &str) -> engine::Staged {
     staged
 }
 
-async fn run_and_look(lab: &Lab, staged: engine::Staged, faults: Vec<Fault>) {
-    let run = lab.run(staged, false, faults, settings(Some(2), true)).await;
+async fn run_and_look(harness: &Harness, staged: engine::Staged, faults: Vec<Fault>) {
+    let run = harness.run(staged, false, faults, settings(Some(2), true)).await;
     must_not_show("an event", &serde_json::to_string(&run.events).expect("events are JSON"));
     must_not_show("the debug output of an event", &format!("{:?}", run.events));
     if let Some(Operated::Done(outcome)) = &run.operated {
         look_through(&outcome.diagnostics, &Files::new());
     }
-    let log = lab.store().log(&lab.name, None, usize::MAX).await.expect("there is a journal");
+    let log = harness.store().log(&harness.name, None, usize::MAX).await.expect("there is a journal");
     must_not_show("the debug output of the journal", &format!("{log:?}"));
-    must_not_show("the debug output of the state", &format!("{:?}", lab.snapshot().await));
+    must_not_show("the debug output of the state", &format!("{:?}", harness.snapshot().await));
 }
 
 #[test]
 fn a_secret_shows_nowhere_from_stage_to_destroy() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let text = document("");
         let fault = |on, at: &str, kind| Fault { on: Some(on), at: at.into(), skip: 0, times: 1, kind };
-        let staged = stage_and_look(&lab, &text, SECRET).await;
-        run_and_look(&lab, staged, vec![fault(Operation::Create, "site", FaultKind::Permanent)]).await;
-        let staged = stage_and_look(&lab, &text, SECRET).await;
-        run_and_look(&lab, staged, Vec::new()).await;
+        let staged = stage_and_look(&harness, &text, SECRET).await;
+        run_and_look(&harness, staged, vec![fault(Operation::Create, "site", FaultKind::Permanent)]).await;
+        let staged = stage_and_look(&harness, &text, SECRET).await;
+        run_and_look(&harness, staged, Vec::new()).await;
         // Another secret in its place, an answer that is not as declared, and drift of secret fields.
-        let staged = stage_and_look(&lab, &text, "Plant-7f3a9c!y").await;
+        let staged = stage_and_look(&harness, &text, "Plant-7f3a9c!y").await;
         let answer = FaultKind::Answer {
             set: [("title".into(), "Plant".into())].into_iter().collect(),
             drop: vec!["arn".into()],
         };
-        run_and_look(&lab, staged, vec![fault(Operation::Update, "table", answer)]).await;
+        run_and_look(&harness, staged, vec![fault(Operation::Update, "table", answer)]).await;
         let drift = |path: &str| {
-            let mut world = lab.world.lock().expect("nobody panicked");
+            let mut world = harness.world.lock().expect("nobody panicked");
             world.set("case", "table", path, "Plant-7f3a9c drifted".into()).expect("it is there");
         };
         drift("password");
-        let staged = stage_and_look(&lab, &text, SECRET).await;
-        run_and_look(&lab, staged, Vec::new()).await;
-        let stage = lab.stage_destroy(Options::default()).await;
-        run_and_look(&lab, stage.staged.expect("a plan"), Vec::new()).await;
+        let staged = stage_and_look(&harness, &text, SECRET).await;
+        run_and_look(&harness, staged, Vec::new()).await;
+        let stage = harness.stage_destroy(Options::default()).await;
+        run_and_look(&harness, stage.staged.expect("a plan"), Vec::new()).await;
     });
 }
 
@@ -134,9 +134,9 @@ fn a_secret_that_makes_a_mistake_does_not_show_in_its_diagnostic() {
     lately(async {
         let mut reported = 0;
         for spec in wrong {
-            let lab = lab();
+            let harness = harness();
             let more = format!("  wrong: {{ type: test/record, spec: {{ {} }} }}\n", spec.replace("\\\"", "\""));
-            let stage = lab.stage("law.yaml", &document(&more), given(SECRET), Options::default()).await;
+            let stage = harness.stage("law.yaml", &document(&more), given(SECRET), Options::default()).await;
             look_through(&stage.diagnostics, &stage.files);
             reported += usize::from(stage.staged.is_none());
         }
@@ -146,12 +146,12 @@ fn a_secret_that_makes_a_mistake_does_not_show_in_its_diagnostic() {
             let text = format!(
                 "version: 2025-11-02\nvariables:\n  password: {{ type: {kind}, secret: true }}\nresources:\n  r: {{ type: test/data, spec: {{ input: '${{variables.password}}' }} }}\n"
             );
-            let stage = lab().stage("law.yaml", &text, given(SECRET), Options::default()).await;
+            let stage = harness().stage("law.yaml", &text, given(SECRET), Options::default()).await;
             assert!(stage.staged.is_none(), "{kind}");
             look_through(&stage.diagnostics, &stage.files);
         }
         let text = "version: 2025-11-02\nvariables:\n  password: { type: string, secret: true, allowedValues: [a, b] }\nresources:\n  r: { type: test/data, spec: { input: '${variables.password}' } }\n";
-        let stage = lab().stage("law.yaml", text, given(SECRET), Options::default()).await;
+        let stage = harness().stage("law.yaml", text, given(SECRET), Options::default()).await;
         assert!(stage.staged.is_none());
         look_through(&stage.diagnostics, &stage.files);
     });

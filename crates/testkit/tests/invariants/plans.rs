@@ -5,8 +5,8 @@ use engine::{Given, Options, Plan, plan_file};
 use proptest::prelude::*;
 use state::seal::Sealer;
 
-use crate::{apply_well, cases, cloud, ids, lab, lately, stage};
-use testkit::simulation::{edit, sketch};
+use crate::{apply_well, cases, cloud, harness, ids, lately, stage};
+use testkit::simulation::{edit, random_document};
 
 /// A plan as its file has it; what is sealed in it is opened, because no two seals are equal.
 fn opened(plan: &Plan) -> (String, String) {
@@ -26,49 +26,49 @@ proptest! {
     #[test]
     fn after_a_full_apply_there_is_nothing_to_do((before, after) in edit(), parallel in 1..4_usize) {
         lately(async {
-            let lab = lab();
-            for sketch in [before, after] {
-                let text = sketch.text();
-                apply_well(&lab, Some(&text), parallel).await;
-                let again = stage(&lab, &text).await;
+            let harness = harness();
+            for document in [before, after] {
+                let text = document.text();
+                apply_well(&harness, Some(&text), parallel).await;
+                let again = stage(&harness, &text).await;
                 let staged = again.staged.expect("what has been applied can be planned");
                 let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes)).collect();
                 assert!(staged.plan.is_empty(), "{steps:?} after\n{text}");
-                let (there, known) = ids(&lab).await;
+                let (there, known) = ids(&harness).await;
                 assert_eq!(there, known, "the cloud and the state differ after\n{text}");
             }
-            apply_well(&lab, None, parallel).await;
-            assert!(cloud(&lab).is_empty(), "{:?} is left after a destroy", cloud(&lab));
-            assert!(lab.snapshot().await.records.is_empty());
+            apply_well(&harness, None, parallel).await;
+            assert!(cloud(&harness).is_empty(), "{:?} is left after a destroy", cloud(&harness));
+            assert!(harness.snapshot().await.records.is_empty());
         });
     }
 
     #[test]
     fn the_same_questions_and_answers_give_the_same_plan((before, after) in edit()) {
         lately(async {
-            let lab = lab();
-            apply_well(&lab, Some(&before.text()), 2).await;
+            let harness = harness();
+            apply_well(&harness, Some(&before.text()), 2).await;
             // A value that is drawn anew at every stage unless it is remembered.
             let text = format!("{}  drawn: {{ type: test/data, spec: {{ input: '${{uuid()}}' }} }}\n", after.text());
-            let first = stage(&lab, &text).await.staged.expect("a plan");
+            let first = stage(&harness, &text).await.staged.expect("a plan");
             let answers = first.plan.answers.clone();
             let mut found = Diagnostics::new();
-            let read = lab.read("law.yaml", &text);
+            let read = harness.read("law.yaml", &text);
             let checked = read.checked.expect("it can be checked");
             let document = (engine::Documents::single(checked, "/nowhere".into()).into(), read.document);
-            let second = lab.plan(Some(document), Given::default(), Options::default(), Some(answers), &mut found).await;
+            let second = harness.plan(Some(document), Given::default(), Options::default(), Some(answers), &mut found).await;
             let second = second.expect("the same plan");
             assert_eq!(opened(&first.plan), opened(&second.plan));
         });
     }
 
     #[test]
-    fn a_plan_asks_the_same_of_the_world_each_time(sketch in sketch()) {
+    fn a_plan_asks_the_same_of_the_world_each_time(document in random_document()) {
         lately(async {
-            let lab = lab();
-            let text = sketch.text();
-            let first = stage(&lab, &text).await.staged.expect("a plan");
-            let second = stage(&lab, &text).await.staged.expect("a plan");
+            let harness = harness();
+            let text = document.text();
+            let first = stage(&harness, &text).await.staged.expect("a plan");
+            let second = stage(&harness, &text).await.staged.expect("a plan");
             assert_eq!(opened(&first.plan), opened(&second.plan));
         });
     }

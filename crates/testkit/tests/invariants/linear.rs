@@ -9,9 +9,9 @@ use engine::shell::Shell;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
 use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, Seen};
 use state::Store as _;
-use testkit::lab::Lab;
+use testkit::harness::Harness;
 
-use crate::{apply_well, lab, lately, shell};
+use crate::{apply_well, harness, lately, shell};
 
 /// A world that counts what it is asked.
 struct Counting {
@@ -21,8 +21,8 @@ struct Counting {
 }
 
 impl Counting {
-    fn new(lab: &Lab) -> Counting {
-        let inner = shell(lab);
+    fn new(harness: &Harness) -> Counting {
+        let inner = shell(harness);
         Counting { inner, reads: AtomicU64::new(0), others: AtomicU64::new(0) }
     }
 
@@ -129,26 +129,26 @@ struct Counts {
 }
 
 async fn counts(count: usize) -> Counts {
-    let lab = lab();
+    let harness = harness();
     let text = layered(count);
-    let run = apply_well(&lab, Some(&text), 8).await;
+    let run = apply_well(&harness, Some(&text), 8).await;
     let calls = run.journal.calls();
     assert!(calls.values().all(|times| *times == 1), "something was called twice: {calls:?}");
-    let entries = lab.store().log(&lab.name, None, usize::MAX).await.expect("there is a journal").len() as u64;
-    let world = Counting::new(&lab);
-    let read = lab.read("law.yaml", &text);
+    let entries = harness.store().log(&harness.name, None, usize::MAX).await.expect("there is a journal").len() as u64;
+    let world = Counting::new(&harness);
+    let read = harness.read("law.yaml", &text);
     let mut found = Diagnostics::new();
     let request = Request {
-        instance: lab.name.name().clone(),
+        instance: harness.name.name().clone(),
         document: Some((
             Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
             read.document,
         )),
         given: Given::default(),
         options: Options::default(),
-        snapshot: lab.snapshot().await,
-        catalogs: lab.catalogs.clone(),
-        functions: lab.functions.clone(),
+        snapshot: harness.snapshot().await,
+        catalogs: harness.catalogs.clone(),
+        functions: harness.functions.clone(),
         answers: None,
         others: None,
         world: &world,
@@ -168,7 +168,7 @@ async fn counts(count: usize) -> Counts {
 
 /// How many waits the steps of a first plan have in all.
 async fn lab_plan_waits(text: &str) -> u64 {
-    let staged = crate::stage(&lab(), text).await.staged.expect("a plan");
+    let staged = crate::stage(&harness(), text).await.staged.expect("a plan");
     staged.plan.steps.iter().map(|step| step.waits_on.len() as u64).sum()
 }
 
@@ -212,28 +212,28 @@ fn linked(count: usize, hub: bool) -> String {
 /// What links ask for: edges of the graph; questions and waits of a first plan, and of one with everything to take out;
 /// calls, events and bytes in the journal of what carries them out.
 async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
-    let lab = lab();
+    let harness = harness();
     let text = linked(count, hub);
-    let checked = lab.read("law.yaml", &text).checked.expect("it can be checked");
+    let checked = harness.read("law.yaml", &text).checked.expect("it can be checked");
     let edges: usize = checked.graph.nodes().iter().map(|node| checked.graph.edges(*node).len()).sum();
     let mut counts = vec![("edges", edges as u64)];
     let bare = text.replace("linkSelector: ", "metadata: ").replace("byLabel: ", "labels: ");
     let names = [("first questions", "first waits"), ("later questions", "later waits")];
     for (document, (questions, waits)) in [text, bare].iter().zip(names) {
-        let world = Counting::new(&lab);
-        let read = lab.read("law.yaml", document);
+        let world = Counting::new(&harness);
+        let read = harness.read("law.yaml", document);
         let mut found = Diagnostics::new();
         let request = Request {
-            instance: lab.name.name().clone(),
+            instance: harness.name.name().clone(),
             document: Some((
                 Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
                 read.document,
             )),
             given: Given::default(),
             options: Options::default(),
-            snapshot: lab.snapshot().await,
-            catalogs: lab.catalogs.clone(),
-            functions: lab.functions.clone(),
+            snapshot: harness.snapshot().await,
+            catalogs: harness.catalogs.clone(),
+            functions: harness.functions.clone(),
             answers: None,
             others: None,
             world: &world,
@@ -241,12 +241,12 @@ async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
         let staged = engine::plan(request, &mut found).await.expect("a plan");
         counts.push((questions, world.reads.into_inner() + world.others.into_inner()));
         counts.push((waits, staged.plan.steps.iter().map(|step| step.waits_on.len() as u64).sum()));
-        let run = lab.run(staged, false, Vec::new(), testkit::lab::settings(Some(8), false)).await;
+        let run = harness.run(staged, false, Vec::new(), testkit::harness::settings(Some(8), false)).await;
         assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Ready)));
         counts.push(("calls", run.journal.calls().values().map(|times| u64::from(*times)).sum()));
         counts.push(("events", run.events.len() as u64));
     }
-    let log = lab.store().log(&lab.name, None, usize::MAX).await.expect("there is a journal");
+    let log = harness.store().log(&harness.name, None, usize::MAX).await.expect("there is a journal");
     let bytes = |entry: &state::LogEntry| serde_json::to_string(&entry.entry).map_or(0, |text| text.len() as u64);
     counts.push(("entries", log.len() as u64));
     counts.push(("bytes", log.iter().map(bytes).sum()));

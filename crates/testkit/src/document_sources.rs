@@ -1,4 +1,4 @@
-//! Documents that stand in memory: for pages and tests, in place of the disk.
+//! Sources of documents for tests: one in memory, and ones that never answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use source::{BoxFuture, DISK, Digest, Key, Kind, Limits, Location, Request, Sour
 
 static KIND: Kind = Kind { name: DISK, about: "Documents in memory.", schemes: &[], keys: &[] };
 
-/// Texts by absolute path.
+/// A source that reads from memory in place of the disk.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub struct InMemorySource {
     texts: Arc<BTreeMap<String, String>>,
 }
 
-impl Shelf {
-    /// These texts, by absolute path without dots.
-    pub fn new(texts: impl IntoIterator<Item = (String, String)>) -> Shelf {
-        Shelf { texts: Arc::new(texts.into_iter().collect()) }
+impl InMemorySource {
+    /// A source of these texts. A path is absolute and has no `.` or `..`.
+    pub fn new(texts: impl IntoIterator<Item = (String, String)>) -> InMemorySource {
+        InMemorySource { texts: Arc::new(texts.into_iter().collect()) }
     }
 }
 
-impl Source for Shelf {
+impl Source for InMemorySource {
     fn kind(&self) -> &'static Kind {
         &KIND
     }
@@ -46,12 +46,12 @@ impl Source for Shelf {
     }
 }
 
-/// A kind of place that is far away, in a laboratory without a network: a request may be right, but nothing answers.
+/// A source that accepts requests and fails every fetch, as without a network.
 #[derive(Clone, Copy, Debug)]
-pub struct FarAway(pub &'static Kind);
+pub struct UnreachableSource(pub &'static Kind);
 
-/// The kinds of places that documents name.
-pub static FAR_AWAY: [Kind; 4] = [
+/// The kinds of remote sources that documents name.
+pub static UNREACHABLE_KINDS: [Kind; 4] = [
     Kind { name: "https", about: "Servers.", schemes: &["https"], keys: &[required("host")] },
     Kind { name: "aws/s3", about: "Buckets.", schemes: &[], keys: &[required("bucket"), required("region")] },
     Kind { name: "googlecloud/storage", about: "Buckets.", schemes: &[], keys: &[required("bucket")] },
@@ -62,7 +62,7 @@ const fn required(name: &'static str) -> Key {
     Key { name, required: true, about: "" }
 }
 
-impl Source for FarAway {
+impl Source for UnreachableSource {
     fn kind(&self) -> &'static Kind {
         self.0
     }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use provider::Operation;
 use providers::fake::{Happened, Journal};
 
-use crate::{apply_well, cases, lab, lately};
-use testkit::simulation::{Sketch, edit};
+use crate::{apply_well, cases, harness, lately};
+use testkit::simulation::{RandomDocument, edit};
 
 fn first_begin(journal: &Journal, operation: Operation, address: &str) -> Option<usize> {
     let began =
@@ -20,19 +20,19 @@ fn last_end(journal: &Journal, operation: Operation, address: &str) -> Option<us
 }
 
 /// Every pair of addresses of which the first uses the second.
-fn edges(sketch: &Sketch) -> Vec<(String, String)> {
+fn edges(document: &RandomDocument) -> Vec<(String, String)> {
     let mut edges = Vec::new();
-    for at in 0..sketch.elements.len() {
-        for other in sketch.uses(at) {
+    for at in 0..document.resources.len() {
+        for other in document.uses(at) {
             // What reads a member reads the first one; waiting is for all, which the first stands for as well.
-            let Some(used) = sketch.addresses(other).into_iter().next() else { continue };
-            edges.extend(sketch.addresses(at).into_iter().map(|user| (user, used.clone())));
+            let Some(used) = document.addresses(other).into_iter().next() else { continue };
+            edges.extend(document.addresses(at).into_iter().map(|user| (user, used.clone())));
         }
     }
     edges
 }
 
-fn check(journal: &Journal, before: &Sketch, after: Option<&Sketch>) {
+fn check(journal: &Journal, before: &RandomDocument, after: Option<&RandomDocument>) {
     use Operation::{Create, Delete, Update};
     for (user, used) in after.map(edges).unwrap_or_default() {
         for made in [Create, Update] {
@@ -54,7 +54,7 @@ fn check(journal: &Journal, before: &Sketch, after: Option<&Sketch>) {
         }
         // What is gone for good goes only when its users have turned away from it; but a user may wait for a thing that
         // is replaced delete-first, and that one for what goes.
-        let stays = after.is_some_and(|after| (0..after.elements.len()).any(|at| after.addresses(at).contains(&used)));
+        let stays = after.is_some_and(|after| (0..after.resources.len()).any(|at| after.addresses(at).contains(&used)));
         if let (Some(end), Some(begin)) = (last_end(journal, Update, &user), first_begin(journal, Delete, &used))
             && !stays
             && !replaces_delete_first
@@ -70,14 +70,14 @@ proptest! {
     #[test]
     fn users_come_after_what_they_use_and_go_before_it((before, after) in edit(), parallel in 1..6_usize) {
         lately(async {
-            let lab = lab();
-            let nothing = Sketch { elements: Vec::new() };
-            let run = apply_well(&lab, Some(&before.text()), parallel).await;
+            let harness = harness();
+            let nothing = RandomDocument { resources: Vec::new() };
+            let run = apply_well(&harness, Some(&before.text()), parallel).await;
             check(&run.journal, &nothing, Some(&before));
             assert!(run.journal.most_in_flight as usize <= parallel, "more calls at once than allowed");
-            let run = apply_well(&lab, Some(&after.text()), parallel).await;
+            let run = apply_well(&harness, Some(&after.text()), parallel).await;
             check(&run.journal, &before, Some(&after));
-            let run = apply_well(&lab, None, parallel).await;
+            let run = apply_well(&harness, None, parallel).await;
             check(&run.journal, &after, None);
         });
     }

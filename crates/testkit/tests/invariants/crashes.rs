@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use provider::Operation;
 use providers::fake::{Fault, FaultKind, Happened, Journal, When};
 
-use crate::{apply, apply_well, cases, cloud, ids, lab, lately, stage};
+use crate::{apply, apply_well, cases, cloud, harness, ids, lately, stage};
 use testkit::simulation::edit;
 
 /// All calls of a run, in the order in which they began.
@@ -37,32 +37,32 @@ proptest! {
         let (before, after) = (before.text(), after.text());
         let goal = (!destroy).then_some(after.as_str());
         lately(async {
-            let twin = lab();
+            let twin = harness();
             apply_well(&twin, Some(&before), parallel).await;
             let undisturbed = apply_well(&twin, goal, parallel).await;
             let calls_of_twin = calls(&undisturbed.journal);
             for number in 0..calls_of_twin.len() {
                 for when in [When::Before, When::After] {
                     let told = format!("{when:?} {:?}\n{before}\n->\n{goal:?}", calls_of_twin[number]);
-                    let lab = lab();
-                    apply_well(&lab, Some(&before), parallel).await;
-                    let cut = apply(&lab, goal, parallel, vec![crash(&calls_of_twin, number, when)]).await;
+                    let harness = harness();
+                    apply_well(&harness, Some(&before), parallel).await;
+                    let cut = apply(&harness, goal, parallel, vec![crash(&calls_of_twin, number, when)]).await;
                     assert!(cut.operated.is_none(), "it was not cut {told}");
                     if let Some(second) = second {
                         // Cut once more, at some call of those that are left.
                         let fault = crash(&calls_of_twin, second % calls_of_twin.len(), when);
-                        apply(&lab, goal, parallel, vec![fault]).await;
+                        apply(&harness, goal, parallel, vec![fault]).await;
                     }
-                    apply_well(&lab, goal, parallel).await;
-                    assert_eq!(cloud(&lab), cloud(&twin), "another end when cut {told}");
-                    let (there, known) = ids(&lab).await;
+                    apply_well(&harness, goal, parallel).await;
+                    assert_eq!(cloud(&harness), cloud(&twin), "another end when cut {told}");
+                    let (there, known) = ids(&harness).await;
                     assert_eq!(there, known, "the cloud and the state differ when cut {told}");
                     if let Some(goal) = goal {
-                        let staged = stage(&lab, goal).await.staged.expect("a plan");
+                        let staged = stage(&harness, goal).await.staged.expect("a plan");
                         let steps: Vec<_> = staged.plan.steps.iter().map(|step| (step.action, &step.address, &step.reasons)).collect();
                         assert!(staged.plan.is_empty(), "left to do {steps:?} when cut {told}");
                     }
-                    assert!(lab.snapshot().await.open.is_empty(), "a call is still open when cut {told}");
+                    assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut {told}");
                 }
             }
         });

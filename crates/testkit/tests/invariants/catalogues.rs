@@ -8,7 +8,7 @@ use engine::plan_file;
 use provider::{Catalog, Provider as _, TypeRef};
 use state::Exported;
 use state::seal::Sealer;
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 
 use crate::{lately, stage};
 
@@ -94,12 +94,12 @@ fn has_sensitive(field: &Field, deep: usize) -> bool {
 }
 
 /// The resources, each in YAML, of all types that something sensitive can be written in.
-fn resources(lab: &Lab) -> Vec<(String, String)> {
+fn resources(harness: &Harness) -> Vec<(String, String)> {
     let mut count = 0;
     let mut found = Vec::new();
-    let names: Vec<String> = lab.catalogs.resource_type_names().map(str::to_owned).collect();
+    let names: Vec<String> = harness.catalogs.resource_type_names().map(str::to_owned).collect();
     for name in names {
-        let TypeRef::Known(ty) = lab.catalogs.resource_type(&name) else { continue };
+        let TypeRef::Known(ty) = harness.catalogs.resource_type(&name) else { continue };
         if !ty.schema.fields.values().any(|field| has_sensitive(field, 1)) {
             continue;
         }
@@ -114,7 +114,7 @@ fn resources(lab: &Lab) -> Vec<(String, String)> {
 #[test]
 fn what_a_catalogue_calls_sensitive_shows_nowhere() {
     lately(async {
-        let new = || Lab::new(std::path::PathBuf::from("/nowhere"), catalogues());
+        let new = || Harness::new(std::path::PathBuf::from("/nowhere"), catalogues());
         let all = resources(&new());
         assert!(all.len() > 70, "{} types take something sensitive", all.len());
         let mut planned = 0;
@@ -139,7 +139,7 @@ fn what_a_catalogue_calls_sensitive_shows_nowhere() {
     });
 }
 
-async fn look(lab: &Lab, text: &str) {
+async fn look(harness: &Harness, text: &str) {
     let shows = |place: &str, said: &str| {
         let at = said.match_indices("Mk0").find(|(at, _)| said[*at..].get(8..13) == Some("Vault"));
         if let Some((at, _)) = at {
@@ -147,19 +147,19 @@ async fn look(lab: &Lab, text: &str) {
             panic!("something sensitive shows in {place}: ..{around}..");
         }
     };
-    let stage = stage(lab, text).await;
+    let stage = stage(harness, text).await;
     let staged = stage.staged.expect("each of them could be planned");
     assert!(staged.plan.secret, "the plan does not know that it holds a secret");
     shows("the steps of a plan", &format!("{:?}", staged.plan.steps));
     shows("a plan file", &plan_file::write(&staged.plan, &Sealer::with_key([7; 32])).expect("there is a key"));
-    let run = lab.run(staged, false, Vec::new(), settings(Some(8), true)).await;
+    let run = harness.run(staged, false, Vec::new(), settings(Some(8), true)).await;
     shows("the events", &serde_json::to_string(&run.events).expect("events are JSON"));
     for found in run.outcome().into_iter().flat_map(|outcome| outcome.diagnostics.iter()) {
         shows("a diagnostic", &format!("{found:?}"));
     }
-    let snapshot = lab.snapshot().await;
+    let snapshot = harness.snapshot().await;
     assert!(!snapshot.records.is_empty(), "nothing was made");
     shows("the state", &format!("{snapshot:?}"));
-    let exported = Exported::of(&lab.name, &snapshot).write(&Sealer::with_key([7; 32])).expect("there is a key");
+    let exported = Exported::of(&harness.name, &snapshot).write(&Sealer::with_key([7; 32])).expect("there is a key");
     shows("an exported state", &exported);
 }

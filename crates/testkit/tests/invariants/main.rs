@@ -22,7 +22,7 @@ use engine::{Given, Options};
 use provider::Provider;
 use providers::fake::{self, FakeOptions, Fault};
 use state::OperationOutcome;
-use testkit::lab::{Lab, Run, Stage, settings};
+use testkit::harness::{Harness, Run, Stage, settings};
 
 /// So many cases of a law, drawn from a fixed seed, so that a run can be repeated.
 fn cases(count: u32) -> proptest::test_runner::Config {
@@ -40,23 +40,23 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime can be had").block_on(work)
 }
 
-fn lab() -> Lab {
-    Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new())
+fn harness() -> Harness {
+    Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())
 }
 
 /// What a process has that works on the world of a laboratory.
-fn shell(lab: &Lab) -> Shell {
-    let provider = fake::provider(FakeOptions { world: Some(lab.world.clone()), ..FakeOptions::default() });
+fn shell(harness: &Harness) -> Shell {
+    let provider = fake::provider(FakeOptions { world: Some(harness.world.clone()), ..FakeOptions::default() });
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
     providers.insert("test".into(), Arc::new(provider));
     Shell {
         providers,
-        catalogs: lab.catalogs.clone(),
+        catalogs: harness.catalogs.clone(),
         settings: IndexMap::default(),
-        instance: lab.name.name().clone(),
-        root: lab.folder.clone(),
-        working_directory: lab.working_directory.clone(),
-        clock: lab.clock.clone(),
+        instance: harness.name.name().clone(),
+        root: harness.folder.clone(),
+        working_directory: harness.working_directory.clone(),
+        clock: harness.clock.clone(),
         chance: Chance::seeded(u64::from(u32::MAX)),
         sources: Default::default(),
         http: None,
@@ -66,24 +66,24 @@ fn shell(lab: &Lab) -> Shell {
     }
 }
 
-async fn stage(lab: &Lab, text: &str) -> Stage {
-    lab.stage("law.yaml", text, Given::default(), Options::default()).await
+async fn stage(harness: &Harness, text: &str) -> Stage {
+    harness.stage("law.yaml", text, Given::default(), Options::default()).await
 }
 
 /// Stages and applies a document, or a destroy without one, under faults.
-async fn apply(lab: &Lab, text: Option<&str>, parallel: usize, faults: Vec<Fault>) -> Run {
+async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: Vec<Fault>) -> Run {
     let stage = match text {
-        Some(text) => stage(lab, text).await,
-        None => lab.stage_destroy(Options::default()).await,
+        Some(text) => stage(harness, text).await,
+        None => harness.stage_destroy(Options::default()).await,
     };
     let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
     let Some(staged) = stage.staged else { panic!("no plan: {said:?}\n{}", text.unwrap_or_default()) };
-    lab.run(staged, false, faults, settings(Some(parallel), false)).await
+    harness.run(staged, false, faults, settings(Some(parallel), false)).await
 }
 
 /// Stages and applies what must go well.
-async fn apply_well(lab: &Lab, text: Option<&str>, parallel: usize) -> Run {
-    let run = apply(lab, text, parallel, Vec::new()).await;
+async fn apply_well(harness: &Harness, text: Option<&str>, parallel: usize) -> Run {
+    let run = apply(harness, text, parallel, Vec::new()).await;
     let well = match &run.operated {
         Some(Operated::Done(outcome)) => {
             matches!(outcome.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone))
@@ -95,11 +95,11 @@ async fn apply_well(lab: &Lab, text: Option<&str>, parallel: usize) -> Run {
 }
 
 /// What is in the cloud by place, with ids and hashes replaced by the places that they stand for.
-fn cloud(lab: &Lab) -> BTreeMap<String, String> {
-    lab.cloud()
+fn cloud(harness: &Harness) -> BTreeMap<String, String> {
+    harness.cloud()
 }
 
 /// The ids of all things in the cloud, and those that the state knows.
-async fn ids(lab: &Lab) -> (BTreeSet<String>, BTreeSet<String>) {
-    lab.ids().await
+async fn ids(harness: &Harness) -> (BTreeSet<String>, BTreeSet<String>) {
+    harness.ids().await
 }

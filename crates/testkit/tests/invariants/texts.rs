@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use diag::{Colors, draw};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use testkit::lab::Lab;
+use testkit::harness::Harness;
 
-use crate::{cases, lab, lately};
+use crate::{cases, harness, lately};
 
 /// The documents of the conformance pack.
 fn seeds() -> &'static [String] {
@@ -31,9 +31,9 @@ fn seeds() -> &'static [String] {
 }
 
 /// Reads, checks and draws everything that was found.
-fn read(lab: &Lab, text: &str) {
+fn read(harness: &Harness, text: &str) {
     let name = if text.trim_start().starts_with('{') { "law.jsonc" } else { "law.yaml" };
-    let read = lab.read(name, text);
+    let read = harness.read(name, text);
     for diagnostic in &read.diagnostics {
         let drawn = draw(diagnostic, &read.files, Colors::Off);
         assert!(drawn.contains(diagnostic.code.name));
@@ -111,7 +111,7 @@ proptest! {
                 }
             }
         }
-        lately(async { read(&lab(), &text) });
+        lately(async { read(&harness(), &text) });
     }
 }
 
@@ -120,11 +120,11 @@ fn a_text_cut_anywhere_is_read() {
     let mut seeds: Vec<&String> = seeds().iter().filter(|text| (300..1200).contains(&text.len())).collect();
     seeds.sort_by_key(|text| text.len() % 97);
     lately(async {
-        let lab = lab();
+        let harness = harness();
         for text in seeds.into_iter().take(4) {
             for end in (0..text.len()).step_by(3).filter(|end| text.is_char_boundary(*end)) {
-                read(&lab, &text[..end]);
-                read(&lab, &text[end..]);
+                read(&harness, &text[..end]);
+                read(&harness, &text[end..]);
             }
         }
     });

@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use engine::shell::{Interrupt, LEASE, Operated, operate};
 use state::{Store, StoreError};
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 use tokio::sync::mpsc;
 
-use crate::{ids, lab, lately, shell, stage};
+use crate::{harness, ids, lately, shell, stage};
 
 const SLOW: &str = "version: 2023-04-20\nresources:\n  slow: {type: test/data, spec: {input: 1, delayMs: 600000}}\n  after: {type: test/data, spec: {input: '${slow.spec.id}'}}\n";
 
 /// Runs the document, and at the same time something else; the run's end with how that ended.
-async fn beside<T>(lab: &Lab, other: impl Future<Output = T>) -> (Operated, T) {
-    let staged = stage(lab, SLOW).await.staged.unwrap_or_else(|| panic!("no plan"));
-    let store = lab.store();
-    let shell = shell(lab);
+async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operated, T) {
+    let staged = stage(harness, SLOW).await.staged.unwrap_or_else(|| panic!("no plan"));
+    let store = harness.store();
+    let shell = shell(harness);
     let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
     let settings = settings(Some(4), false);
-    let running = operate(staged, false, &shell, &store, &lab.name, "ann@lab", settings, None, interrupts, |_| {});
+    let running = operate(staged, false, &shell, &store, &harness.name, "ann@lab", settings, None, interrupts, |_| {});
     tokio::join!(running, other)
 }
 
@@ -26,13 +26,13 @@ async fn beside<T>(lab: &Lab, other: impl Future<Output = T>) -> (Operated, T) {
 #[test]
 fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let asking = async {
             let mut refused = 0;
             for _ in 0..58 {
                 tokio::time::sleep(Duration::from_secs(10)).await;
-                let now = lab.clock.now();
-                match lab.store().lease(&lab.name, "bob@lab", LEASE).await {
+                let now = harness.clock.now();
+                match harness.store().lease(&harness.name, "bob@lab", LEASE).await {
                     Err(StoreError::Busy { holder: Some(holder), .. }) if &*holder.who == "ann@lab" => {
                         let left = holder.until - now;
                         assert!(
@@ -46,10 +46,10 @@ fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
             }
             refused
         };
-        let (operated, refused) = beside(&lab, asking).await;
+        let (operated, refused) = beside(&harness, asking).await;
         assert!(matches!(operated, Operated::Done(_)), "{operated:?}");
         assert_eq!(refused, 58);
-        assert!(lab.store().holder(&lab.name).await.is_ok_and(|holder| holder.is_none()), "it was given back");
+        assert!(harness.store().holder(&harness.name).await.is_ok_and(|holder| holder.is_none()), "it was given back");
     });
 }
 
@@ -58,32 +58,32 @@ fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
 #[test]
 fn who_was_taken_over_stops_at_the_next_sign_of_life_and_nothing_is_lost() {
     lately(async {
-        let lab = lab();
-        let begun = lab.clock.now();
+        let harness = harness();
+        let begun = harness.clock.now();
         let taking_over = async {
             tokio::time::sleep(Duration::from_secs(100)).await;
-            let store = lab.store();
-            store.unlock(&lab.name).await.unwrap_or_else(|error| panic!("{error}"));
-            let lease = store.lease(&lab.name, "bob@lab", LEASE * 60).await;
-            (lease, store.head(&lab.name).await)
+            let store = harness.store();
+            store.unlock(&harness.name).await.unwrap_or_else(|error| panic!("{error}"));
+            let lease = store.lease(&harness.name, "bob@lab", LEASE * 60).await;
+            (lease, store.head(&harness.name).await)
         };
-        let (operated, (lease, head)) = beside(&lab, taking_over).await;
+        let (operated, (lease, head)) = beside(&harness, taking_over).await;
         let Operated::Lost(lost) = operated else { panic!("{operated:?}") };
         match &lost.store {
             Some(StoreError::Busy { holder: Some(holder), .. }) => assert_eq!(&*holder.who, "bob@lab"),
             other => panic!("{other:?}"),
         }
         assert_eq!(lost.counts, [0; 4]);
-        let after = lab.clock.now() - begun;
+        let after = harness.clock.now() - begun;
         assert!(after < 100 + 60, "it went on for {after} s");
         let lease = lease.unwrap_or_else(|error| panic!("{error}"));
-        let now = lab.store().head(&lab.name).await;
+        let now = harness.store().head(&harness.name).await;
         assert_eq!(now.ok(), head.ok(), "something was recorded after the lease was lost");
-        assert_eq!(lab.snapshot().await.open.len(), 1, "the call is open");
-        lab.store().release(&lease).await.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(harness.snapshot().await.open.len(), 1, "the call is open");
+        harness.store().release(&lease).await.unwrap_or_else(|error| panic!("{error}"));
         // Whatever became of the call in the world: afterwards the cloud and the state tell the same.
-        crate::apply_well(&lab, Some(SLOW), 4).await;
-        let (there, known) = ids(&lab).await;
+        crate::apply_well(&harness, Some(SLOW), 4).await;
+        let (there, known) = ids(&harness).await;
         assert_eq!((there.len(), there), (2, known));
     });
 }
