@@ -39,7 +39,7 @@ pub mod version;
 mod words;
 mod yaql;
 
-use ::blueprint::Wanted;
+use ::blueprint::{Packages, Wanted};
 use expr::FunctionTable;
 
 pub use around::Around;
@@ -113,7 +113,7 @@ impl Dialect for HotDialect {
         Vec::new()
     }
 
-    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable) -> Lowered {
+    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, _packages: &Packages) -> Lowered {
         document::lower(document)
     }
 
