@@ -32,12 +32,12 @@ pub use document::{
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
 pub use home::home_mistake;
-pub use map::{Map, MapIter, MapIterMut};
+pub use map::{Entries, IndexMap, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use schema::{Constraint, Field, Kind, Schema, Standing, StandsFor};
 pub use types::{ObjectType, Type};
-pub use value::{Asset, Function, IndexMap, Unknown, Value};
+pub use value::{Asset, Function, Map, Unknown, Value};
 
 /// A name written in a document; cheap to clone.
 pub type Name = std::sync::Arc<str>;
