@@ -76,7 +76,7 @@ impl Lowering<'_> {
         self.none_is_resource = self.version == Version::First
             && resources
                 .and_then(Node::as_map)
-                .is_some_and(|map| map.iter().any(|entry| entry.key.text() == Some(super::settle::NONE)));
+                .is_some_and(|map| map.iter().any(|entry| entry.key.text() == Some(super::version::NONE)));
 
         let fields = self.fields(&shape::DOCUMENT, Some(entries), first);
         self.version(&fields, first, &mut blueprint);
