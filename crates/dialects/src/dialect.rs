@@ -1,6 +1,6 @@
 //! What a dialect is.
 
-use blueprint::{Blueprint, Expansion, Expr, Wanted};
+use blueprint::{Blueprint, Expansion, Expr, Packages, Wanted};
 use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 
@@ -45,8 +45,9 @@ pub trait Dialect: Send + Sync {
     /// What it needs beyond the tree before it can lower it.
     fn wants(&self, document: &Document<'_>) -> Vec<Wanted>;
 
-    /// The meaning of the document. Never fails: what cannot be understood is reported and left out.
-    fn lower(&self, document: &Document<'_>, functions: &FunctionTable) -> Lowered;
+    /// The meaning of the document. Types are resolved with `packages`, the hosted packages at hand. Never fails: what cannot be
+    /// understood is reported and left out.
+    fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered;
 
     /// The document that a group of members is, in one of its places. Never fails: what is wrong is reported in the answer.
     fn expand(&self, _expansion: &Expansion, _place: &Expanding<'_>) -> Expanded {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Expr, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Standing, Type, Value};
+use blueprint::{
+    Expr, Field, IndexMap, Kind, Name, Package, PackageFamily, Packages, ReplaceOrder, Schema, Standing, Type, Value,
+};
 use expr::FunctionDef;
 
 use crate::lazy::plain_name;
@@ -39,8 +41,21 @@ pub struct Catalog {
     pub loose_names: bool,
     /// Shown by `cyan types` only with `--all`.
     pub hidden: bool,
+    /// Its namespaces are hosted packages; none for those of a built-in provider.
+    pub hosted: Option<Hosted>,
     /// Further types, read when they are first asked for.
     pub source: Option<Arc<dyn TypeSource>>,
+}
+
+/// A catalogue whose types belong to hosted packages: a document may write any token behind the package's name and `/`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hosted {
+    /// What carries out the calls; never [`PackageFamily::BuiltIn`].
+    pub family: PackageFamily,
+    /// The version of the packages.
+    pub version: Option<Name>,
+    /// What makes a parameterized package out of its plugin: a map, or null.
+    pub parameters: Value,
 }
 
 /// A type of resource.
@@ -440,6 +455,7 @@ pub enum TypeRef<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     by_namespace: IndexMap<Name, Arc<Catalog>>,
+    packages: Packages,
     /// Link kinds by the types on side a and b, in this order.
     link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>>,
 }
@@ -450,6 +466,7 @@ impl Catalogs {
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
         let mut by_namespace = IndexMap::default();
         let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
+        let mut packages = Packages::new();
         let mut twice = Vec::new();
         for catalog in catalogs {
             for kind in &catalog.link_kinds {
@@ -460,11 +477,14 @@ impl Catalogs {
                 if by_namespace.contains_key(namespace) {
                     twice.push(namespace.clone());
                 } else {
+                    if let Some(hosted) = &catalog.hosted {
+                        packages.add(Arc::new(hosted.package(namespace)));
+                    }
                     by_namespace.insert(namespace.clone(), catalog.clone());
                 }
             }
         }
-        (Catalogs { by_namespace, link_kinds }, twice)
+        (Catalogs { by_namespace, packages, link_kinds }, twice)
     }
 
     /// The namespace of a type name: what stands before the first `/`; where there is none, before the last `::`, as in
@@ -478,6 +498,11 @@ impl Catalogs {
     pub fn last_name_of(type_name: &str) -> &str {
         let last = type_name.rsplit('/').next().unwrap_or(type_name);
         last.rsplit("::").next().unwrap_or(last)
+    }
+
+    /// The hosted packages among the namespaces, to resolve written types with.
+    pub fn packages(&self) -> &Packages {
+        &self.packages
     }
 
     /// The catalogue that offers a namespace.
@@ -573,6 +598,18 @@ impl Catalogs {
     /// All transform names, for suggestions.
     pub fn transform_names(&self) -> impl Iterator<Item = &str> {
         self.iter().flat_map(|catalog| catalog.transforms.keys().map(|name| name.as_ref()))
+    }
+}
+
+impl Hosted {
+    /// The package that a namespace of the catalogue is.
+    fn package(&self, namespace: &Name) -> Package {
+        Package {
+            family: self.family,
+            name: namespace.clone(),
+            version: self.version.clone(),
+            parameters: self.parameters.clone(),
+        }
     }
 }
 

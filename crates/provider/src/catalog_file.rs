@@ -12,14 +12,14 @@ mod reader;
 
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, ReplaceOrder, Schema, Value};
+use blueprint::{IndexMap, Name, PackageFamily, ReplaceOrder, Schema, Value};
 use expr::{Example, FunctionDef, Parameter, Purity, Returns};
 
 pub use self::pace::read_limits;
 use self::reader::{Object, Place};
 use crate::{
     AbstractType, Annotation, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType, FilterField,
-    OptionOf, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, TypeSource, Wait,
+    Hosted, OptionOf, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, TypeSource, Wait,
 };
 
 /// A catalogue cannot be used.
@@ -89,6 +89,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
             "retries",
             "looseNames",
             "hidden",
+            "package",
             "hash",
         ],
     )?;
@@ -103,6 +104,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         retries: pace::retries(&object)?,
         loose_names: object.flag("looseNames")?,
         hidden: object.flag("hidden")?,
+        hosted: hosted(&object)?,
         source: beneath,
         ..Catalog::default()
     };
@@ -135,11 +137,39 @@ fn namespaces(object: &Object<'_>) -> Result<Vec<Name>, CatalogError> {
     Ok(namespaces)
 }
 
+/// `package`: the family of hosted packages, their version and their parameters; none of a built-in catalogue.
+fn hosted(object: &Object<'_>) -> Result<Option<Hosted>, CatalogError> {
+    let Some(value) = object.get("package") else { return Ok(None) };
+    let place = object.place.key("package");
+    let object = Object::new(value, &place, &["family", "version", "parameters"])?;
+    let word = object.need_text("family")?;
+    let family = match PackageFamily::of_word(&word) {
+        Some(PackageFamily::BuiltIn) => return Ok(None),
+        Some(family) => family,
+        None => {
+            let words: Vec<&str> = PackageFamily::ALL.into_iter().map(PackageFamily::word).collect();
+            return Err(object.error("family", format!("`{word}` is none of {}", words.join(", "))));
+        }
+    };
+    let parameters = object.get("parameters").cloned().unwrap_or_default();
+    if !matches!(parameters, Value::Null | Value::Map(_)) {
+        return Err(object.error("parameters", "must be an object"));
+    }
+    Ok(Some(Hosted { family, version: object.text("version")?, parameters }))
+}
+
 /// A type's name lies in a namespace of the catalogue and has something after it.
 fn in_namespace(name: &Name, catalog: &Catalog, place: &Place<'_>) -> Result<(), CatalogError> {
     let namespace = Catalogs::namespace_of(name);
     if !catalog.namespaces.iter().any(|own| own.as_ref() == namespace) {
         return Err(place.error(format!("`{name}` lies outside the namespace of the catalogue")));
+    }
+    if catalog.hosted.is_some() {
+        let token = name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
+        return match token {
+            "" => Err(place.error(format!("`{name}` is no name of a type, such as `{namespace}/TOKEN`"))),
+            _ => Ok(()),
+        };
     }
     let rest = name.strip_prefix(namespace).unwrap_or_default();
     let rest = rest.strip_prefix('/').or_else(|| rest.strip_prefix("::")).unwrap_or_default();

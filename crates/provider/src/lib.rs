@@ -22,8 +22,8 @@ pub mod transform;
 
 pub use catalog::{
     AbstractType, Annotation, Attribute, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType,
-    FilterField, FilterType, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf, Rejection,
-    ReplacesWhere, ResourceType, Setting, Side, TransformDef, TypeRef, Wait, follows,
+    FilterField, FilterType, Hosted, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf,
+    Rejection, ReplacesWhere, ResourceType, Setting, Side, TransformDef, TypeRef, Wait, follows,
 };
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
 pub use catalogs::combine;

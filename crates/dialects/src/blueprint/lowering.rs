@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ::blueprint::{Expr, ExprKind, Name, Names, Value};
+use ::blueprint::{Expr, ExprKind, Name, Names, Packages, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, opening};
 use expr::FunctionTable;
 use expr::codes::{NUMBER_OUT_OF_RANGE, TYPE_MISMATCH};
@@ -20,6 +20,7 @@ pub(super) struct Lowering<'a> {
     /// The text that the tree was read from.
     pub(super) source: &'a str,
     pub(super) functions: &'a FunctionTable,
+    pub(super) packages: &'a Packages,
     pub(super) version: Version,
     /// `none` names a resource of the document (section 0).
     pub(super) none_is_resource: bool,

@@ -106,6 +106,9 @@ impl Lowering<'_> {
             self.missing(shape::VARIABLE.name, "type", span);
             return (Type::Error, None);
         }
+        if self.is_hosted_type(text) {
+            return (Type::Any, Some(Spanned::new(text.into(), node.span)));
+        }
         if is_type_name(text) {
             if text.split('/').count() == 3 {
                 self.newer(place(node), "a variable type with three segments");

@@ -47,7 +47,7 @@ pub mod version;
 mod way;
 mod yaql;
 
-use ::blueprint::Wanted;
+use ::blueprint::{Packages, Wanted};
 use expr::FunctionTable;
 
 pub use around::Around;
@@ -107,7 +107,7 @@ impl Dialect for HotDialect {
         Vec::new()
     }
 
-    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable) -> Lowered {
+    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, _packages: &Packages) -> Lowered {
         document::lower(document)
     }
 
