@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::{Catalog, ErrorKind, ProviderError};
+use crate::{ErrorKind, ProviderError};
 
 /// How often, and after which pauses, a call is made again that was refused and may succeed later (reference 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,15 +77,6 @@ pub struct Limits {
     pub rate: Option<Rate>,
     /// How calls that were refused are made again.
     pub retries: Option<RetryPolicy>,
-}
-
-impl Limits {
-    /// Writes what is said into a catalogue; the rest stays.
-    pub fn put_over(&self, catalog: &mut Catalog) {
-        catalog.max_parallel = self.max_parallel.unwrap_or(catalog.max_parallel);
-        catalog.rate = self.rate.or(catalog.rate);
-        catalog.retries = self.retries.unwrap_or(catalog.retries);
-    }
 }
 
 /// How often a provider may be called: a bucket of tokens, one for each call, that fills up steadily.

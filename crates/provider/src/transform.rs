@@ -17,8 +17,7 @@
 use blueprint::wire::Document;
 use blueprint::{Expr, ExprKind, Name, Part, Resource, Value};
 use diag::Spanned;
-
-use crate::BoxFuture;
+use futures::future::BoxFuture;
 
 /// The transform gave up; nothing of what it did counts.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -6,8 +6,7 @@ use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Standing, Stand
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::CatalogError;
-use super::reader::{Object, Place};
+use super::reader::{CatalogError, Object, Place};
 use crate::{Direction, FilterType, Fit};
 
 const KEYS: &[&str] = &[

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Names, Ref, Schema, Value};
 use diag::{Diagnostics, Span, Spanned, TextMap};
 
-use super::reader::{Object, Place};
-use super::{CatalogError, annotation, fields, in_namespace, is_missing, schema_of};
+use super::fields;
+use super::reader::{CatalogError, Object, Place};
+use super::types::{annotation, in_namespace, is_missing, schema_of};
 use crate::{Annotation, Catalog, Catalogs, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
 
 /// The heads that an expression of a link kind may begin with.

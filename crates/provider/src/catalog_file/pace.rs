@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use blueprint::{Value, parse_duration};
 
-use super::CatalogError;
-use super::reader::{Object, Place};
+use super::reader::{CatalogError, Object, Place};
 use crate::{Limits, Rate, Retries, RetryPolicy};
 
 /// More tries than this are no policy but a mistake.

@@ -9,7 +9,17 @@ use blueprint::{Map, Name, Value};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::CatalogError;
+/// A catalogue is invalid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (at {place})")]
+pub struct CatalogError {
+    /// The JSON path of the place, such as `$.resourceTypes["test/x"].idField`.
+    pub place: String,
+    /// What is wrong: a lower-case phrase.
+    pub message: String,
+    /// Line and column, from 1, if the text is not JSON or has a duplicate key: then values have no path yet.
+    pub position: Option<(usize, usize)>,
+}
 
 /// The value of a JSON text; a syntax error or a key written twice has no path but says its line.
 pub(super) fn parse(text: &str) -> Result<Value, CatalogError> {
