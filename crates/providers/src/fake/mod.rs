@@ -13,6 +13,8 @@ mod keep;
 mod pattern;
 mod plausible;
 mod script;
+mod seed;
+mod thing;
 mod transforms;
 mod values;
 mod veil;
@@ -33,11 +35,13 @@ use provider::{
 };
 
 pub use self::journal::{Happened, Journal};
+pub use self::keep::WorldError;
 pub use self::script::{Fault, FaultKind, When};
-pub use self::world::{Refusal, SharedWorld, Thing, World, WorldError};
+pub use self::thing::Thing;
+pub use self::world::{Refusal, SharedWorld, World};
 
 use self::script::Script;
-use self::world::{Known, Wish};
+use self::thing::{Known, Wish};
 use crate::parts::read_in_parts;
 
 const TEXT: &str = include_str!("catalog.json");

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use base64::Engine as _;
 use blueprint::{Field, IndexMap, Kind, Map, Name, ObjectType, Schema, Type, Value};
 use provider::{Catalogs, Direction, Fit};
-use sha2::{Digest, Sha256};
 
 use super::pattern;
+use super::seed::Seed;
 
 /// The account and the region of everything that has one.
 const ACCOUNT: &str = "123456789012";
@@ -28,41 +28,6 @@ const MADE: i64 = 1_672_671_845;
 
 /// Objects inside objects beyond this depth have only what they must have.
 const DEPTH: u32 = 6;
-
-/// Numbers that follow from a text.
-pub(super) struct Seed {
-    state: [u8; 32],
-    at: usize,
-}
-
-impl Seed {
-    pub(super) fn new(text: &str) -> Seed {
-        Seed { state: Sha256::digest(text.as_bytes()).into(), at: 0 }
-    }
-
-    fn byte(&mut self) -> u8 {
-        if self.at == self.state.len() {
-            self.state = Sha256::digest(self.state).into();
-            self.at = 0;
-        }
-        let byte = self.state.get(self.at).copied().unwrap_or_default();
-        self.at += 1;
-        byte
-    }
-
-    fn number(&mut self) -> u64 {
-        (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
-    }
-
-    /// A number below `most`, 0 if that is 0.
-    pub(super) fn below(&mut self, most: u64) -> u64 {
-        self.number().checked_rem(most).unwrap_or(0)
-    }
-
-    fn hex(&mut self, digits: usize) -> String {
-        (0..digits).filter_map(|_| char::from_digit(u32::from(self.byte() & 15), 16)).collect()
-    }
-}
 
 /// The thing that a value is made up for.
 #[derive(Clone, Copy)]

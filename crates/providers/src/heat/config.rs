@@ -152,7 +152,7 @@ fn add_part(
         }
     };
     if of("type") == "multipart" {
-        parts.extend(mime::taken_apart(&text));
+        parts.extend(mime::parts_of(&text));
     } else {
         parts.push(Part { text, subtype: of("subtype").to_owned(), filename: of("filename").to_owned() });
     }

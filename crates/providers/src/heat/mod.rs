@@ -194,15 +194,6 @@ fn all_fields(request: &PlanRequest<'_>) -> Vec<String> {
     fields
 }
 
-/// A number, written as an integer or as a float.
-fn number(value: &Value) -> Option<f64> {
-    match value.bare() {
-        Value::Int(value) => Some(*value as f64),
-        Value::Float(value) => Some(*value),
-        _ => None,
-    }
-}
-
 fn applied(id: Name, fields: Value) -> Applied {
     Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() }
 }
