@@ -12,7 +12,7 @@ use expr::FunctionDef;
 
 use crate::type_source::plain_name;
 use crate::{
-    CustomType, DataSourceType, Limits, LinkKind, Rate, ResourceType, RetryPolicy, Setting, TransformDef, TypeSource,
+    CustomType, DataSourceType, Hosted, Limits, LinkKind, Rate, ResourceType, RetryPolicy, Setting, TransformDef, TypeSource,
 };
 
 /// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
@@ -46,6 +46,8 @@ pub struct Catalog {
     pub loose_names: bool,
     /// Whether `cyan types` shows it only with `--all`.
     pub hidden: bool,
+    /// The hosted packages that its namespaces are. `None` for a built-in provider.
+    pub hosted: Option<Hosted>,
     /// Further types, read on demand.
     pub source: Option<Arc<dyn TypeSource>>,
 }

@@ -15,12 +15,12 @@ mod types;
 
 use std::sync::Arc;
 
-use blueprint::{Name, Value};
+use blueprint::{Name, PackageFamily, Value};
 
 pub use self::pace::read_limits;
 pub use self::reader::CatalogError;
 use self::reader::{Object, Place};
-use crate::{Catalog, Setting, TypeSource};
+use crate::{Catalog, Hosted, Setting, TypeSource};
 
 /// Reads the catalogue that a JSON text describes, and checks it for contradictions. The first mistake is the error.
 pub fn read_catalog(text: &str) -> Result<Catalog, CatalogError> {
@@ -57,6 +57,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
             "retries",
             "looseNames",
             "hidden",
+            "package",
             "hash",
         ],
     )?;
@@ -71,6 +72,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         retries: pace::retries(&object)?,
         loose_names: object.flag("looseNames")?,
         hidden: object.flag("hidden")?,
+        hosted: hosted(&object)?,
         source: beneath,
         ..Catalog::default()
     };
@@ -101,6 +103,27 @@ fn namespaces(object: &Object<'_>) -> Result<Vec<Name>, CatalogError> {
         return Err(object.error("namespace", "must name at least one"));
     }
     Ok(namespaces)
+}
+
+/// Reads `package`: the family of hosted packages, their version and parameters. `None` for a built-in catalogue.
+fn hosted(object: &Object<'_>) -> Result<Option<Hosted>, CatalogError> {
+    let Some(value) = object.get("package") else { return Ok(None) };
+    let place = object.place.key("package");
+    let object = Object::new(value, &place, &["family", "version", "parameters"])?;
+    let word = object.need_text("family")?;
+    let family = match PackageFamily::of_word(&word) {
+        Some(PackageFamily::BuiltIn) => return Ok(None),
+        Some(family) => family,
+        None => {
+            let words: Vec<&str> = PackageFamily::ALL.into_iter().map(PackageFamily::word).collect();
+            return Err(object.error("family", format!("`{word}` is none of {}", words.join(", "))));
+        }
+    };
+    let parameters = object.get("parameters").cloned().unwrap_or_default();
+    if !matches!(parameters, Value::Null | Value::Map(_)) {
+        return Err(object.error("parameters", "must be an object"));
+    }
+    Ok(Some(Hosted { family, version: object.text("version")?, parameters }))
 }
 
 fn settings(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, Packages};
 use expr::FunctionTable;
 
 use crate::type_source::plain_name;
@@ -24,6 +24,7 @@ pub enum TypeRef<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     by_namespace: IndexMap<Name, Arc<Catalog>>,
+    packages: Packages,
     /// Link kinds by the types on side a and b, in this order.
     link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>>,
 }
@@ -34,6 +35,7 @@ impl Catalogs {
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
         let mut by_namespace = IndexMap::default();
         let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
+        let mut packages = Packages::new();
         let mut twice = Vec::new();
         for catalog in catalogs {
             for kind in &catalog.link_kinds {
@@ -44,11 +46,14 @@ impl Catalogs {
                 if by_namespace.contains_key(namespace) {
                     twice.push(namespace.clone());
                 } else {
+                    if let Some(hosted) = &catalog.hosted {
+                        packages.add(Arc::new(hosted.package(namespace)));
+                    }
                     by_namespace.insert(namespace.clone(), catalog.clone());
                 }
             }
         }
-        (Catalogs { by_namespace, link_kinds }, twice)
+        (Catalogs { by_namespace, packages, link_kinds }, twice)
     }
 
     /// The namespace of a type name: the text before the first `/`; without one, before the last `::`, as in
@@ -62,6 +67,11 @@ impl Catalogs {
     pub fn last_name_of(type_name: &str) -> &str {
         let last = type_name.rsplit('/').next().unwrap_or(type_name);
         last.rsplit("::").next().unwrap_or(last)
+    }
+
+    /// The hosted packages among the namespaces, by which written types are resolved.
+    pub fn packages(&self) -> &Packages {
+        &self.packages
     }
 
     /// The catalogue that offers a namespace.

@@ -42,5 +42,5 @@ pub use transform::{Transform, TransformError};
 pub use type_source::{TypeSource, plain_name};
 pub use types::{
     AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType, FilterField, FilterType,
-    OptionOf, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, Wait, follows,
+    Hosted, OptionOf, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, Wait, follows,
 };

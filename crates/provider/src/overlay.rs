@@ -54,6 +54,7 @@ fn put_over(merged: &mut Catalog, top: &Catalog) {
     merged.retries = if merged.retries == RetryPolicy::default() { top.retries } else { merged.retries };
     merged.loose_names |= top.loose_names;
     merged.hidden &= top.hidden;
+    merged.hosted = top.hosted.clone().or(merged.hosted.take());
     // Types that lie ready go before those of a source, whoever brought it.
     merged.source = top.source.clone().or(merged.source.take());
 }

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Standing, Type, Value};
+use blueprint::{
+    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, Standing, Type, Value,
+};
 
 /// A type of resource.
 #[derive(Clone, Debug)]
@@ -275,6 +277,29 @@ pub struct Setting {
     pub name: Name,
     /// What it holds.
     pub field: Field,
+}
+
+/// The hosted packages that a catalogue describes. A document may write any token after the package's name and `/`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hosted {
+    /// What carries out the calls; never [`PackageFamily::BuiltIn`].
+    pub family: PackageFamily,
+    /// The version of the packages.
+    pub version: Option<Name>,
+    /// What makes a parameterized package out of its plugin: a map, or null.
+    pub parameters: Value,
+}
+
+impl Hosted {
+    /// The package of a namespace of the catalogue.
+    pub(crate) fn package(&self, namespace: &Name) -> Package {
+        Package {
+            family: self.family,
+            name: namespace.clone(),
+            version: self.version.clone(),
+            parameters: self.parameters.clone(),
+        }
+    }
 }
 
 impl ResourceType {

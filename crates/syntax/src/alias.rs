@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 
 use diag::{Diagnostics, Span};
 
-use crate::recovery::count;
 use crate::{Content, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, MAX_COPIED, MAX_DEPTH, MAX_NODES, Node, syntax_error};
 
 /// What an anchor stands for; `None` while its own value is being read.
@@ -89,7 +88,7 @@ impl<'t> Walk<'t, '_> {
             _ => {}
         }
         if let Some(name) = anchor {
-            let nodes = count(node);
+            let nodes = node.count();
             if self.held + nodes <= self.most {
                 self.held += nodes;
                 self.anchors.insert(name, Some(Copy { node: node.clone(), nodes, depth }));

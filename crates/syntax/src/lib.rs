@@ -22,31 +22,24 @@ mod format;
 mod json;
 mod json_token;
 mod layout;
+mod limits;
+mod place;
+mod reader;
 mod recovery;
 mod scan;
 mod simple;
 mod syntax_error;
 mod tree;
+mod trouble;
 mod yaml;
 
 pub use codes::{CODES, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MULTIPLE_DOCUMENTS, SPLIT_SUBSTITUTION};
 pub use format::Format;
 pub use layout::{is_same, layout};
+pub use limits::{MAX_BYTES, MAX_COPIED, MAX_DEPTH, MAX_NODES};
 pub use tree::{Content, Entry, Node, Scalar, Style, Tree};
 
 use diag::{Diagnostics, FileId, Span};
-
-/// Bytes of text beyond which a document is not read at all: 32 MiB.
-pub const MAX_BYTES: usize = 32 << 20;
-
-/// Nodes that a tree may have, copies made by aliases included.
-pub const MAX_NODES: usize = 1_000_000;
-
-/// Nodes that aliases may add to those that are written: a small text must not become a huge tree.
-pub const MAX_COPIED: usize = 250_000;
-
-/// Lists and maps that may stand inside each other.
-pub const MAX_DEPTH: usize = 255;
 
 /// Reads a text.
 ///

@@ -279,7 +279,8 @@ impl Lab {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded = engine::load(&files, file, &self.functions, &self.around, &mut diagnostics);
+        let loaded =
+            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.around, &mut diagnostics);
         let loaded = self.stopping(loaded);
         let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         let folder = self.whole_folder();
@@ -326,7 +327,8 @@ impl Lab {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded = engine::load(&files, file, &self.functions, &self.around, &mut diagnostics);
+        let loaded =
+            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.around, &mut diagnostics);
         let checked = loaded
             .blueprint
             .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));

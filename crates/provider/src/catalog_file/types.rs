@@ -17,6 +17,13 @@ pub(super) fn in_namespace(name: &Name, catalog: &Catalog, place: &Place<'_>) ->
     if !catalog.namespaces.iter().any(|own| own.as_ref() == namespace) {
         return Err(place.error(format!("`{name}` lies outside the namespace of the catalogue")));
     }
+    if catalog.hosted.is_some() {
+        let token = name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
+        return match token {
+            "" => Err(place.error(format!("`{name}` is no name of a type, such as `{namespace}/TOKEN`"))),
+            _ => Ok(()),
+        };
+    }
     let rest = name.strip_prefix(namespace).unwrap_or_default();
     let rest = rest.strip_prefix('/').or_else(|| rest.strip_prefix("::")).unwrap_or_default();
     if rest.split('/').any(str::is_empty) {

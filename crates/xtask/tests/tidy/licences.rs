@@ -79,9 +79,9 @@ fn allowed(expression: &str) -> bool {
     met && words.peek().is_none()
 }
 
-type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
+type Tokens<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
 
-fn either(words: &mut Words<'_>) -> bool {
+fn either(words: &mut Tokens<'_>) -> bool {
     let mut met = all_of(words);
     while words.next_if_eq(&"OR").is_some() {
         met |= all_of(words);
@@ -89,7 +89,7 @@ fn either(words: &mut Words<'_>) -> bool {
     met
 }
 
-fn all_of(words: &mut Words<'_>) -> bool {
+fn all_of(words: &mut Tokens<'_>) -> bool {
     let mut met = one(words);
     while words.next_if_eq(&"AND").is_some() {
         met &= one(words);
@@ -97,7 +97,7 @@ fn all_of(words: &mut Words<'_>) -> bool {
     met
 }
 
-fn one(words: &mut Words<'_>) -> bool {
+fn one(words: &mut Tokens<'_>) -> bool {
     match words.next() {
         Some("(") => {
             let met = either(words);
