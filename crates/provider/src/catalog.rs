@@ -1,7 +1,7 @@
 //! A catalogue: all fixed facts of a provider, as data, and the lookup of types in it.
 //!
-//! Types that are loaded take precedence over those that the [`TypeSource`] of the catalogue reads on demand. So a user's
-//! own catalogue can replace a type of the same name.
+//! Types that are loaded take precedence over those that the [`TypeSource`] of the catalogue reads on demand. So a
+//! user's own catalogue can replace a type of the same name.
 //!
 //! Not here: which catalogue a name belongs to ([`Catalogs`](crate::Catalogs)), and any type source (`providers`).
 
@@ -12,7 +12,8 @@ use expr::FunctionDef;
 
 use crate::type_source::plain_name;
 use crate::{
-    CustomType, DataSourceType, Hosted, Limits, LinkKind, Rate, ResourceType, RetryPolicy, Setting, TransformDef, TypeSource,
+    CustomType, DataSourceType, Hosted, Limits, LinkKind, Rate, ResourceType, RetryPolicy, Setting, TransformDef,
+    TypeSource,
 };
 
 /// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).

@@ -1,7 +1,7 @@
 //! Reads a catalogue from its JSON form, `format` 1, which `docs/catalogues.md` describes.
 //!
-//! The reader is strict: unknown keys, duplicate keys and contradictions are errors with the path of the place, so that a
-//! mistake in a catalogue is found when it is written and never while a document is planned.
+//! The reader is strict: unknown keys, duplicate keys and contradictions are errors with the path of the place, so that
+//! a mistake in a catalogue is found when it is written and never while a document is planned.
 //!
 //! Not here: contradictions between catalogues ([`combine`](crate::combine)).
 

@@ -30,8 +30,8 @@ pub struct Catalogs {
 }
 
 impl Catalogs {
-    /// Builds the index from catalogues in registration order. A namespace that two catalogues claim stays with the first;
-    /// the second result lists such namespaces.
+    /// Builds the index from catalogues in registration order. A namespace that two catalogues claim stays with the
+    /// first; the second result lists such namespaces.
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
         let mut by_namespace = IndexMap::default();
         let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
@@ -185,8 +185,8 @@ impl TypeSource for Catalogs {
 }
 
 /// Combines catalogues: the type index, the functions of the language and of all providers, and one message for each
-/// contradiction between catalogues. The messages belong to [`invalid-catalog`](crate::codes::INVALID_CATALOG) and have no
-/// position.
+/// contradiction between catalogues. The messages belong to [`invalid-catalog`](crate::codes::INVALID_CATALOG) and have
+/// no position.
 ///
 /// If two catalogues offer the same name, the first one keeps it.
 pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
@@ -321,12 +321,12 @@ mod tests {
     #[test]
     fn types_are_found_by_names_with_colons() {
         let text = r#"{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"],
-            "resourceTypes": {"OS::Shop::Shelf": {}, "OS::Shop::Far::Shelf": {}}}"#;
+            "resourceTypes": {"OS::Shop::Rack": {}, "OS::Shop::Far::Rack": {}}}"#;
         let (catalogs, twice) = Catalogs::new([Arc::new(read_catalog(text).unwrap())]);
         assert!(twice.is_empty());
-        assert!(matches!(catalogs.resource_type("OS::Shop::Far::Shelf"), TypeRef::Known(_)));
+        assert!(matches!(catalogs.resource_type("OS::Shop::Far::Rack"), TypeRef::Known(_)));
         assert!(matches!(catalogs.resource_type("OS::Shop::Till"), TypeRef::UnknownType));
-        assert!(matches!(catalogs.resource_type("OS::Shoe::Shelf"), TypeRef::UnknownNamespace));
+        assert!(matches!(catalogs.resource_type("OS::Shoe::Rack"), TypeRef::UnknownNamespace));
         for (namespace, name) in [("OS::Shop", "OS::Shop"), ("OS::Shop", "OS::Shop::"), ("OS::Shop", "OS::Shop::A::B")]
         {
             let text = format!(r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{name}": {{}}}}}}"#);

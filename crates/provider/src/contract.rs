@@ -14,8 +14,8 @@ use crate::{
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
 
-/// Receives lines of progress for the user while a call runs. The provider removes secrets from text that it passes on from
-/// outside.
+/// Receives lines of progress for the user while a call runs. The provider removes secrets from text that it passes on
+/// from outside.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What comes with every call.
@@ -26,7 +26,8 @@ pub struct Call {
     /// The address of the resource in the instance.
     pub address: Address,
     /// The idempotency token of the step. All tries of one step share it, also a create that is planned again after an
-    /// interrupted run; no other step has it. A provider that can look tokens up does not repeat a create that succeeded.
+    /// interrupted run; no other step has it. A provider that can look tokens up does not repeat a create that
+    /// succeeded.
     pub token: Name,
     /// How long the call may take, if there is a limit. After it the provider gives up with [`ErrorKind::TimedOut`].
     pub deadline: Option<Duration>,
@@ -52,7 +53,8 @@ pub struct Recalled<'a> {
     pub id: Option<&'a str>,
     /// The inputs as sent.
     pub inputs: &'a Value,
-    /// Opaque data of the provider, as last returned; after a create that failed or was interrupted, as `plan` returned it.
+    /// Opaque data of the provider, as last returned; after a create that failed or was interrupted, as `plan` returned
+    /// it.
     pub private: &'a Value,
 }
 
@@ -105,7 +107,8 @@ pub enum Seen {
         fields: Value,
         /// Opaque data of the provider.
         private: Value,
-        /// Why the resource should be replaced although it matches its spec, for example a certificate that expires soon.
+        /// Why the resource should be replaced although it matches its spec, for example a certificate that expires
+        /// soon.
         expired: Option<String>,
     },
     /// The resource does not exist.
@@ -138,8 +141,8 @@ pub struct Planned {
     pub only_recorded: Vec<String>,
     /// Whether a matching resource exists already. The create then takes it under management, and a delete keeps it.
     pub adopts: bool,
-    /// Opaque data that `apply` receives. The engine keeps that of a create with the intent, so [`ReadRequest::private`]
-    /// holds it after an interrupted create.
+    /// Opaque data that `apply` receives. The engine keeps that of a create with the intent, so
+    /// [`ReadRequest::private`] holds it after an interrupted create.
     pub private: Value,
 }
 
@@ -214,15 +217,16 @@ pub struct Candidate {
 
 /// Manages the resources of some namespaces.
 ///
-/// Calls for different resources run concurrently; calls for one resource never do. A call does not block its thread for
-/// long: blocking work goes to a thread of its own. Incoming values may be marked secret at any depth. Answers need no
-/// marks, because the catalogue says which fields are sensitive.
+/// Calls for different resources run concurrently; calls for one resource never do. A call does not block its thread
+/// for long: blocking work goes to a thread of its own. Incoming values may be marked secret at any depth. Answers need
+/// no marks, because the catalogue says which fields are sensitive.
 pub trait Provider: Send + Sync {
     /// All fixed facts. Returns the same catalogue each time; cheap to call.
     fn catalog(&self) -> &Arc<Catalog>;
 
-    /// Tells the provider what the state holds of its resources, before a plan is made or applied. `root` is the folder of
-    /// the root document. The provider may learn what earlier processes created; it calls nothing and changes nothing.
+    /// Tells the provider what the state holds of its resources, before a plan is made or applied. `root` is the folder
+    /// of the root document. The provider may learn what earlier processes created; it calls nothing and changes
+    /// nothing.
     fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
         let _ = (root, things);
     }
@@ -242,7 +246,8 @@ pub trait Provider: Send + Sync {
         Box::pin(async { Ok(Planned::default()) })
     }
 
-    /// Returns what an operation would meet, and changes nothing. Only called if the type's capabilities set `preflights`.
+    /// Returns what an operation would meet, and changes nothing. Only called if the type's capabilities set
+    /// `preflights`.
     fn preflight<'a>(
         &'a self,
         call: &'a Call,

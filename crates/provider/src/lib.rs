@@ -1,7 +1,7 @@
 //! The contract of a provider: fixed facts as data ([`Catalog`]) and one small trait ([`Provider`]).
 //!
-//! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no plan and no state. It
-//! sees values, never expressions, except in a [`transform`], which turns abstract resources into real ones. Every
+//! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no plan and no state.
+//! It sees values, never expressions, except in a [`transform`], which turns abstract resources into real ones. Every
 //! implementation passes the [`conformance`] suite; `fake` is the strictest of them.
 //!
 //! Not here: any provider (`providers`); deciding what to call and when (`engine`).
@@ -35,7 +35,7 @@ pub use fit::{Direction, Fit, Misfit};
 pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
 pub use operation::{Applied, ErrorKind, Operation, ProviderError};
 pub use overlay::{overlay, twice};
-pub use pace::{Limits, Rate, Retries, RetryPolicy};
+pub use pace::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
 pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
 pub use scrub::{RunScrub, Scrub};
 pub use transform::{Transform, TransformError};

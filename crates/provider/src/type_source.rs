@@ -21,8 +21,8 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
         self.resource_type(name).is_some()
     }
 
-    /// The types that its own types need to be stable first ([`ResourceType::needs_stable`]), as far as the source can tell
-    /// without reading all types.
+    /// The types that its own types need to be stable first ([`ResourceType::needs_stable`]), as far as the source can
+    /// tell without reading all types.
     fn needed_stable(&self) -> Vec<Name> {
         Vec::new()
     }

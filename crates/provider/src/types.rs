@@ -4,9 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{
-    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, Standing, Type, Value,
-};
+use blueprint::{Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, Standing, Type, Value};
 
 /// A type of resource.
 #[derive(Clone, Debug)]
@@ -71,12 +69,13 @@ pub struct ReplacesWhere {
 pub struct Wait {
     /// The type of the resources that are waited for.
     pub type_name: Name,
-    /// Fields of the waiting resource, any of which may name the third resource: names with dots, `[]` after one for every
-    /// item.
+    /// Fields of the waiting resource, any of which may name the third resource: names with dots, `[]` after one for
+    /// every item.
     pub own: Vec<Name>,
     /// Fields of the awaited resource, any of which may name the third resource.
     pub its: Vec<Name>,
-    /// An intermediate step: the own fields name a resource of this type, whose fields at these paths name the third one.
+    /// An intermediate step: the own fields name a resource of this type, whose fields at these paths name the third
+    /// one.
     pub through: Option<(Name, Vec<Name>)>,
 }
 
@@ -379,32 +378,32 @@ mod tests {
     use super::*;
     use crate::read_catalog;
 
-    fn shelf(more: &str) -> Result<Arc<ResourceType>, String> {
+    fn resource_type(more: &str) -> Result<Arc<ResourceType>, String> {
         let text = format!(
-            r#"{{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"], "resourceTypes": {{"OS::Shop::Shelf": {{
+            r#"{{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"], "resourceTypes": {{"OS::Shop::Rack": {{
                 "fields": {{"width": {{"kind": "integer"}}, "id": {{"kind": "string", "computed": true}}}}, {more}}}}}}}"#
         );
         let catalog = read_catalog(&text).map_err(|error| error.to_string())?;
-        Ok(catalog.resource_type("OS::Shop::Shelf").expect("it was just read"))
+        Ok(catalog.resource_type("OS::Shop::Rack").expect("it was just read"))
     }
 
     #[test]
     fn attributes_are_the_fields_unless_they_are_listed() {
-        let fields = shelf(r#""docs": """#).unwrap();
+        let fields = resource_type(r#""docs": """#).unwrap();
         assert_eq!(fields.attribute("width"), Some(Attribute::Field("width")));
         assert_eq!(fields.attribute_names().count(), 2);
-        let listed = shelf(r#""attributes": {"ref": "id"}"#).unwrap();
+        let listed = resource_type(r#""attributes": {"ref": "id"}"#).unwrap();
         assert_eq!((listed.attribute("ref"), listed.attribute("width")), (Some(Attribute::Field("id")), None));
         assert_eq!(listed.attribute_names().map(|(name, _)| name.as_ref()).collect::<Vec<_>>(), ["ref"]);
-        let any = shelf(r#""attributes": "any""#).unwrap();
+        let any = resource_type(r#""attributes": "any""#).unwrap();
         assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Nothing), Some(Attribute::Nothing)));
-        assert!(shelf(r#""attributes": {"ref": "ids"}"#).unwrap_err().contains("there is no field `ids`"));
-        assert!(shelf(r#""attributes": "all""#).is_err());
+        assert!(resource_type(r#""attributes": {"ref": "ids"}"#).unwrap_err().contains("there is no field `ids`"));
+        assert!(resource_type(r#""attributes": "all""#).is_err());
     }
 
     #[test]
     fn all_facts_of_a_type_are_read() {
-        let ty = shelf(
+        let ty = resource_type(
             r#""standing": "deprecated", "service": "shop", "updatePolicy": {"batch": {"kind": "integer"}},
             "capabilities": {"snapshots": true, "describedOnly": true}"#,
         )
@@ -412,11 +411,12 @@ mod tests {
         assert_eq!((ty.standing, ty.service.as_deref()), (Standing::Deprecated, Some("shop")));
         assert!(ty.update_policy.as_ref().is_some_and(|policy| policy.fields.contains_key("batch")));
         assert!(ty.capabilities.snapshots && ty.capabilities.described_only);
-        let waits = shelf(r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#).unwrap();
+        let waits = resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#).unwrap();
         assert_eq!(waits.waits[0].its, ["a.b".into()]);
-        let wrong = shelf(r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#).unwrap_err();
+        let wrong =
+            resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#).unwrap_err();
         assert!(wrong.contains("`width[]` leads to no field"), "{wrong}");
-        assert!(shelf(r#""standing": "odd""#).unwrap_err().contains("`odd` is no standing"));
+        assert!(resource_type(r#""standing": "odd""#).unwrap_err().contains("`odd` is no standing"));
     }
 
     #[test]

@@ -38,8 +38,9 @@ pub(crate) struct Seen {
 }
 
 impl Cache {
-    /// A cache in a folder, which is created with the first document. Files that were not used for 90 days are removed, and the
-    /// least recently used ones above 256 MiB in total. The check runs at most once a day, when a document is stored.
+    /// A cache in a folder, which is created with the first document. Files that were not used for 90 days are removed,
+    /// and the least recently used ones above 256 MiB in total. The check runs at most once a day, when a document is
+    /// stored.
     pub fn new(folder: impl Into<PathBuf>) -> Cache {
         Cache { folder: folder.into().into(), pruned: Arc::default() }
     }

@@ -162,7 +162,7 @@ fn waits(object: &Object<'_>, schema: &Schema) -> Result<Vec<Wait>, CatalogError
         let object = Object::new(item, &place, &["for", "own", "its", "through"])?;
         let own = object.texts("own")?;
         let own_place = place.key("own");
-        if let Some(at) = own.iter().position(|path| !fields::leads_somewhere(schema, path)) {
+        if let Some(at) = own.iter().position(|path| !fields::has_field(schema, path)) {
             return Err(own_place.index(at).error(format!("`{}` leads to no field", own[at])));
         }
         let through = match object.get("through") {

@@ -3,7 +3,8 @@
 //! stands in for that one.
 //!
 //! Everything it answers follows from what it was asked: ids and computed values come from a hash of instance, address
-//! and the number of things made there. It knows no clock but the runtime's timer, for the time that a call is told to take.
+//! and the number of things made there. It knows no clock but the runtime's timer, for the time that a call is told to
+//! take.
 //!
 //! Not here: what the things do (they do nothing).
 

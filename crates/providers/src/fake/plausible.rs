@@ -1,13 +1,13 @@
-//! Values that nobody declared how to fill in: made up by kind, name, limits and pattern of the field, so that a rehearsal
-//! reads like the real thing. Everything follows from the hash of a thing, so equal things get equal values.
+//! Values that nobody declared how to fill in: made up by kind, name, limits and pattern of the field, so that a
+//! rehearsal reads like the real thing. Everything follows from the hash of a thing, so equal things get equal values.
 //!
 //! ```text
 //! aws/lambda/function  functionArn   arn:aws:lambda:eu-west-1:123456789012:function:orders
 //! shop/shelf           shelfId       shelf-3f2a9c1d
 //! ```
 //!
-//! Not here: values that the catalogue does declare (`values.rs`). No provider has code here: what an ARN, a URL or a time
-//! looks like is a matter of form, told by names.
+//! Not here: values that the catalogue does declare (`values.rs`). No provider has code here: what an ARN, a URL or a
+//! time looks like is a matter of form, told by names.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -42,7 +42,8 @@ pub(super) struct Subject<'a> {
     pub(super) fit: &'a Fit,
 }
 
-/// What the document calls a thing: its field `name`, or `functionName` of a function, or the first field that is a name.
+/// What the document calls a thing: its field `name`, or `functionName` of a function, or the first field that is a
+/// name.
 pub(super) fn own_name<'a>(type_name: &str, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
     let last = Catalogs::last_name_of(type_name).replace(['-', '_'], "").to_ascii_lowercase();
     let text = |name: &str| sent.get(name).and_then(Value::as_text).filter(|text| !text.is_empty());
@@ -123,8 +124,8 @@ impl Subject<'_> {
             .collect()
     }
 
-    /// A text by the name of its field, or by its pattern where that does not fit; always one that fits, where there is one
-    /// that can be found.
+    /// A text by the name of its field, or by its pattern where that does not fit; always one that fits, where there is
+    /// one that can be found.
     fn text(&self, path: &str, name: &str, field: &Field, seed: &mut Seed) -> Value {
         let fits = |value: &Value| self.fit.field(value, field, Direction::Answered).is_none();
         let told = self.told(path, name, field.sensitive, seed);

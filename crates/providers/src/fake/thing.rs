@@ -61,8 +61,8 @@ impl Thing {
         &self.token
     }
 
-    /// Restores the secrets that its file does not hold. Values that follow from secrets are computed again, or taken from
-    /// what the caller knows.
+    /// Restores the secrets that its file does not hold. Values that follow from secrets are computed again, or taken
+    /// from what the caller knows.
     pub(super) fn unveil(&mut self, resource_type: &ResourceType, known: Known<'_>, fit: &Fit) {
         if !veil::lies_over(&self.fields, &self.secrets) {
             return;

@@ -1,7 +1,8 @@
 //! The simulated cloud itself: things by id, shared by every provider that is given it, so that it outlives them as a
 //! real cloud outlives a process. It can be kept in a file (`keep.rs`).
 //!
-//! Every lookup goes by an index: by id, by address, by the token of a create, by unique value. Nothing is ever searched.
+//! Every lookup goes by an index: by id, by address, by the token of a create, by unique value. Nothing is ever
+//! searched.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -176,8 +177,8 @@ impl World {
             }
         };
         id = open(id, &hash);
-        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way. Two
-        // things of one name differ by the hash.
+        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way.
+        // Two things of one name differ by the hash.
         let mut again = 0;
         while self.things.contains_key(&id) {
             again += 1;
@@ -243,8 +244,8 @@ impl World {
         }
     }
 
-    /// The thing of an id with its secrets, which are `known` to whoever reads it from a place. What is not known to belong
-    /// to anybody belongs to the first that reads it: it is being imported.
+    /// The thing of an id with its secrets, which are `known` to whoever reads it from a place. What is not known to
+    /// belong to anybody belongs to the first that reads it: it is being imported.
     pub(super) fn read(
         &mut self,
         resource_type: &ResourceType,
@@ -352,7 +353,8 @@ impl World {
         }
     }
 
-    /// Puts a thing where none of that id is, into every index; as the n-th that was made at its address, if that is said.
+    /// Puts a thing where none of that id is, into every index; as the n-th that was made at its address, if that is
+    /// said.
     fn insert(&mut self, thing: Box<Thing>, made: Option<u32>) {
         if !thing.token.is_empty() {
             self.tokens.insert(thing.token.clone(), thing.id.clone());

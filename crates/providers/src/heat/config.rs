@@ -1,7 +1,8 @@
 //! Texts of configuration: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
 //!
-//! They are kept and never changed. A part of a message may name another config by its id; what that stands for is remembered from the
-//! calls that made or read it, so a config that the same run has neither made nor looked at is not found.
+//! They are kept and never changed. A part of a message may name another config by its id; what that stands for is
+//! remembered from the calls that made or read it, so a config that the same run has neither made nor looked at is not
+//! found.
 //!
 //! Not here: writing YAML (`yaml`) and MIME (`mime`).
 

@@ -1,8 +1,8 @@
-//! `local/archive`: many files packed into one. The same input gives the same bytes: entries are sorted, times and owners
-//! are fixed, modes are 0644 or 0755.
+//! `local/archive`: many files packed into one. The same input gives the same bytes: entries are sorted, times and
+//! owners are fixed, modes are 0644 or 0755.
 //!
-//! Each plan reads the packed files ([`digest_now`]), so that a changed file is a change of the desired state although the
-//! document has not changed.
+//! Each plan reads the packed files ([`digest_now`]), so that a changed file is a change of the desired state although
+//! the document has not changed.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -182,7 +182,8 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
         let fresh = create && matches!(found, Found::Nothing);
         let above = whole_file::write(&path, MODE, fresh, own, |file| {
             pack(place, &parts, format, file)?;
-            // The files are read twice. If the digest is the same before and after, the archive holds what the plan saw.
+            // The files are read twice. If the digest is the same before and after, the archive holds what the plan
+            // saw.
             change.check_source("root", &inputs_digest(place, &parts)?)
         })?;
         if create {

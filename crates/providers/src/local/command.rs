@@ -1,7 +1,7 @@
 //! `local/command`: a resource that commands create, update, read and delete.
 //!
-//! Without a `read` command the resource counts as existing as recorded, and a call whose outcome is lost cannot be told from
-//! one that never ran. With `read` it can, but the output of the lost call is unknown, never empty.
+//! Without a `read` command the resource counts as existing as recorded, and a call whose outcome is lost cannot be
+//! told from one that never ran. With `read` it can, but the output of the lost call is unknown, never empty.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! The data sources: a file, the names in a folder, an environment variable, the output of a command.
 //!
-//! Their filters are arguments: each takes the operator `=`. There is one candidate, or an error that names what is missing.
+//! Their filters are arguments: each takes the operator `=`. There is one candidate, or an error that names what is
+//! missing.
 
 use std::fs;
 use std::path::Path;
@@ -79,7 +80,8 @@ fn file(place: &Place, path: &str) -> Result<Fields, ProviderError> {
     Ok(vec![("content", content.into()), ("sha256", sha256.into()), ("size", size.into())])
 }
 
-/// Without a pattern, all names directly in the folder; with one, the files that match it, at any depth if it holds `**`.
+/// Without a pattern, all names directly in the folder; with one, the files that match it, at any depth if it holds
+/// `**`.
 fn directory(place: &Place, path: &str, glob: Option<&str>) -> Result<Fields, ProviderError> {
     let (base, pattern) = match path.find(PATTERN) {
         Some(at) if glob.is_some() => {

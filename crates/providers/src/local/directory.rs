@@ -78,7 +78,8 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     };
     let mut warnings = Vec::new();
     let mut parents = existing::parents(&change.private);
-    // Nothing existed when the plan was made, so another step of this run created the folder, for example for a file in it.
+    // Nothing existed when the plan was made, so another step of this run created the folder, for example for a file in
+    // it.
     let was_nothing = matches!(Existing::of(&change.private), Existing::Nothing { .. });
     let mut found = whole_file::look(&path)?;
     let mut ours = is_created(&change.private) || own.has(&path) || was_nothing;
@@ -159,7 +160,8 @@ fn delete(path: &Path, own: &OwnPaths, ours: bool) -> Result<Applied, ProviderEr
     Ok(deleted(Vec::new()))
 }
 
-/// Removes the folder if it is empty; else returns its content, and marks it for deletion in case the same run empties it.
+/// Removes the folder if it is empty; else returns its content, and marks it for deletion in case the same run empties
+/// it.
 fn remove(path: &Path, own: &OwnPaths) -> Result<Option<String>, ProviderError> {
     for _ in 0..2 {
         match fs::remove_dir(path) {

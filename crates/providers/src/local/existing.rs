@@ -1,8 +1,8 @@
 //! What existed at the place of a resource before its create, and whether the provider created a resource.
 //!
-//! The provider checks the place when the plan is made, and the engine keeps the finding with the intent of the create. So
-//! after a killed run it is known that nothing existed, and that an existing file was created by that run. A matching
-//! resource of others is adopted: it is managed, and never deleted.
+//! The provider checks the place when the plan is made, and the engine keeps the finding with the intent of the create.
+//! So after a killed run it is known that nothing existed, and that an existing file was created by that run. A
+//! matching resource of others is adopted: it is managed, and never deleted.
 
 use std::path::Path;
 
@@ -77,8 +77,8 @@ fn parents_field(count: usize) -> Option<(&'static str, Value)> {
     Some(("parents", Value::Int(count)))
 }
 
-/// The opaque data of a created resource: how many folders above it were created for it, or by another step since the plan
-/// found nothing there.
+/// The opaque data of a created resource: how many folders above it were created for it, or by another step since the
+/// plan found nothing there.
 pub(super) fn ownership_of_created(levels: usize, before: &Value) -> Value {
     ownership(true, levels.max(parents(before)))
 }
@@ -125,7 +125,8 @@ impl OwnPaths {
         private
     }
 
-    /// The opaque data of a matching resource that a create found: an earlier try of the same run created it, or it is adopted.
+    /// The opaque data of a matching resource that a create found: an earlier try of the same run created it, or it is
+    /// adopted.
     pub(super) fn ownership_of_found(&self, path: &Path, before: &Value) -> Value {
         let is_ours = self.has(path);
         ownership(is_ours, if is_ours { parents(before) } else { 0 })

@@ -1,7 +1,7 @@
 //! `local/file`: one file, its content given as text, as base64, from a source file, or as sensitive text.
 //!
-//! An existing file that equals the desired one is adopted (`adoption.rs`). Missing folders above the file are created, and
-//! stay when the file is deleted.
+//! An existing file that equals the desired one is adopted (`adoption.rs`). Missing folders above the file are created,
+//! and stay when the file is deleted.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -116,7 +116,8 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     if recorded.id.is_none() && !ours(place, inputs, &digest, mode) {
-        // The outcome of the create is unknown. A create writes its file completely or not at all, so this file is not its own.
+        // The outcome of the create is unknown. A create writes its file completely or not at all, so this file is not
+        // its own.
         return Ok(Seen::Gone);
     }
     let mut fields = entries(inputs);

@@ -75,8 +75,8 @@ impl OwnPaths {
         }
     }
 
-    /// Whether a folder holds only own resources, which the same run may delete. Returns false after some tries, because the
-    /// resources may be meant to stay.
+    /// Whether a folder holds only own resources, which the same run may delete. Returns false after some tries,
+    /// because the resources may be meant to stay.
     ///
     /// Meanwhile the folder stays in the state, so that a killed run leaves nothing behind.
     pub(super) fn may_become_empty(&self, folder: &Path) -> bool {

@@ -88,8 +88,8 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
 
 /// Runs file work on another thread.
 ///
-/// A cancellation does not interrupt work that has begun, because it ends soon and its outcome must be known. The deadline
-/// still applies, because a file system may hang.
+/// A cancellation does not interrupt work that has begun, because it ends soon and its outcome must be known. The
+/// deadline still applies, because a file system may hang.
 pub(super) async fn on_a_thread<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce(&Place) -> Result<T, ProviderError> + Send + 'static,

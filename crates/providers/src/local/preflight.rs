@@ -1,7 +1,7 @@
 //! What an operation would meet: files that it reads, and objects in its way.
 //!
-//! A preflight changes nothing. Its verdicts are those of the operations (`file`, `archive`, `directory`, `symlink`), found
-//! before the first change of a plan.
+//! A preflight changes nothing. Its verdicts are those of the operations (`file`, `archive`, `directory`, `symlink`),
+//! found before the first change of a plan.
 
 use std::collections::BTreeSet;
 use std::path::Path;

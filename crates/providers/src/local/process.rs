@@ -1,5 +1,5 @@
-//! Runs one program. Its output is shown line by line and kept up to a limit. Its whole process group ends after the time
-//! limit, when the call is cancelled, and when the call is dropped.
+//! Runs one program. Its output is shown line by line and kept up to a limit. Its whole process group ends after the
+//! time limit, when the call is cancelled, and when the call is dropped.
 //!
 //! Not here: which program runs (`command`, `data`).
 
@@ -25,7 +25,8 @@ const LONGEST_LINE: usize = 64 << 10;
 const MOST_SHOWN: usize = 1000;
 /// Time between the request to end and the kill.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time limit for further output after the program ended, because a process that it left running may keep the stream open.
+/// Time limit for further output after the program ended, because a process that it left running may keep the stream
+/// open.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// A program to run.
@@ -91,8 +92,8 @@ impl Drop for Group {
 /// Runs a program to its end. If the returned future is dropped, the group of the program is killed.
 ///
 /// # Errors
-/// If the program cannot be started; after the time limit; [`ErrorKind::Cancelled`], and [`ErrorKind::TimedOut`] after the
-/// deadline of the call. In the last three cases the whole group has ended.
+/// If the program cannot be started; after the time limit; [`ErrorKind::Cancelled`], and [`ErrorKind::TimedOut`] after
+/// the deadline of the call. In the last three cases the whole group has ended.
 pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
     if call.cancel.is_cancelled() {
         return Err(cancelled());
@@ -101,7 +102,8 @@ pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
     let over = Arc::new(AtomicBool::new(false));
     let mut group = Group { leader: child.id(), over: over.clone() };
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), run.stdin) {
-        // A task of its own, because the program may print before it has read all input. It may also end without reading it.
+        // A task of its own, because the program may print before it has read all input. It may also end without
+        // reading it.
         tokio::spawn(async move { pipe.write_all(text.as_bytes()).await });
     }
     let progress: Progress = {

@@ -44,8 +44,8 @@ impl Change {
         Err(ProviderError::new(ErrorKind::Conflict, text).at(field))
     }
 
-    /// The id of the resource at a path. An update keeps the recorded id, which the plan may have promised. It differs from
-    /// the path only after a project was moved and not read since.
+    /// The id of the resource at a path. An update keeps the recorded id, which the plan may have promised. It differs
+    /// from the path only after a project was moved and not read since.
     pub(super) fn id_at(&self, path: &Path) -> Name {
         match (&self.operation, self.id.as_deref()) {
             (Operation::Update, Some(id)) if !id.is_empty() => id.into(),
@@ -55,8 +55,8 @@ impl Change {
 }
 
 impl Recorded {
-    /// The path of a recorded resource: from its `path` field, so that a project can be moved with its state; else from its
-    /// id. `None` without either.
+    /// The path of a recorded resource: from its `path` field, so that a project can be moved with its state; else from
+    /// its id. `None` without either.
     pub(super) fn path(&self, place: &Place) -> Result<Option<PathBuf>, ProviderError> {
         first_path(place, &[&self.inputs, &self.outputs], self.id.as_deref())
     }

@@ -1,7 +1,7 @@
 //! Temporary files and folders next to the written file, named `.cyan-` and six characters.
 //!
-//! A process holds a lock on each temporary file while it uses it. The system releases the lock when the process ends. So an
-//! unlocked file was left by a killed process, and is removed.
+//! A process holds a lock on each temporary file while it uses it. The system releases the lock when the process ends.
+//! So an unlocked file was left by a killed process, and is removed.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -141,8 +141,8 @@ pub(super) fn remove(path: &Path, own: &OwnPaths) -> Result<(), ProviderError> {
     Ok(())
 }
 
-/// Writes a file under a temporary name in its folder, makes it durable, then renames it. So readers see the old file or the
-/// new one. Returns what [`make_parents`] returns.
+/// Writes a file under a temporary name in its folder, makes it durable, then renames it. So readers see the old file
+/// or the new one. Returns what [`make_parents`] returns.
 ///
 /// # Errors
 /// [`ErrorKind::Conflict`] if `fresh` is set and the path exists.

@@ -1,7 +1,7 @@
 //! The provider `tls`: keys, certificates and certificate requests.
 //!
-//! Its resources exist only in the state: `read` returns the record, and says when a certificate is about to expire. Private
-//! keys are sensitive fields; no message holds a part of one.
+//! Its resources exist only in the state: `read` returns the record, and says when a certificate is about to expire.
+//! Private keys are sensitive fields; no message holds a part of one.
 //!
 //! Not here: writing them to files (`local`), requests to an authority over a network.
 

@@ -1,4 +1,5 @@
-//! `tls/private-key`: a new key pair in the formats that other programs read; and reading of a private key from a field.
+//! `tls/private-key`: a new key pair in the formats that other programs read; and reading of a private key from a
+//! field.
 
 use blueprint::{Map, Name, Value};
 use provider::{ErrorKind, ProviderError};

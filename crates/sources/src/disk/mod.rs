@@ -1,7 +1,7 @@
 //! Files of this machine.
 //!
-//! A path may lead to any file that the user may read, as `../shared/network.yaml` does. A server restricts the folders.
-//! Only regular files are documents, because opening other files may block or have side effects.
+//! A path may lead to any file that the user may read, as `../shared/network.yaml` does. A server restricts the
+//! folders. Only regular files are documents, because opening other files may block or have side effects.
 //!
 //! Not here: expansion of `~`, variables or patterns, which paths in documents do not have.
 
@@ -75,8 +75,8 @@ fn locate(path: &Path, allowed: Option<&[PathBuf]>) -> Result<Location, SourceEr
 }
 
 fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
-    // Checked before it is opened, because opening a device may have side effects, and again afterwards, because the file may
-    // have changed in between.
+    // Checked before it is opened, because opening a device may have side effects, and again afterwards, because the
+    // file may have changed in between.
     regular(&path.metadata().map_err(|error| refused(&error, path))?)?;
     let file = open(path).map_err(|error| refused(&error, path))?;
     let about = file.metadata().map_err(|error| refused(&error, path))?;

@@ -1,8 +1,8 @@
 //! Azure Blob Storage.
 //!
 //! The account comes from the environment: `AZURE_STORAGE_CONNECTION_STRING`, or `AZURE_STORAGE_ACCOUNT` with
-//! `AZURE_STORAGE_KEY`, `AZURE_STORAGE_SAS_TOKEN`, `AZURE_CLIENT_ID` with `AZURE_CLIENT_SECRET` and `AZURE_TENANT_ID`, a
-//! federated token, or the identity of the machine. `AZURE_STORAGE_ENDPOINT` selects another service.
+//! `AZURE_STORAGE_KEY`, `AZURE_STORAGE_SAS_TOKEN`, `AZURE_CLIENT_ID` with `AZURE_CLIENT_SECRET` and `AZURE_TENANT_ID`,
+//! a federated token, or the identity of the machine. `AZURE_STORAGE_ENDPOINT` selects another service.
 
 use std::collections::BTreeMap;
 

@@ -88,7 +88,8 @@ fn has_own_credentials(environment: &Environment) -> bool {
     environment.first(&named).is_some() || environment.is_yes("AWS_SKIP_SIGNATURE")
 }
 
-/// The keys of the selected profile in the shared files. `None` if no profile was selected and the default one has none.
+/// The keys of the selected profile in the shared files. `None` if no profile was selected and the default one has
+/// none.
 ///
 /// # Errors
 /// [`SourceError::Credentials`] if the selected profile has no keys.

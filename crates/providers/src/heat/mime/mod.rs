@@ -1,5 +1,5 @@
-//! `OS::Heat::MultipartMime`: texts as one MIME message, letter for letter as Heat's own writer does, but for the boundary, which is
-//! derived from the content (ruling D14).
+//! `OS::Heat::MultipartMime`: texts as one MIME message, letter for letter as Heat's own writer does, but for the
+//! boundary, which is derived from the content (ruling D14).
 //!
 //! Not here: taking a message apart ([`parse`]), what the id of a config stands for (`config.rs`).
 

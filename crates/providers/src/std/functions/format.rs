@@ -271,7 +271,8 @@ fn exponent(text: &str) -> String {
     format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
 }
 
-/// A scalar as Go prints it: floats in the shortest form, with an exponent from a million on. `None` if it is no scalar.
+/// A scalar as Go prints it: floats in the shortest form, with an exponent from a million on. `None` if it is no
+/// scalar.
 pub(super) fn scalar_text(value: &Value) -> Option<String> {
     Some(match value.bare() {
         Value::Text(text) => text.to_string(),

@@ -1,7 +1,8 @@
 //! The functions of `std`, which expressions can call in addition to the functions of the specification.
 //!
-//! A function that Pulumi's package `std` also has gives the same result under the same name. The catalogue declares each
-//! function; this module implements it. All functions are pure, so the evaluator calls them directly, in a simulation too.
+//! A function that Pulumi's package `std` also has gives the same result under the same name. The catalogue declares
+//! each function; this module implements it. All functions are pure, so the evaluator calls them directly, in a
+//! simulation too.
 //!
 //! Not here: checks of number and type of arguments (`expr`).
 

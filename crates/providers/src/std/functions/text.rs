@@ -87,7 +87,8 @@ fn split<'t>(text: &'t str, separator: &'t str) -> Box<dyn Iterator<Item = Strin
     Box::new(text.split(separator).map(str::to_owned))
 }
 
-/// By characters; what lies outside the text is left out. A negative offset counts from the end, a length of -1 is the rest.
+/// By characters; what lies outside the text is left out. A negative offset counts from the end, a length of -1 is the
+/// rest.
 fn substr(arguments: &[Value]) -> Result<Value, CallError> {
     let characters: Vec<char> = text_at(arguments, 0).chars().collect();
     let (offset, length) = (integer_at(arguments, 1)?, integer_at(arguments, 2)?);

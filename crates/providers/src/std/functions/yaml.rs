@@ -1,7 +1,7 @@
 //! `yamlencode` and `yamldecode`.
 //!
-//! What is written is block style with two spaces; a text that could be read as something else stands in quotes. What is
-//! read follows the core schema of YAML 1.2: `yes` is a text, `0x1f` a number.
+//! What is written is block style with two spaces; a text that could be read as something else stands in quotes. What
+//! is read follows the core schema of YAML 1.2: `yes` is a text, `0x1f` a number.
 
 use blueprint::{Map, Name, Value};
 use syntax::{Content, Format, Node};
