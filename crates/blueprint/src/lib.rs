@@ -17,6 +17,7 @@ mod map;
 mod names;
 mod number;
 mod schema;
+mod type_id;
 mod types;
 mod value;
 pub mod wire;
@@ -36,6 +37,7 @@ pub use map::{Entries, IndexMap, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use schema::{Constraint, Field, Kind, Schema, Standing, StandsFor};
+pub use type_id::{Package, PackageFamily, Packages, TypeId};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, Map, Unknown, Value};
 

@@ -28,8 +28,7 @@ pub struct Entries<V> {
 pub type MapIter<'a, V> = std::iter::Map<std::slice::Iter<'a, (Name, V)>, fn(&(Name, V)) -> (&Name, &V)>;
 
 /// Entries whose values can be changed.
-pub type MapIterMut<'a, V> =
-    std::iter::Map<std::slice::IterMut<'a, (Name, V)>, fn(&mut (Name, V)) -> (&Name, &mut V)>;
+pub type MapIterMut<'a, V> = std::iter::Map<std::slice::IterMut<'a, (Name, V)>, fn(&mut (Name, V)) -> (&Name, &mut V)>;
 
 fn hash(key: &str) -> u64 {
     // Fixed, so that nothing depends on a random seed.

@@ -552,7 +552,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
     let alone =
         Surroundings { limits: registry.offer.settings.limits, types: Some(registry.types()), ..Surroundings::NONE };
     let (around, environment) = surrounded(source, file, alone, &mut files, &mut found);
-    let loaded = engine::load(&files, file, &registry.functions, &around, &mut found);
+    let loaded = engine::load(&files, file, &registry.functions, registry.catalogs.packages(), &around, &mut found);
     let working_directory = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from));
     let world = Shell {
         providers: registry.providers.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Blueprint, Name};
+use blueprint::{Blueprint, Name, Packages};
 use diag::{Diagnostics, FileId, Files};
 use dialects::{Document, Surroundings};
 use expr::FunctionTable;
@@ -23,11 +23,12 @@ pub struct Loaded {
 
 /// Reads a text that has been added to `files`. Never fails: everything that is wrong goes to `found`.
 ///
-/// `around` is what the document stands in beside its own text.
+/// `packages` are the hosted packages that its types may belong to. `around` is what the document stands in beside its own text.
 pub fn load(
     files: &Files,
     file: FileId,
     functions: &FunctionTable,
+    packages: &Packages,
     around: &Surroundings,
     found: &mut Diagnostics,
 ) -> Loaded {
@@ -44,7 +45,7 @@ pub fn load(
     }
     let blueprint = match dialects::dialect_of(&document) {
         Some(dialect) => {
-            let mut lowered = dialect.lower(&document, functions);
+            let mut lowered = dialect.lower(&document, functions, packages);
             if is_broken {
                 // What seems to be missing may stand in the part that could not be read.
                 lowered.diagnostics.retain(|one| !FOLLOWS.iter().any(|code| code.name == one.code.name));

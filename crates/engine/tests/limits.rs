@@ -23,7 +23,7 @@ fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
     let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, around: &Default::default() };
-    let lowered = dialects::dialects()[0].lower(&document, &functions);
+    let lowered = dialects::dialects()[0].lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);
     check::check_with(Arc::new(lowered.blueprint), &[], &catalogs, &functions, None, &mut found);
     found.iter().map(|one| one.code.name).collect()

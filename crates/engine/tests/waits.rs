@@ -30,7 +30,7 @@ fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
     let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, around: &Default::default() };
-    let lowered = dialects::dialects()[0].lower(&document, &functions);
+    let lowered = dialects::dialects()[0].lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);
     let blueprint = Arc::new(lowered.blueprint);
     let checked = check::check_with(blueprint.clone(), &[], &catalogs, &functions, None, &mut found);

@@ -46,12 +46,26 @@ fn heart(criterion: &mut Criterion) {
         });
         group.bench_function(BenchmarkId::new("load", n), |bencher| {
             bencher.iter(|| {
-                black_box(engine::load(&files, file, &harness.functions, &Default::default(), &mut Diagnostics::new()))
+                black_box(engine::load(
+                    &files,
+                    file,
+                    &harness.functions,
+                    harness.catalogs.packages(),
+                    &Default::default(),
+                    &mut Diagnostics::new(),
+                ))
             });
         });
-        let blueprint = engine::load(&files, file, &harness.functions, &Default::default(), &mut Diagnostics::new())
-            .blueprint
-            .unwrap();
+        let blueprint = engine::load(
+            &files,
+            file,
+            &harness.functions,
+            harness.catalogs.packages(),
+            &Default::default(),
+            &mut Diagnostics::new(),
+        )
+        .blueprint
+        .unwrap();
         group.bench_function(BenchmarkId::new("check", n), |bencher| {
             bencher.iter(|| {
                 black_box(engine::check(

@@ -46,7 +46,7 @@ fn main() {
             drop(tree);
         }
         let since = Instant::now();
-        let loaded = engine::load(&files, file, &functions, &Default::default(), &mut found);
+        let loaded = engine::load(&files, file, &functions, catalogs.packages(), &Default::default(), &mut found);
         if lap("load", since) {
             return;
         }

@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     Ok(measured && !failed)
 }
 
-/// Builds a release, measures what docs/performance.md states and writes its tables; whether every bar is met.
+/// Builds a release, measures the tables of bench/performance.md and writes them; returns whether every bar is met.
 ///
 /// # Errors
 /// If a program cannot be started.
@@ -54,7 +54,7 @@ pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std
     let mut command = Command::new("python3");
     command.current_dir(root.join("bench")).arg("performance.py");
     command.arg("--bin").arg(target.join("release/cyan")).arg("--work").arg(&target);
-    Ok(command.arg("--page").arg(root.join("docs/performance.md")).args(arguments).status()?.success())
+    Ok(command.arg("--page").arg(root.join("bench/performance.md")).args(arguments).status()?.success())
 }
 
 /// Builds the binary for users; the folder it is built in, or nothing if it does not build.

@@ -31,7 +31,7 @@ cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormat
 cargo xtask catalog openstack   the catalogue of OpenStack, made anew from the interfaces of Heat's types; --check compares
 cargo xtask fuzz TARGET         looks for inputs that break a law: [--cases N] [--seed S] [--libfuzzer SECONDS]; without TARGET it lists them
 cargo xtask mutants try         makes small changes that a test should notice: [--shard I/N] [--in PATH]; `summary` counts
-cargo xtask performance         measures what docs/performance.md states against Terraform, and writes its tables
+cargo xtask performance         measures cyan against Terraform and writes the tables of bench/performance.md
 cargo xtask instructions        counts instructions of the heart with callgrind and holds them against bench/instructions.json; --write keeps them
 cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
 ";

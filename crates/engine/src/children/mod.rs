@@ -490,7 +490,14 @@ impl Reader<'_> {
         let shown = self.shown(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
-        let loaded = load(self.reading.files, file, self.reading.functions, &around, &mut found);
+        let loaded = load(
+            self.reading.files,
+            file,
+            self.reading.functions,
+            self.reading.catalogs.packages(),
+            &around,
+            &mut found,
+        );
         let number = self.texts.len() as u32;
         let blueprint = loaded.blueprint.unwrap_or_default();
         let location = Some(document.location.clone());
@@ -597,7 +604,14 @@ impl Reader<'_> {
         if let Some(text) = expanded.text {
             let shown = format!("{}:{}", self.reading.files.get(file).map_or("", |file| file.name()), path.join("/"));
             file = self.reading.files.add(shown, text.as_ref());
-            let loaded = load(self.reading.files, file, self.reading.functions, &around, &mut found);
+            let loaded = load(
+                self.reading.files,
+                file,
+                self.reading.functions,
+                self.reading.catalogs.packages(),
+                &around,
+                &mut found,
+            );
             document = loaded.blueprint.unwrap_or_default();
         }
         let number = self.texts.len() as u32;

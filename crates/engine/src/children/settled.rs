@@ -38,7 +38,14 @@ impl Reader<'_> {
             let shown = self.shown(&document.location);
             let file = self.reading.files.add(shown, text);
             let mut found = Diagnostics::new();
-            load(self.reading.files, file, self.reading.functions, &around, &mut found);
+            load(
+                self.reading.files,
+                file,
+                self.reading.functions,
+                self.reading.catalogs.packages(),
+                &around,
+                &mut found,
+            );
             found.retain(Diagnostic::is_error);
             let group = self.places[group as usize].text as usize;
             self.texts[group].found.append(found);

@@ -89,7 +89,7 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
     let dialect = dialects::dialect_of(&document).unwrap_or(dialects::dialects()[0]);
-    let lowered = dialect.lower(&document, functions);
+    let lowered = dialect.lower(&document, functions, catalogs.packages());
     diagnostics.append(lowered.diagnostics);
     let kinds: Vec<&'static source::Kind> = KINDS.iter().collect();
     let blueprint = Arc::new(lowered.blueprint);

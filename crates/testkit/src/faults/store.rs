@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed, Revision,
-    Snapshot, Store, StoreError,
+    BoxFuture, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Revision, Since, Store, StoreError, Tail,
 };
 use stores::memory::MemoryStore;
 
@@ -74,20 +73,8 @@ impl Store for FaultyStore {
         self.inner.instances()
     }
 
-    fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
-        self.inner.info(instance)
-    }
-
-    fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        self.inner.head(instance)
-    }
-
-    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
-        self.inner.load(instance)
-    }
-
-    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
-        self.inner.managed_by_others(instance)
+    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+        self.inner.read(instance, since)
     }
 
     fn commit<'a>(
@@ -126,23 +113,6 @@ impl Store for FaultyStore {
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         self.inner.unlock(instance)
-    }
-
-    fn history<'a>(
-        &'a self,
-        instance: &'a InstanceName,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
-        self.inner.history(instance, limit)
-    }
-
-    fn log<'a>(
-        &'a self,
-        instance: &'a InstanceName,
-        operation: Option<&'a str>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
-        self.inner.log(instance, operation, limit)
     }
 
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {

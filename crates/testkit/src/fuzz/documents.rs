@@ -130,7 +130,7 @@ fn check(input: &[u8]) -> u64 {
     let mut files = Files::new();
     let file = files.add(name, &*text);
     let mut found = Diagnostics::new();
-    let loaded = engine::load(&files, file, functions, &Default::default(), &mut found);
+    let loaded = engine::load(&files, file, functions, catalogs.packages(), &Default::default(), &mut found);
     let checked = loaded.blueprint.map(|blueprint| engine::check(blueprint, catalogs, functions, &mut found));
     assert!(checked.is_some() || found.has_errors(), "nothing came of it, and nobody says why");
     let mut drawn = 0;

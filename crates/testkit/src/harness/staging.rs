@@ -73,7 +73,8 @@ impl Harness {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded = engine::load(&files, file, &self.functions, &self.context, &mut diagnostics);
+        let loaded =
+            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.context, &mut diagnostics);
         let loaded = self.with_breakpoints(loaded);
         let (shell, _) = self.shell(&SimulatedProcess::new(FaultPlan::default(), None));
         let folder = self.whole_folder();
@@ -120,7 +121,8 @@ impl Harness {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded = engine::load(&files, file, &self.functions, &self.context, &mut diagnostics);
+        let loaded =
+            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.context, &mut diagnostics);
         let checked = loaded
             .blueprint
             .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));

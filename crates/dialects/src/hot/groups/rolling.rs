@@ -8,8 +8,8 @@ use std::time::Duration;
 use ::blueprint::{Batches, Name, Value};
 use diag::Span;
 
-use super::native::digest;
 use crate::UNFINISHED;
+use crate::hot::naming::digest;
 
 /// The pauses of an update must be shorter than a stack may take, unless it says otherwise.
 const LONGEST: Duration = Duration::from_secs(3600);
