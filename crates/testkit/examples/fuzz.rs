@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz` runs this: one target with a number of mutated inputs. It shows a failing input and writes it to a file.
+//! `cargo xtask fuzz` runs this: one target with a number of mutated inputs. It shows a failing input and writes it to
+//! a file.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
 use std::process::ExitCode;

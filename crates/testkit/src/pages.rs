@@ -1,8 +1,8 @@
 //! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents run.
 //!
-//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a template. It is checked, and with the
-//! further word `stage` staged too, in a laboratory of its own. Its comments say what must come of it, and nothing else
-//! may:
+//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a
+//! template. It is checked, and with the further word `stage` staged too, in a laboratory of its own. Its comments say
+//! what must come of it, and nothing else may:
 //!
 //! ```text
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts

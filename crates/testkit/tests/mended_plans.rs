@@ -113,7 +113,8 @@ async fn stage(harness: &Harness, text: &str) -> Stage {
     stage
 }
 
-/// A step in one line: action, address, reasons, whether it may stay an update, and its changes with `!` where one forces.
+/// A step in one line: action, address, reasons, whether it may stay an update, and its changes with `!` where one
+/// forces.
 fn line(step: &Step) -> String {
     let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
     let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());

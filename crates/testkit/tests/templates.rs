@@ -1,4 +1,5 @@
-//! What templates of Heat promise across several operations: what may not change, what exists elsewhere, what is refused.
+//! What templates of Heat promise across several operations: what may not change, what exists elsewhere, what is
+//! refused.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -237,7 +237,8 @@ impl Template {
                 own.retain(|name, _| !is_cleared(name));
             }
             let said = update.and_then(|update| update.get(key));
-            // Without `existing` an update keeps nothing of what it names. With it what is given is laid over what is kept.
+            // Without `existing` an update keeps nothing of what it names. With it what is given is laid over what is
+            // kept.
             let value = match (own, said) {
                 (Some(Json::Object(mut own)), Some(Json::Object(said))) if existing => {
                     own.extend(said.clone());
@@ -377,7 +378,8 @@ impl Template {
             let mine = ours.get(key).unwrap_or(&nothing);
             let typed = key == "resources";
             if self.params["mode"] == json!("resolve") {
-                // What Heat shows of things before they exist is null, or their name: ours are known, or known later (D1).
+                // What Heat shows of things before they exist is null, or their name: ours are known, or known later
+                // (D1).
                 pairs.before_creation = true;
             }
             if let Err(difference) = same(mine, wanted, key, typed, pairs) {
@@ -529,8 +531,8 @@ fn stays(answer: &Answer, element: &ResolvedElement) -> bool {
     stayed(answer, element).is_some()
 }
 
-/// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is written, its
-/// policy, or a property that is, or was, written out with the value it has anyway.
+/// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is
+/// written, its policy, or a property that is, or was, written out with the value it has anyway.
 fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
     let written = |element: &ResolvedElement| -> Vec<Name> {
         let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();

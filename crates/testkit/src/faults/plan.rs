@@ -10,8 +10,8 @@ pub struct FaultPlan {
     /// The seed from which the durations of calls, reads and commits are drawn; `None`: they take no time. Where three
     /// divides the seed, commits take longer than calls.
     pub latency: Option<u64>,
-    /// The moment at which the process ends, from 1. Each commit and each call has two moments: before and after it does
-    /// its work.
+    /// The moment at which the process ends, from 1. Each commit and each call has two moments: before and after it
+    /// does its work.
     pub ends_at: Option<u32>,
     /// The commit that fails.
     pub commit_fails: Option<CommitFault>,

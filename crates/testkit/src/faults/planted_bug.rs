@@ -78,7 +78,8 @@ impl PlantedBug {
         PlantedBug::ALL.into_iter().find(|it| it.word() == word)
     }
 
-    /// The entries that are committed in place of `entries` in the commit of this number. An empty list is not committed.
+    /// The entries that are committed in place of `entries` in the commit of this number. An empty list is not
+    /// committed.
     pub(super) fn change_commit(self, mut entries: Vec<Entry>, held: &mut Vec<Entry>, number: u32) -> Vec<Entry> {
         let outer = |entry: &Entry| matches!(entry.kind, EntryKind::Began(_) | EntryKind::Finished(_));
         let finishes = matches!(entries.last().map(|entry| &entry.kind), Some(EntryKind::Finished(_)));

@@ -7,9 +7,9 @@
 //!                                                  └── panic ──> shrink ──> Failure
 //! ```
 //!
-//! A target panics if an input violates its invariant, and returns a number that stands for the behaviour seen. An input
-//! with a new number is mutated further. The same seed gives the same inputs in the same order. No target measures time:
-//! bounds on work are asserted by counting results.
+//! A target panics if an input violates its invariant, and returns a number that stands for the behaviour seen. An
+//! input with a new number is mutated further. The same seed gives the same inputs in the same order. No target
+//! measures time: bounds on work are asserted by counting results.
 //!
 //! `fuzz/corpus/TARGET` keeps small inputs: former failures, and good ones to start with.
 //!

@@ -74,7 +74,8 @@ impl Harness {
             }
         };
         if matches!(operated, None | Some(Operated::Lost(_))) {
-            // The next run is a new process. It starts after the lease has expired and when reads are no longer delayed.
+            // The next run is a new process. It starts after the lease has expired and when reads are no longer
+            // delayed.
             tokio::time::sleep(engine::shell::LEASE * 2).await;
         }
         let ended = match &operated {

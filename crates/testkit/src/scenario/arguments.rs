@@ -26,11 +26,11 @@ pub(super) struct Arguments {
 }
 
 /// The words of a command.
-pub(super) struct Words<'a>(pub(super) Peekable<SplitWhitespace<'a>>);
+pub(super) struct Tokens<'a>(pub(super) Peekable<SplitWhitespace<'a>>);
 
-impl<'a> Words<'a> {
-    pub(super) fn new(command: &'a str) -> Words<'a> {
-        Words(command.split_whitespace().peekable())
+impl<'a> Tokens<'a> {
+    pub(super) fn new(command: &'a str) -> Tokens<'a> {
+        Tokens(command.split_whitespace().peekable())
     }
 
     /// The next word; `what` names it in the error.

@@ -11,7 +11,7 @@ use provider::{Operation, TypeRef};
 use providers::fake::{Fault, FaultKind, Refusal};
 use state::{Exported, Generation, Store as _};
 
-use super::arguments::{Arguments, Words};
+use super::arguments::{Arguments, Tokens};
 use super::runner::Runner;
 use crate::faults::PlantedBug;
 use crate::harness::{Stage, settings};
@@ -22,7 +22,7 @@ impl Runner {
     /// are wrong.
     pub(super) async fn command(&mut self, command: &str, block: String) -> Result<(), String> {
         let _ = writeln!(self.output, "> {command}");
-        let mut words = Words::new(command);
+        let mut words = Tokens::new(command);
         let name = words.next("the command")?;
         match name {
             "document" => {
@@ -70,7 +70,7 @@ impl Runner {
     }
 
     /// Changes how later commands run.
-    fn configure(&mut self, command: &str, words: &mut Words<'_>) -> Result<(), String> {
+    fn configure(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
         match command {
             "check-invariants" => self.harness.checks_invariants = true,
             "hook" => {
@@ -89,7 +89,7 @@ impl Runner {
     }
 
     /// Plans, and unless the command is `stage` carries the plan out.
-    async fn operation(&mut self, command: &str, words: &mut Words<'_>) -> Result<(), String> {
+    async fn operation(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
         match command {
             "stage" | "deploy" => {
                 let document = words.next("the document")?;
@@ -156,7 +156,7 @@ impl Runner {
     }
 
     /// Edits the state without a call, or writes it as text.
-    async fn edit_state(&mut self, command: &str, words: &mut Words<'_>) -> Result<(), String> {
+    async fn edit_state(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
         let edit = match command {
             "import" => {
                 let (type_name, id) = (words.next("the type")?.into(), words.next("the id")?.into());
@@ -193,7 +193,7 @@ impl Runner {
     }
 
     /// Changes the cloud, as another person would.
-    fn change_world(&mut self, command: &str, words: &mut Words<'_>) -> Result<(), String> {
+    fn change_world(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
         if command == "make" {
             let (type_name, id) = (words.next("the type")?, words.next("the id")?);
             let spec: Vec<&str> = words.0.by_ref().collect();
@@ -242,7 +242,7 @@ impl Runner {
     }
 
     /// Takes the lease for another operation, or gives all such leases back.
-    async fn lease(&mut self, command: &str, words: &mut Words<'_>) -> Result<(), String> {
+    async fn lease(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
         if command == "hold" {
             self.harness.name = words.instance()?;
             match self.harness.take_lease().await {

@@ -1,9 +1,10 @@
 //! Deterministic simulation: traces of an instance that are generated from a seed, run as scenarios, and checked.
 //!
-//! A trace is a few documents and what is done with them: deploys, destroys and rollbacks under faults (slow, throttled,
-//! refused and lost calls, partial creates, delayed reads, commits that fail, that are written although they report a
-//! failure, or that are lost, an end of the process at any moment), and changes that other people make in the cloud. It
-//! is written as a script of [`scenario`](crate::scenario), which runs it on a virtual clock and checks invariants:
+//! A trace is a few documents and what is done with them: deploys, destroys and rollbacks under faults (slow,
+//! throttled, refused and lost calls, partial creates, delayed reads, commits that fail, that are written although they
+//! report a failure, or that are lost, an end of the process at any moment), and changes that other people make in the
+//! cloud. It is written as a script of [`scenario`](crate::scenario), which runs it on a virtual clock and checks
+//! invariants:
 //!
 //! * a call is made only when its intent is durable. It reads only resources that are in the state, or that have a
 //!   durable intent with the token that created them;
@@ -11,8 +12,8 @@
 //! * an id or a token in the state leads to each resource that was created, and no token creates two;
 //! * no event shows a secret;
 //! * nothing behind a breakpoint starts before an operation has ended that reported the breakpoint;
-//! * without further faults it settles: the result is that of an undisturbed run without breakpoints, and nothing is left
-//!   to do;
+//! * without further faults it settles: the result is that of an undisturbed run without breakpoints, and nothing is
+//!   left to do;
 //! * a destroy leaves nothing.
 //!
 //! A trace that violates an invariant is shrunk. The result is a script that reproduces the violation.

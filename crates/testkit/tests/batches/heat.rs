@@ -1,5 +1,5 @@
-//! What Heat 27 did with groups made up at random, as `groups.txt` has it: one story on a line, what was asked for before
-//! the arrow, what was done with members behind it, steps behind semicolons, batches behind strokes.
+//! What Heat 27 did with groups made up at random, as `groups.txt` has it: one story on a line, what was asked for
+//! before the arrow, what was done with members behind it, steps behind semicolons, batches behind strokes.
 //!
 //! Members of groups whose names are drawn are called `n0`, `n1`, .. in the order in which they were made.
 

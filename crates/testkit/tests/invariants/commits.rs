@@ -1,5 +1,5 @@
-//! A process that ends at any moment, before or after any write of its journal and any call, leaves a state from which the
-//! next one reaches the same end.
+//! A process that ends at any moment, before or after any write of its journal and any call, leaves a state from which
+//! the next one reaches the same end.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ async fn cut_at(harness: &Harness, goal: Option<&str>, parallel: usize, moment: 
     cut_in(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
 }
 
-/// The same, while commits take longer than calls, by times drawn from a seed: what has been answered is not durable for long.
+/// The same, while commits take longer than calls, by times drawn from a seed: what has been answered is not durable
+/// for long.
 async fn cut_on_a_slow_disk(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
     let fault_plan = FaultPlan { ends_at: Some(moment), latency: Some(3 * seed), ..FaultPlan::default() };
     cut_in(harness, goal, parallel, fault_plan).await
@@ -73,7 +74,8 @@ proptest! {
     }
 }
 
-/// What a cut-off run has made, another has deleted and a third makes again is another thing, although no run has ended.
+/// What a cut-off run has made, another has deleted and a third makes again is another thing, although no run has
+/// ended.
 #[test]
 fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
@@ -184,8 +186,8 @@ fn outcomes_are_durable_before_dependants_are_called() {
     });
 }
 
-/// Versions before 0.2 committed intents of creates before all of their spec was known. Such an intent is settled as any other:
-/// the resource is taken over if it was created, and created if it was not.
+/// Versions before 0.2 committed intents of creates before all of their spec was known. Such an intent is settled as
+/// any other: the resource is taken over if it was created, and created if it was not.
 #[test]
 fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
     let (before, after) = (chain(1), chain(2));
@@ -300,7 +302,8 @@ fn only_what_was_recorded_is_counted() {
     });
 }
 
-/// A value that is secret because another resource's answer repeats a secret stays secret when a cut-off run is continued.
+/// A value that is secret because another resource's answer repeats a secret stays secret when a cut-off run is
+/// continued.
 #[test]
 fn a_secret_that_only_the_run_revealed_is_one_wherever_the_run_is_cut() {
     // What an answer repeats of a secret is one, which nobody can know before.

@@ -53,8 +53,8 @@ fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
     });
 }
 
-/// The hold is ended in the middle of a call: the next sign of life tells, nothing more is begun or recorded, and what the
-/// call made is found and taken over by the next plan.
+/// The hold is ended in the middle of a call: the next sign of life tells, nothing more is begun or recorded, and what
+/// the call made is found and taken over by the next plan.
 #[test]
 fn who_was_taken_over_stops_at_the_next_sign_of_life_and_nothing_is_lost() {
     lately(async {

@@ -1,4 +1,5 @@
-//! Whatever a provider says, no secret stands in what is told, reported or kept: its words are made clean on the way in.
+//! Whatever a provider says, no secret stands in what is told, reported or kept: its words are made clean on the way
+//! in.
 
 use std::sync::Arc;
 

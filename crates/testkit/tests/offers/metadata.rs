@@ -68,7 +68,8 @@ fn metadata_is_evaluated_compared_and_stored() {
     });
 }
 
-/// A data source has no record; what is written about it for people and tools is kept with the document of the operation.
+/// A data source has no record; what is written about it for people and tools is kept with the document of the
+/// operation.
 #[test]
 fn what_is_written_about_a_data_source_is_kept_with_its_document() {
     lately(async {

@@ -51,7 +51,8 @@ fn are_about(pauses: &[u64], wanted: &[u64]) -> bool {
         && pauses.iter().zip(wanted).all(|(pause, wanted)| pause.abs_diff(*wanted) * 10 <= *wanted + 5)
 }
 
-/// A document with two runs behind it, so that each kind of call has been made: what its accidents are, what comes of it.
+/// A document with two runs behind it, so that each kind of call has been made: what its accidents are, what comes of
+/// it.
 struct Kind {
     call: &'static str,
     document: &'static str,

@@ -1,5 +1,5 @@
-//! What is decided while calls are made: when they are made again, how often, how long they may take, what becomes of the
-//! rest when one fails. All of it on a virtual clock; nothing is measured.
+//! What is decided while calls are made: when they are made again, how often, how long they may take, what becomes of
+//! the rest when one fails. All of it on a virtual clock; nothing is measured.
 
 mod again;
 mod asking;

@@ -264,7 +264,8 @@ fn two_creates_that_are_refused_together_leave_nothing_to_look_for() {
     });
 }
 
-/// A create failed and may have been carried out all the same, and it cannot be looked for: each way out that is named works.
+/// A create failed and may have been carried out all the same, and it cannot be looked for: each way out that is named
+/// works.
 #[test]
 fn a_failed_create_that_cannot_be_looked_for_blocks_nothing() {
     let a = || -> blueprint::Address { "a".parse().expect("an address") };
