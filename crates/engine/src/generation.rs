@@ -5,7 +5,7 @@
 
 use blueprint::{Map, Name, Value};
 use diag::{Diagnostic, Diagnostics};
-use state::{Generation, GenerationInfo, Operation, OperationKind, OperationOutcome};
+use state::{Ended, Generation, GenerationInfo, Operation, OperationKind, OperationOutcome};
 
 use crate::answers::Answers;
 use crate::codes;
@@ -73,8 +73,7 @@ fn beside(document: &FrozenDocument) -> Value {
 }
 
 /// The inputs that an operation was given, where it was kept with any.
-pub fn given(operation: &Operation) -> Given {
-    let desired = operation.desired.revealed();
+fn given(desired: &Value) -> Given {
     let entries = |key: &str| desired.get(key).and_then(Value::as_map).cloned().unwrap_or_default();
     let text = entries("text").into_iter().filter_map(|(name, value)| match value {
         Value::Text(text) => Some((name, text)),
@@ -98,42 +97,51 @@ fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
         _ => Answers { remembered: operation.remembered.clone(), ..Answers::default() },
     };
-    Some(Kept { generation, document, given: given(operation), answers })
+    Some(Kept { generation, document, given: given(&desired), answers })
 }
 
-/// What to go back to, found in the operations of the past, newest first: the last one that ended well and said what is
-/// wanted, or the one of this number. `None` if it is not among these.
-pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Option<Result<Goal, Box<Diagnostic>>> {
-    for info in history {
-        let Some((outcome, _, generation, _)) = &info.finished else { continue };
+/// The operation in a history that a rollback goes back to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum GoalOperation {
+    /// Its documents tell what is wanted.
+    Of(Generation, Name),
+    /// Nothing: see [`Goal::Nothing`].
+    Nothing,
+}
+
+/// The operation to go back to, found in the operations of the past, newest first: the last one that ended well and said what
+/// is wanted, or the one of this number. Where there is none, nothing is gone back to.
+pub(crate) fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<GoalOperation, Box<Diagnostic>> {
+    for GenerationInfo { operation, finished } in history {
+        let Some(Ended { outcome, generation, .. }) = finished else { continue };
         if wanted.is_some_and(|wanted| wanted != *generation) {
             continue;
         }
-        let said = match (outcome, info.operation.kind) {
-            (OperationOutcome::Gone, _) => Some(Ok(Goal::Nothing)),
-            (_, OperationKind::State | OperationKind::Reconcile) => None,
-            (OperationOutcome::Ready, _) => Some(
-                read(*generation, &info.operation)
-                    .map(|kept| Goal::Kept(Box::new(kept)))
-                    .ok_or_else(|| Box::new(incomplete(format!("generation {} was not kept whole", generation.0)))),
-            ),
-            _ => None,
-        };
-        match (said, wanted) {
-            (Some(said), _) => return Some(said),
-            (None, Some(_)) => {
-                let what = format!("generation {} did not end well, so nothing can go back to it", generation.0);
-                return Some(Err(Box::new(incomplete(what).help("`cyan history` shows those that did"))));
-            }
-            (None, None) => {}
+        match (outcome, operation.kind) {
+            (OperationOutcome::Gone, _) => return Ok(GoalOperation::Nothing),
+            (_, OperationKind::State | OperationKind::Reconcile) => {}
+            (OperationOutcome::Ready, _) => return Ok(GoalOperation::Of(*generation, operation.id.clone())),
+            _ => {}
+        }
+        if wanted.is_some() {
+            let what = format!("generation {} did not end well, so nothing can go back to it", generation.0);
+            return Err(Box::new(incomplete(what).help("`cyan history` shows those that did")));
         }
     }
-    None
+    match wanted {
+        None => Ok(GoalOperation::Nothing),
+        Some(wanted) => {
+            let what = format!("there is no generation {}", wanted.0);
+            Err(Box::new(incomplete(what).help("`cyan history` lists them")))
+        }
+    }
 }
 
-/// There is no generation of this number.
-pub(crate) fn unknown(wanted: Generation) -> Diagnostic {
-    incomplete(format!("there is no generation {}", wanted.0)).help("`cyan history` lists them")
+/// What an operation wanted, to be gone back to.
+pub(crate) fn kept_by(generation: Generation, operation: Option<&Operation>) -> Result<Goal, Box<Diagnostic>> {
+    let kept = operation.and_then(|operation| read(generation, operation));
+    kept.map(|kept| Goal::Kept(Box::new(kept)))
+        .ok_or_else(|| Box::new(incomplete(format!("generation {} was not kept whole", generation.0))))
 }
 
 fn incomplete(message: String) -> Diagnostic {
@@ -154,12 +162,60 @@ pub(crate) fn left(addresses: &[blueprint::Address], why: Diagnostics) -> Diagno
 
 #[cfg(test)]
 mod tests {
+    use state::{Counts, OperationInfo};
+
     use super::*;
 
-    fn past(number: u64, kind: OperationKind, outcome: OperationOutcome, desired: Value) -> GenerationInfo {
-        let operation = Operation {
+    fn past(number: u64, kind: OperationKind, outcome: OperationOutcome) -> GenerationInfo {
+        let operation = OperationInfo {
             id: format!("op-{number}").into(),
             kind,
+            who: "ann@host".into(),
+            began: 1,
+            document: "shop.yaml".into(),
+        };
+        let ended = Ended { outcome, at: 2, generation: Generation(number), counts: Counts::default() };
+        GenerationInfo { operation, finished: Some(ended) }
+    }
+
+    #[test]
+    fn a_rollback_goes_to_the_last_operation_that_ended_well_and_said_what_is_wanted() {
+        use OperationKind::{Deploy, Destroy, Reconcile, State, Update};
+        use OperationOutcome::{Failed, Gone, Interrupted, Ready};
+        let mut history = vec![
+            past(7, Update, Failed),
+            past(6, Reconcile, Ready),
+            past(5, State, Ready),
+            past(4, Update, Interrupted),
+            past(3, Update, Ready),
+            past(1, Deploy, Ready),
+        ];
+        history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed) });
+        let of = |number: u64| Ok(GoalOperation::Of(Generation(number), format!("op-{number}").into()));
+        let found = |history: &[GenerationInfo], wanted: Option<u64>| {
+            goal(history, wanted.map(Generation)).map_err(|diagnostic| diagnostic.message.clone())
+        };
+        assert_eq!(found(&history, None), of(3));
+        assert_eq!(found(&history, Some(1)), of(1));
+        let failed = "generation 5 did not end well, so nothing can go back to it".to_owned();
+        assert_eq!(found(&history, Some(5)), Err(failed));
+        assert_eq!(found(&history, Some(99)), Err("there is no generation 99".to_owned()));
+        assert_eq!(found(&history[..4], None), Ok(GoalOperation::Nothing), "no operation ended well");
+        history.insert(1, past(7, Destroy, Gone));
+        assert_eq!(found(&history, None), Ok(GoalOperation::Nothing));
+    }
+
+    #[test]
+    fn an_operation_is_read_with_its_document_and_inputs() {
+        // As the first states have it: without answers.
+        let desired = Value::map([
+            ("document", Value::from("three")),
+            ("typed", Value::map([("size", Value::Int(3))])),
+            ("text", Value::map([("name", Value::from("n"))])),
+        ]);
+        let operation = |desired| Operation {
+            id: "op-3".into(),
+            kind: OperationKind::Update,
             who: "ann@host".into(),
             began: 1,
             document: "shop.yaml".into(),
@@ -167,51 +223,15 @@ mod tests {
             stops: None,
             desired,
         };
-        GenerationInfo { operation, finished: Some((outcome, 2, Generation(number), [0; 4])) }
-    }
-
-    /// As states of the first days have it: the document and its inputs alone.
-    fn document(text: &str) -> Value {
-        Value::map([
-            ("document", Value::from(text)),
-            ("typed", Value::map([("size", Value::Int(3))])),
-            ("text", Value::map([("name", Value::from("n"))])),
-        ])
-    }
-
-    #[test]
-    fn a_rollback_goes_to_what_ended_well_and_said_what_is_wanted() {
-        use OperationKind::{Deploy, Destroy, Reconcile, State, Update};
-        use OperationOutcome::{Failed, Gone, Interrupted, Ready};
-        let mut history = vec![
-            past(7, Update, Failed, document("seven")),
-            past(6, Reconcile, Ready, Value::Null),
-            past(5, State, Ready, Value::Null),
-            past(4, Update, Interrupted, document("four")),
-            past(3, Update, Ready, document("three").secret()),
-            past(2, Update, Ready, Value::Null),
-            past(1, Deploy, Ready, document("one")),
-        ];
-        history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed, document("eight")) });
-        let text = |goal: Option<Result<Goal, Box<Diagnostic>>>| match goal.expect("one is found") {
-            Ok(Goal::Kept(kept)) => {
-                assert_eq!(kept.given.typed.get("size"), Some(&Value::Int(3)));
-                assert_eq!(kept.given.text.get("name").map(AsRef::as_ref), Some("n"));
-                format!("{} {}", kept.generation.0, kept.document.text)
-            }
-            Ok(Goal::Nothing) => "nothing".to_owned(),
-            Err(diagnostic) => diagnostic.message.clone(),
-        };
-        assert_eq!(text(goal(&history, None)), "3 three");
-        assert_eq!(text(goal(&history, Some(Generation(1)))), "1 one");
-        assert_eq!(text(goal(&history, Some(Generation(2)))), "generation 2 was not kept whole");
-        assert_eq!(
-            text(goal(&history, Some(Generation(5)))),
-            "generation 5 did not end well, so nothing can go back to it"
-        );
-        assert!(goal(&history, Some(Generation(99))).is_none());
-        assert!(goal(&history[..5], None).is_none(), "the next ones are still to be read");
-        history.insert(1, past(7, Destroy, Gone, Value::Null));
-        assert_eq!(text(goal(&history, None)), "nothing");
+        for desired in [desired.clone(), desired.secret()] {
+            let Ok(Goal::Kept(kept)) = kept_by(Generation(3), Some(&operation(desired))) else { panic!("it is whole") };
+            assert_eq!((kept.generation, &*kept.document.text), (Generation(3), "three"));
+            assert_eq!(kept.given.typed.get("size"), Some(&Value::Int(3)));
+            assert_eq!(kept.given.text.get("name").map(AsRef::as_ref), Some("n"));
+        }
+        for operation in [Some(&operation(Value::Null)), None] {
+            let refused = kept_by(Generation(2), operation).map_err(|diagnostic| diagnostic.message.clone());
+            assert_eq!(refused, Err("generation 2 was not kept whole".to_owned()));
+        }
     }
 }

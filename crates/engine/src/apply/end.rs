@@ -60,7 +60,7 @@ impl Apply {
             metadata,
             declared,
             stops: self.stops_after(self.outcome()),
-            counts: self.counts,
+            counts: self.counts.into(),
         };
         self.gathering.push((Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }, Durable::Nothing));
     }

@@ -13,7 +13,7 @@ use super::run::{Interrupt, LEASE, Lost, run};
 use crate::apply::{Apply, OnFailure, Outcome, Settings};
 use crate::codes;
 use crate::event::Event;
-use crate::generation::{self, Goal};
+use crate::generation::{self, Goal, GoalOperation};
 use crate::plan::{Plan, Purpose, Staged, unchanged};
 
 /// What became of an operation.
@@ -268,21 +268,14 @@ pub async fn last_goal(
     instance: &InstanceName,
     wanted: Option<Generation>,
 ) -> Result<Result<Goal, Box<diag::Diagnostic>>, StoreError> {
-    // Each operation is kept with its documents: no more of them are read than it takes.
-    let mut limit = 4;
-    loop {
-        let history = store.history(instance, limit).await?;
-        match generation::goal(&history, wanted) {
-            Some(goal) => return Ok(goal),
-            None if history.len() < limit => {
-                return Ok(match wanted {
-                    None => Ok(Goal::Nothing),
-                    Some(wanted) => Err(Box::new(generation::unknown(wanted))),
-                });
-            }
-            None => limit *= 4,
+    let history = store.history(instance, usize::MAX).await?;
+    Ok(match generation::goal(&history, wanted) {
+        Ok(GoalOperation::Of(generation, id)) => {
+            generation::kept_by(generation, store.operation(instance, &id).await?.as_ref())
         }
-    }
+        Ok(GoalOperation::Nothing) => Ok(Goal::Nothing),
+        Err(diagnostic) => Err(diagnostic),
+    })
 }
 
 fn stale(made: Revision, found: Revision) -> Option<diag::Diagnostic> {
