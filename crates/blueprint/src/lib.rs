@@ -17,6 +17,7 @@ mod map;
 mod names;
 mod number;
 mod schema;
+mod type_id;
 mod types;
 mod value;
 pub mod wire;
@@ -32,12 +33,13 @@ pub use document::{
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
 pub use home::home_mistake;
-pub use map::{Map, MapIter, MapIterMut};
+pub use map::{Entries, IndexMap, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
 pub use schema::{Constraint, Field, Kind, Schema, Standing, StandsFor};
+pub use type_id::{Package, PackageFamily, Packages, TypeId};
 pub use types::{ObjectType, Type};
-pub use value::{Asset, Function, IndexMap, Unknown, Value};
+pub use value::{Asset, Function, Map, Unknown, Value};
 
 /// A name written in a document; cheap to clone.
 pub type Name = std::sync::Arc<str>;

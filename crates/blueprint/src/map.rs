@@ -1,49 +1,55 @@
-//! The entries of a map value, in order.
+//! Ordered maps: [`Entries`] for the entries of a map value, and [`IndexMap`] for everything else.
 //!
-//! Nearly all maps of a document hold a handful of entries, and there are several for each resource: those are a plain row,
-//! looked through from its beginning, without the table and the hashes that a large map needs. A large one has an index.
-//!
-//! Not here: maps that are no values ([`crate::IndexMap`]).
+//! Nearly all map values of a document hold a handful of entries, and there are several for each resource. [`Entries`] keeps
+//! a small map as a plain vector and searches it from its beginning. A large map has an index as well.
 
 use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use crate::{Name, Names, Value};
+use crate::{Name, Names};
+
+/// An ordered map with a fixed hash, so that nothing depends on a random seed.
+pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::fast::FixedState>;
 
 /// A map has an index from more entries than this on: about where hashing a key costs as much as comparing it with all.
 const FEW: usize = 12;
 
 /// The entries of a map value, in order; keys are unique.
-#[derive(Clone, Default)]
-pub struct Map {
-    entries: Vec<(Name, Value)>,
+#[derive(Clone)]
+pub struct Entries<V> {
+    entries: Vec<(Name, V)>,
     /// Where a key stands, by its hash.
     index: Option<Box<HashTable<u32>>>,
 }
 
 /// Entries, borrowed.
-pub type MapIter<'a> = std::iter::Map<std::slice::Iter<'a, (Name, Value)>, fn(&(Name, Value)) -> (&Name, &Value)>;
+pub type MapIter<'a, V> = std::iter::Map<std::slice::Iter<'a, (Name, V)>, fn(&(Name, V)) -> (&Name, &V)>;
 
 /// Entries whose values can be changed.
-pub type MapIterMut<'a> =
-    std::iter::Map<std::slice::IterMut<'a, (Name, Value)>, fn(&mut (Name, Value)) -> (&Name, &mut Value)>;
+pub type MapIterMut<'a, V> = std::iter::Map<std::slice::IterMut<'a, (Name, V)>, fn(&mut (Name, V)) -> (&Name, &mut V)>;
 
 fn hash(key: &str) -> u64 {
     // Fixed, so that nothing depends on a random seed.
     FixedState::default().hash_one(key)
 }
 
-impl Map {
+impl<V> Default for Entries<V> {
+    fn default() -> Entries<V> {
+        Entries { entries: Vec::new(), index: None }
+    }
+}
+
+impl<V> Entries<V> {
     /// A map without entries.
-    pub fn new() -> Map {
-        Map::default()
+    pub fn new() -> Entries<V> {
+        Entries::default()
     }
 
     /// A map without entries, with room for so many.
-    pub fn with_capacity(capacity: usize) -> Map {
-        Map { entries: Vec::with_capacity(capacity), index: None }
+    pub fn with_capacity(capacity: usize) -> Entries<V> {
+        Entries { entries: Vec::with_capacity(capacity), index: None }
     }
 
     /// How many entries there are.
@@ -68,27 +74,27 @@ impl Map {
     }
 
     /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&V> {
         self.get_index_of(key).map(|at| &self.entries[at].1)
     }
 
     /// The value of a key, to be changed.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
         self.get_index_of(key).map(|at| &mut self.entries[at].1)
     }
 
     /// Key and value of an entry by its key.
-    pub fn get_key_value(&self, key: &str) -> Option<(&Name, &Value)> {
+    pub fn get_key_value(&self, key: &str) -> Option<(&Name, &V)> {
         self.get_index_of(key).map(|at| (&self.entries[at].0, &self.entries[at].1))
     }
 
     /// The entry at a place, from 0.
-    pub fn get_index(&self, at: usize) -> Option<(&Name, &Value)> {
+    pub fn get_index(&self, at: usize) -> Option<(&Name, &V)> {
         self.entries.get(at).map(|(key, value)| (key, value))
     }
 
     /// The first entry.
-    pub fn first(&self) -> Option<(&Name, &Value)> {
+    pub fn first(&self) -> Option<(&Name, &V)> {
         self.get_index(0)
     }
 
@@ -98,7 +104,7 @@ impl Map {
     }
 
     /// Puts a value under a key: in the place of the former one, which is handed back, else at the end.
-    pub fn insert(&mut self, key: Name, value: Value) -> Option<Value> {
+    pub fn insert(&mut self, key: Name, value: V) -> Option<V> {
         match self.get_index_of(&key) {
             Some(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
             None => {
@@ -109,7 +115,7 @@ impl Map {
     }
 
     /// The value of a key, made by `value` and put at the end where there is none.
-    pub fn get_or_insert_with(&mut self, key: Name, value: impl FnOnce() -> Value) -> &mut Value {
+    pub fn get_or_insert_with(&mut self, key: Name, value: impl FnOnce() -> V) -> &mut V {
         let at = match self.get_index_of(&key) {
             Some(at) => at,
             None => self.append(key, value()),
@@ -118,7 +124,7 @@ impl Map {
     }
 
     /// Puts an entry at the end, whose key is known to be new.
-    fn append(&mut self, key: Name, value: Value) -> usize {
+    fn append(&mut self, key: Name, value: V) -> usize {
         let at = self.entries.len();
         if let Some(index) = &mut self.index {
             index.insert_unique(hash(&key), at as u32, |at| hash(&self.entries[*at as usize].0));
@@ -147,7 +153,7 @@ impl Map {
     }
 
     /// Takes an entry out; those behind it move up. Its value, if there was one.
-    pub fn shift_remove(&mut self, key: &str) -> Option<Value> {
+    pub fn shift_remove(&mut self, key: &str) -> Option<V> {
         let at = self.get_index_of(key)?;
         if let Some(index) = &mut self.index {
             if let Ok(own) = index.find_entry(hash(key), |other| *other as usize == at) {
@@ -163,7 +169,7 @@ impl Map {
     }
 
     /// Keeps only the entries for which `keep` says yes, in order.
-    pub fn retain(&mut self, mut keep: impl FnMut(&Name, &mut Value) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&Name, &mut V) -> bool) {
         self.entries.retain_mut(|(key, value)| keep(key, value));
         self.build_index();
     }
@@ -185,12 +191,12 @@ impl Map {
     }
 
     /// The entries, in order.
-    pub fn iter(&self) -> MapIter<'_> {
+    pub fn iter(&self) -> MapIter<'_, V> {
         self.entries.iter().map(|(key, value)| (key, value))
     }
 
     /// The entries, in order, with values that can be changed.
-    pub fn iter_mut(&mut self) -> MapIterMut<'_> {
+    pub fn iter_mut(&mut self) -> MapIterMut<'_, V> {
         self.entries.iter_mut().map(|(key, value)| (&*key, value))
     }
 
@@ -200,20 +206,20 @@ impl Map {
     }
 
     /// The values, in the order of their keys.
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = &Value> + ExactSizeIterator + Clone {
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + ExactSizeIterator + Clone {
         self.entries.iter().map(|(_, value)| value)
     }
 
     /// The values, in the order of their keys, to be changed.
-    pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Value> + ExactSizeIterator {
+    pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut V> + ExactSizeIterator {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// Makes equal keys one with those that `names` has seen before.
-    pub(crate) fn share_keys(&mut self, names: &mut Names) {
+    /// Replaces each key by the one that `names` holds for the same text, and calls `of_value` for each value.
+    pub(crate) fn share_keys(&mut self, names: &mut Names, of_value: impl Fn(&mut V, &mut Names)) {
         for (key, value) in &mut self.entries {
             *key = names.share(key);
-            value.share_keys(names);
+            of_value(value, names);
         }
     }
 
@@ -223,14 +229,14 @@ impl Map {
     }
 
     /// The values alone.
-    pub fn into_values(self) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator {
+    pub fn into_values(self) -> impl DoubleEndedIterator<Item = V> + ExactSizeIterator {
         self.entries.into_iter().map(|(_, value)| value)
     }
 }
 
 /// The same entries, in whatever order.
-impl PartialEq for Map {
-    fn eq(&self, other: &Map) -> bool {
+impl<V: PartialEq> PartialEq for Entries<V> {
+    fn eq(&self, other: &Entries<V>) -> bool {
         // Where the order is the same too, nothing has to be looked up.
         self.len() == other.len()
             && self.entries.iter().enumerate().all(|(at, (key, value))| match &other.entries[at] {
@@ -240,23 +246,23 @@ impl PartialEq for Map {
     }
 }
 
-impl std::fmt::Debug for Map {
+impl<V: std::fmt::Debug> std::fmt::Debug for Entries<V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }
 }
 
 /// Of several entries of one key the last one's value counts, at the place of the first.
-impl FromIterator<(Name, Value)> for Map {
-    fn from_iter<I: IntoIterator<Item = (Name, Value)>>(entries: I) -> Map {
-        let mut map = Map::new();
+impl<V> FromIterator<(Name, V)> for Entries<V> {
+    fn from_iter<I: IntoIterator<Item = (Name, V)>>(entries: I) -> Entries<V> {
+        let mut map = Entries::new();
         map.extend(entries);
         map
     }
 }
 
-impl Extend<(Name, Value)> for Map {
-    fn extend<I: IntoIterator<Item = (Name, Value)>>(&mut self, entries: I) {
+impl<V> Extend<(Name, V)> for Entries<V> {
+    fn extend<I: IntoIterator<Item = (Name, V)>>(&mut self, entries: I) {
         let entries = entries.into_iter();
         self.reserve(entries.size_hint().0);
         for (key, value) in entries {
@@ -265,29 +271,29 @@ impl Extend<(Name, Value)> for Map {
     }
 }
 
-impl IntoIterator for Map {
-    type Item = (Name, Value);
-    type IntoIter = std::vec::IntoIter<(Name, Value)>;
+impl<V> IntoIterator for Entries<V> {
+    type Item = (Name, V);
+    type IntoIter = std::vec::IntoIter<(Name, V)>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.entries.into_iter()
     }
 }
 
-impl<'a> IntoIterator for &'a Map {
-    type Item = (&'a Name, &'a Value);
-    type IntoIter = MapIter<'a>;
+impl<'a, V> IntoIterator for &'a Entries<V> {
+    type Item = (&'a Name, &'a V);
+    type IntoIter = MapIter<'a, V>;
 
-    fn into_iter(self) -> MapIter<'a> {
+    fn into_iter(self) -> MapIter<'a, V> {
         self.iter()
     }
 }
 
-impl<'a> IntoIterator for &'a mut Map {
-    type Item = (&'a Name, &'a mut Value);
-    type IntoIter = MapIterMut<'a>;
+impl<'a, V> IntoIterator for &'a mut Entries<V> {
+    type Item = (&'a Name, &'a mut V);
+    type IntoIter = MapIterMut<'a, V>;
 
-    fn into_iter(self) -> MapIterMut<'a> {
+    fn into_iter(self) -> MapIterMut<'a, V> {
         self.iter_mut()
     }
 }
@@ -295,6 +301,7 @@ impl<'a> IntoIterator for &'a mut Map {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Map, Value};
 
     /// What a map should do, told by one that does it slowly.
     #[test]

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{IndexMap, Name, Value};
+use crate::Name;
+use crate::map::IndexMap;
 
 /// A type: the same for inputs, fields of providers, functions and results of expressions.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -119,30 +120,6 @@ impl Type {
             (Type::Map(_) | Type::Object(_), Type::Map(_) | Type::Object(_)) => true,
             (Type::Union(_), _) | (_, Type::Union(_)) => self.overlaps(other),
             (a, b) => a == b,
-        }
-    }
-
-    /// The type of a value, as exactly as the value tells.
-    pub fn of(value: &Value) -> Type {
-        match value {
-            Value::Null => Type::Null,
-            Value::Bool(_) => Type::Bool,
-            Value::Int(_) => Type::Int,
-            Value::Float(_) | Value::Decimal(_) => Type::Float,
-            Value::Text(_) => Type::Text,
-            Value::Bytes(_) => Type::Bytes,
-            Value::List(items) | Value::Set(items) => {
-                if items.is_empty() {
-                    Type::list(Type::Any)
-                } else {
-                    Type::list(Type::union(items.iter().map(Type::of)))
-                }
-            }
-            Value::Map(entries) => Type::object(entries.iter().map(|(key, value)| (key.clone(), Type::of(value)))),
-            Value::Asset(_) | Value::Resource(_) => Type::Any,
-            Value::Function(_) => Type::Function,
-            Value::Unknown(unknown) => unknown.ty.clone().unwrap_or(Type::Any),
-            Value::Secret(inner) => Type::of(inner),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::{Address, Map, Name, Names, Type};
+use crate::map::{Entries, IndexMap};
+use crate::{Address, Name, Names, Type};
 
-/// An ordered map with a fixed hash, so that nothing depends on a random seed.
-pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::fast::FixedState>;
+/// The entries of a map value, in order; keys are unique.
+pub type Map = Entries<Value>;
 
 /// A value. Cloning copies at most a pointer.
 #[derive(Clone, PartialEq, Default)]
@@ -158,7 +159,7 @@ impl Value {
         match self {
             Value::Map(entries) => {
                 if let Some(entries) = Arc::get_mut(entries) {
-                    entries.share_keys(names);
+                    entries.share_keys(names, Value::share_keys);
                 }
             }
             Value::List(items) | Value::Set(items) => {
@@ -267,6 +268,32 @@ impl Value {
             Value::Function(_) => "function",
             Value::Unknown(_) => "value known on deploy",
             Value::Secret(_) => "secret",
+        }
+    }
+}
+
+impl Type {
+    /// The type of a value, as exactly as the value tells.
+    pub fn of(value: &Value) -> Type {
+        match value {
+            Value::Null => Type::Null,
+            Value::Bool(_) => Type::Bool,
+            Value::Int(_) => Type::Int,
+            Value::Float(_) | Value::Decimal(_) => Type::Float,
+            Value::Text(_) => Type::Text,
+            Value::Bytes(_) => Type::Bytes,
+            Value::List(items) | Value::Set(items) => {
+                if items.is_empty() {
+                    Type::list(Type::Any)
+                } else {
+                    Type::list(Type::union(items.iter().map(Type::of)))
+                }
+            }
+            Value::Map(entries) => Type::object(entries.iter().map(|(key, value)| (key.clone(), Type::of(value)))),
+            Value::Asset(_) | Value::Resource(_) => Type::Any,
+            Value::Function(_) => Type::Function,
+            Value::Unknown(unknown) => unknown.ty.clone().unwrap_or(Type::Any),
+            Value::Secret(inner) => Type::of(inner),
         }
     }
 }

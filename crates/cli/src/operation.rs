@@ -29,9 +29,9 @@ const TICK: Duration = Duration::from_millis(100);
 const FRESH: Duration = Duration::from_secs(3);
 
 /// Tells what a store has done on its own: above all where it has kept a state that it has rewritten.
-pub(crate) fn tell_asides(store: &dyn Store, report: &Report) {
-    for aside in store.asides() {
-        report.terminal.say(format!("{aside}."));
+pub(crate) fn tell_notices(store: &dyn Store, report: &Report) {
+    for notice in store.notices() {
+        report.terminal.say(format!("{notice}."));
     }
 }
 

@@ -1,7 +1,5 @@
 //! What kinds of diagnostics there are.
 
-use crate::Diagnostic;
-
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
@@ -37,14 +35,6 @@ pub struct Code {
     pub summary: &'static str,
     /// The page that `cyan explain` prints, in Markdown.
     pub page: &'static str,
-}
-
-impl Code {
-    /// A diagnostic of this kind, not yet placed anywhere.
-    #[expect(clippy::new_ret_no_self, reason = "a code is what a diagnostic is made from")]
-    pub fn new(&'static self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(self, message)
-    }
 }
 
 /// Declares the codes of a crate; each has its page in the crate's folder `codes/`, named after it.

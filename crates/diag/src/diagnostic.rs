@@ -59,6 +59,14 @@ pub struct Diagnostic {
     pub words: Option<Box<Words>>,
 }
 
+impl Code {
+    /// A diagnostic of this kind, not yet placed anywhere.
+    #[expect(clippy::new_ret_no_self, reason = "a code is what a diagnostic is made from")]
+    pub fn new(&'static self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self, message)
+    }
+}
+
 impl Diagnostic {
     /// A diagnostic without a place.
     pub fn new(code: &'static Code, message: impl Into<String>) -> Diagnostic {

@@ -109,11 +109,9 @@ fn checked(known: &[Setting], name: &str, value: &Value) -> Result<Set, String> 
 }
 
 impl Settings {
-    /// From what is written for a dialect, by name. Else why not, as a sentence goes on behind the place of the settings.
-    pub fn read(dialect: &str, written: &[(Name, Value)]) -> Result<Settings, String> {
-        let Some(known) = crate::dialect(dialect).map(|dialect| dialect.settings()) else {
-            return Err("is about no dialect".to_owned());
-        };
+    /// From what is written for a dialect that has these settings. Else why not, as a sentence goes on behind the place of the
+    /// settings.
+    pub(crate) fn of(known: &[Setting], written: &[(Name, Value)]) -> Result<Settings, String> {
         let mut settings = Settings::default();
         for (name, value) in written {
             match checked(known, name, value)? {

@@ -13,7 +13,7 @@ const FILE: FileId = FileId::new(0);
 fn lower(text: &str) -> Blueprint {
     let (tree, _) = syntax::parse(FILE, text, Format::Yaml);
     let document = Document { file: FILE, name: "main.yaml", text, tree: &tree, around: &Default::default() };
-    BlueprintDialect.lower(&document, expr::core_functions()).blueprint
+    BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).blueprint
 }
 
 fn recognise(name: &str, text: &str) -> u8 {

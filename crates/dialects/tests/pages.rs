@@ -17,7 +17,7 @@ fn reported(text: &str) -> Vec<Mark> {
     let file = files.add("page.yaml", text);
     let (tree, mut found) = syntax::parse(file, text, Format::Yaml);
     let document = dialects::Document { file, name: "page.yaml", text, tree: &tree, around: &Default::default() };
-    found.append(BlueprintDialect.lower(&document, expr::core_functions()).diagnostics);
+    found.append(BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).diagnostics);
     let file = files.get(file).expect("it was added");
     let mut list: Vec<_> = found
         .iter()

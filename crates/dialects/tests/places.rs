@@ -11,7 +11,7 @@ fn found_in(name: &str, text: &str) -> Vec<String> {
     let file = files.add(name, text);
     let (tree, mut found) = syntax::parse(file, text, Format::of_name(name));
     let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
-    found.append(BlueprintDialect.lower(&document, expr::core_functions()).diagnostics);
+    found.append(BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).diagnostics);
     found.sort();
     let file = files.get(file).expect("it was added");
     found

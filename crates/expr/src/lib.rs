@@ -15,14 +15,13 @@ mod function;
 mod functions;
 mod lexer;
 mod parser;
+mod scope;
 
 pub use convert::{Mismatch, Source, convert, convert_type, parse_as, to_text};
-pub use evaluate::{
-    Ask, AskFailure, Full, MOST, Meter, Read, Scope, Stop, Warnings, access, evaluate, may_omit, omitted, part_of,
-    size, weight, within,
-};
+pub use evaluate::{Full, MOST, Meter, access, evaluate, may_omit, omitted, part_of, size, weight, within};
 pub use function::{
     Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, Step,
 };
 pub use functions::{core_functions, remembered_value};
 pub use parser::{parse_reference, parse_text, parse_text_scoped};
+pub use scope::{Ask, AskFailure, Read, Scope, Stop, Warnings};

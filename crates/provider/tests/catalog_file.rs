@@ -223,3 +223,31 @@ fn a_catalogue_says_how_often_it_is_called_and_how_calls_are_made_again() {
     let merged = provider::overlay([below], &[std::sync::Arc::new(own)]);
     assert_eq!((merged[0].rate.map(|rate| rate.burst), merged[0].retries.transient.attempts), (Some(4), 8));
 }
+
+#[test]
+fn a_hosted_catalogue_takes_any_token_behind_its_name() {
+    let text = r#"{"format": 1, "namespace": "aws", "package": {"family": "pulumi", "version": "6.2.0"},
+        "resourceTypes": {"aws/s3/bucket:Bucket": {"fields": {}}, "aws/a.b//c d": {"fields": {}}}}"#;
+    let catalog = read_catalog(text).unwrap();
+    let hosted = catalog.hosted.clone().unwrap();
+    assert_eq!((hosted.family, hosted.version.as_deref()), (blueprint::PackageFamily::Pulumi, Some("6.2.0")));
+    let (catalogs, _) = provider::Catalogs::new([std::sync::Arc::new(catalog)]);
+    let id = catalogs.packages().resolve("aws/s3/bucket:Bucket");
+    assert_eq!(id.package().map(|package| &*package.name), Some("aws"));
+    assert!(matches!(catalogs.resource_type(&id), provider::TypeRef::Known(_)));
+    for (package, types, wrong) in [
+        (
+            r#"{"family": "helm"}"#,
+            "",
+            "`helm` is none of built-in, pulumi, terraform, kubernetes (at $.package.family)",
+        ),
+        (r#"{}"#, "", "`family` is missing (at $.package)"),
+        (r#"{"family": "pulumi", "parameters": 1}"#, "", "must be an object (at $.package.parameters)"),
+        (r#"{"family": "built-in"}"#, r#""x/a//b": {"fields": {}}"#, "`x/a//b` is no name of a type"),
+        (r#"{"family": "pulumi"}"#, r#""x/": {"fields": {}}"#, "`x/` is no name of a type, such as `x/TOKEN`"),
+    ] {
+        let text = format!(r#"{{"format": 1, "namespace": "x", "package": {package}, "resourceTypes": {{{types}}}}}"#);
+        let found = read_catalog(&text).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(found.contains(wrong), "{package}: {found}");
+    }
+}

@@ -36,6 +36,7 @@ mod rollback;
 mod root;
 mod session;
 mod stage;
+mod state_url;
 mod text;
 mod validate;
 mod withheld;

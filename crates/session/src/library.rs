@@ -161,12 +161,12 @@ fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers)
     for provider in &installed.providers {
         let (real, namespace) = (real.clone(), provider.namespace);
         let open = move || real.get(namespace).map(|provider| provider.catalog().clone()).unwrap_or_default();
-        lazy.push(LazyCatalog { namespaces: vec![namespace.into()], listed: true, open: Arc::new(open) });
+        lazy.push(LazyCatalog { namespaces: vec![namespace.into()], hosted: None, listed: true, open: Arc::new(open) });
     }
     for catalog in &installed.catalogs {
         let namespaces = catalog.namespaces.iter().map(|name| Name::from(*name)).collect();
         let listed = !catalog.for_tests || selection.lists_all;
-        lazy.push(LazyCatalog { namespaces, listed, open: catalog.read.clone() });
+        lazy.push(LazyCatalog { namespaces, hosted: None, listed, open: catalog.read.clone() });
     }
     if !selection.catalogs.is_empty() {
         lazy = extended(lazy, &selection.catalogs);

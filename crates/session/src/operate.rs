@@ -47,22 +47,21 @@ impl Session {
         let back = Planner::new(self, &instance);
         let operated = {
             let tell = |event| run.tell(SessionEvent::Operation(event), frontend);
-            operate(
+            let request = engine::shell::OperateRequest {
                 staged,
                 looks_again,
-                &shell,
-                store.as_ref(),
-                &instance,
-                &who,
+                shell: &shell,
+                store: store.as_ref(),
+                instance: &instance,
+                who: &who,
                 settings,
-                Some(&back),
+                back: Some(&back),
                 interrupts,
-                tell,
-            )
-            .await
+            };
+            operate(request, tell).await
         };
-        for aside in store.asides() {
-            run.notice(Notice::Store(aside.to_string()), frontend);
+        for notice in store.notices() {
+            run.notice(Notice::Store(notice), frontend);
         }
         operated
     }

@@ -32,7 +32,10 @@ impl Root {
         let limits = library.selection.dialects.limits;
         let alone = Surroundings { limits, types: Some(library.types()), ..Surroundings::NONE };
         let (around, environment) = surrounded(source, &ids, alone, &mut found);
-        let loaded = engine::load(&files, ids.root, &library.functions, &around, &mut found);
+        let loaded = {
+            let packages = library.catalogs.packages();
+            engine::load(&files, ids.root, &library.functions, packages, &around, &mut found)
+        };
         Root { loaded, around, environment, found }
     }
 

@@ -20,6 +20,7 @@ use crate::key;
 use crate::library::{Library, Selection};
 use crate::paths::absolute;
 use crate::place::StatePlace;
+use crate::state_url;
 
 /// What a request selects, over the configuration.
 #[derive(Clone, Debug, Default)]
@@ -77,9 +78,9 @@ impl Session {
     ) -> Result<Session, Error> {
         let selection = options.selection(&config, &installed)?;
         let place = match (&options.state, &config.state) {
-            (Some(url), _) => StatePlace::parse(url, Path::new(""), &installed)?,
-            (None, Some(url)) => StatePlace::parse(url, config.folder(), &installed)?,
-            (None, None) => StatePlace::usual(folder, &installed),
+            (Some(url), _) => state_url::parse(url, Path::new(""), &installed)?,
+            (None, Some(url)) => state_url::parse(url, config.folder(), &installed)?,
+            (None, None) => state_url::usual(folder, &installed),
         };
         let place = place.for_simulation(selection.simulated)?;
         let strict = options.strict || config.strict;
@@ -96,7 +97,7 @@ impl Session {
         folder: &Path,
     ) -> Result<Session, Error> {
         let selection = options.selection(&config, &installed)?;
-        let (place, strict) = (StatePlace::usual(folder, &installed), options.strict || config.strict);
+        let (place, strict) = (state_url::usual(folder, &installed), options.strict || config.strict);
         let (library, sealer) = (Library::new(installed.clone(), selection), Sealer::none());
         Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use diag::{Span, TextMap};
 
-use crate::{Scalar, Style};
+use crate::{Content, Node, Scalar, Style};
 
 /// Takes the pieces of a decoded text in order.
 trait Pieces {
@@ -48,8 +48,20 @@ impl Pieces for Decoded<'_> {
     }
 }
 
+impl Node {
+    /// Where each byte of the scalar's decoded text came from; `source` is the text that was parsed.
+    ///
+    /// Of anything but a scalar the map is empty.
+    pub fn text_map(&self, source: &str) -> TextMap {
+        match &self.content {
+            Content::Scalar(scalar) => text_map(self.span, scalar, source),
+            _ => TextMap::identity(self.span.file, self.span.start, 0),
+        }
+    }
+}
+
 /// Where each byte of a scalar came from. `span` is that of its node.
-pub(crate) fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
+fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     let range = content(span, scalar.style, source);
     let block = matches!(scalar.style, Style::Literal | Style::Folded);
     if !block && source.get(range.clone()) == Some(&*scalar.text) {

@@ -8,7 +8,6 @@
 use diag::{Diagnostic, Diagnostics, FileId, Span};
 
 use crate::json_token::{Kind, Token, Tokens};
-use crate::yaml::too_many_nodes;
 use crate::{
     Content, Entry, Format, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MAX_DEPTH, MAX_NODES, Node, Scalar, Style, Tree,
     syntax_error,
@@ -80,7 +79,8 @@ impl Reader<'_, '_> {
             }
             if self.nodes > MAX_NODES {
                 let at = self.tokens.at as u32;
-                self.found.push(too_many_nodes().label(Span::new(self.file, at, at), "not read from here on"));
+                self.found
+                    .push(syntax_error::too_many_nodes().label(Span::new(self.file, at, at), "not read from here on"));
                 return;
             }
             let Some(token) = self.next() else {

@@ -8,19 +8,11 @@
 
 use diag::Span;
 
+use crate::place::{line_is_document_end, line_is_document_start, line_start, next_line_start, place_of_missing};
+use crate::reader::{Open, Reader};
 use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
-use crate::yaml::{Kind, Open, Reader, place_of_missing};
+use crate::trouble::{Kind, Trouble};
 use crate::{Content, Entry, MAX_DEPTH, Node, SPLIT_SUBSTITUTION, syntax_error};
-
-/// Why the parser was stopped.
-pub(crate) enum Trouble {
-    /// A plain scalar that ends at `end` inside the substitution that begins at `at`.
-    Cut { at: usize, end: usize },
-    /// The parser's own error.
-    Error { at: usize, kind: Kind },
-    /// A container inside too many others.
-    TooDeep { at: usize },
-}
 
 /// Errors after which a text is given up.
 const MAX_ERRORS: usize = 100;
@@ -75,6 +67,15 @@ impl<'t> Reader<'t> {
             self.report(trouble, &seen, next.map(|(line, _)| line));
         }
         let (line, keep) = next?;
+        if self.all && (line_is_document_start(self.text, line) || line_is_document_end(self.text, line)) {
+            let is_end = line_is_document_end(self.text, line);
+            let next = if is_end { next_line_start(self.text.as_bytes(), line) } else { line };
+            if next == self.text.len() {
+                return None;
+            }
+            self.finish_document(next);
+            return Some(next);
+        }
         if line_is_document_start(self.text, line) {
             self.second_document(Span::new(self.file, line as u32, line as u32 + 3));
             return None;
@@ -231,8 +232,8 @@ impl<'t> Reader<'t> {
                 self.root.take_if(|root| root.written().start >= start);
             }
         }
-        self.nodes =
-            self.root.iter().map(count).sum::<usize>() + self.open.iter().map(|open| count(&open.node)).sum::<usize>();
+        self.nodes = self.root.iter().map(Node::count).sum::<usize>()
+            + self.open.iter().map(|open| open.node.count()).sum::<usize>();
     }
 
     /// Takes the block container that ended last out of the tree if it reaches over `start`.
@@ -276,8 +277,8 @@ impl<'t> Reader<'t> {
             }
             let rest = &bytes[line..];
             let indent = rest.iter().take_while(|byte| **byte == b' ').count();
-            if rest.starts_with(b"...") && rest.get(3).is_none_or(u8::is_ascii_whitespace) {
-                return None;
+            if line_is_document_end(self.text, line) {
+                return self.all.then_some((line, 0));
             }
             let fits = columns.iter().rposition(|column| *column == Some(indent)).and_then(|last| {
                 let fits = |level: usize| match self.open.get(level).map(|open| &open.node.content) {
@@ -401,37 +402,4 @@ fn last_child(node: &Node) -> Option<&Node> {
         Content::List(items) => items.last(),
         _ => None,
     }
-}
-
-/// How many nodes there are in a node, itself included.
-pub(crate) fn count(node: &Node) -> usize {
-    1 + match &node.content {
-        Content::Map(entries) => entries.iter().map(|entry| count(&entry.key) + count(&entry.value)).sum(),
-        Content::List(items) => items.iter().map(count).sum(),
-        _ => 0,
-    }
-}
-
-pub(crate) fn line_start(text: &str, at: usize) -> usize {
-    let bytes = text.as_bytes();
-    (0..at.min(bytes.len())).rfind(|at| ends_line(bytes, *at)).map_or(0, |end| end + 1)
-}
-
-/// Whether a line ends with this byte: a line feed, or a carriage return that stands alone (YAML 1.2, 5.4).
-pub(crate) fn ends_line(bytes: &[u8], at: usize) -> bool {
-    match bytes.get(at) {
-        Some(b'\n') => true,
-        Some(b'\r') => bytes.get(at + 1) != Some(&b'\n'),
-        _ => false,
-    }
-}
-
-fn next_line_start(bytes: &[u8], at: usize) -> usize {
-    let at = at.min(bytes.len());
-    (at..bytes.len()).find(|at| ends_line(bytes, *at)).map_or(bytes.len(), |end| end + 1)
-}
-
-fn line_is_document_start(text: &str, line: usize) -> bool {
-    let rest = text.as_bytes().get(line..).unwrap_or(b"");
-    rest.starts_with(b"---") && rest.get(3).is_none_or(u8::is_ascii_whitespace)
 }

@@ -148,7 +148,7 @@ impl Reader<'_> {
         match self.open.last_mut() {
             Some(Open { column: own, members: Members::List { items, dash }, .. }) if *own == column && fresh => {
                 if let Some(place) = dash.replace(at + 1) {
-                    items.push(empty(self.file, place));
+                    items.push(Node::empty(self.file, place));
                     self.nodes += 1;
                 }
                 return Some(());
@@ -175,7 +175,7 @@ impl Reader<'_> {
         let continues = match self.open.last_mut() {
             Some(Open { column: own, members: Members::Map { entries, key }, .. }) if *own == column && fresh => {
                 if let Some(key) = key.take() {
-                    let value = empty(self.file, key.span.end as usize + 1);
+                    let value = Node::empty(self.file, key.span.end as usize + 1);
                     entries.push(Entry { key, value });
                     self.nodes += 1;
                 }
@@ -299,7 +299,7 @@ impl Reader<'_> {
         let (content, end) = match members {
             Members::Map { mut entries, key } => {
                 if let Some(key) = key {
-                    let value = empty(self.file, key.span.end as usize + 1);
+                    let value = Node::empty(self.file, key.span.end as usize + 1);
                     entries.push(Entry { key, value });
                     self.nodes += 1;
                 }
@@ -316,7 +316,7 @@ impl Reader<'_> {
             }
             Members::List { mut items, dash } => {
                 if let Some(place) = dash {
-                    items.push(empty(self.file, place));
+                    items.push(Node::empty(self.file, place));
                     self.nodes += 1;
                 }
                 let end = items.last().map_or(start as u32, |item| item.span.end);
@@ -330,10 +330,6 @@ impl Reader<'_> {
     fn span(&self, start: usize, end: usize) -> Span {
         Span::new(self.file, start as u32, end as u32)
     }
-}
-
-fn empty(file: FileId, at: usize) -> Node {
-    crate::yaml::empty_scalar(file, at)
 }
 
 /// Whether a text has only line breaks and what is nothing but letters to YAML. Looks at each byte without stopping, which

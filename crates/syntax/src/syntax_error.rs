@@ -2,10 +2,10 @@
 
 use diag::{Diagnostic, FileId, Span};
 
-use crate::INVALID_SYNTAX;
-use crate::recovery::line_start;
+use crate::place::line_start;
 use crate::scan::Look;
-use crate::yaml::Kind;
+use crate::trouble::Kind;
+use crate::{DOCUMENT_TOO_LARGE, INVALID_SYNTAX};
 
 /// An error that the YAML parser reported at `at`. `seen` is what is open there, `next` the line that is read next.
 pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look, next: Option<usize>) -> Diagnostic {
@@ -15,7 +15,6 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
     let at = if dashes && text.get(..at).is_some_and(|before| before.ends_with("- ")) { at - 2 } else { at };
     let place = |from: usize, to: usize| Span::new(file, from.min(text.len()) as u32, to.min(text.len()) as u32);
     let here = place(at, after(text, at));
-    let said = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);
     match kind {
         Kind::UnclosedQuotedScalar | Kind::InvalidQuotedScalarIndent | Kind::DocumentIndicatorInQuotedScalar => {
             let quote = seen.quote.map_or(here, |quote| place(quote, quote + 1));
@@ -45,6 +44,14 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
             .label(place(bracket, bracket + 1), "opened here")
             .help(format!("close it with `{other}`"));
     }
+    by_kind(text, at, kind, seen, &place)
+}
+
+/// The error of the parser in our words, where nothing else about the text explains it.
+fn by_kind(text: &str, at: usize, kind: &Kind, seen: &Look, place: &dyn Fn(usize, usize) -> Span) -> Diagnostic {
+    let bytes = text.as_bytes();
+    let here = place(at, after(text, at));
+    let said = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);
     match kind {
         Kind::MappingValueNotAllowed | Kind::InvalidColonPlacement => {
             said("a `:` where no key can end", "this would begin a map inside a text")
@@ -156,6 +163,11 @@ pub(crate) fn too_deep(file: FileId, at: usize, limit: usize) -> Diagnostic {
     INVALID_SYNTAX
         .new(format!("more than {limit} lists and maps inside each other"))
         .label(Span::new(file, at as u32, at as u32), "nested too deep")
+}
+
+/// More values than a document may have.
+pub(crate) fn too_many_nodes() -> Diagnostic {
+    DOCUMENT_TOO_LARGE.new("a document may have a million values, this one has more").help("split the document")
 }
 
 /// The end of the character at `at`.

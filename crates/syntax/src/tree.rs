@@ -1,8 +1,8 @@
 //! The tree: maps, lists and scalars, each with its place.
 
-use diag::{Span, Spanned, TextMap};
+use diag::{FileId, Span, Spanned};
 
-use crate::{Format, decode};
+use crate::Format;
 
 /// A document as it was written.
 #[derive(Clone, Debug)]
@@ -199,13 +199,18 @@ impl Node {
         self.as_map()?.iter().find(|entry| entry.key.text() == Some(key))
     }
 
-    /// Where each byte of the scalar's decoded text came from; `source` is the text that was parsed.
-    ///
-    /// Of anything but a scalar the map is empty.
-    pub fn text_map(&self, source: &str) -> TextMap {
-        match &self.content {
-            Content::Scalar(scalar) => decode::text_map(self.span, scalar, source),
-            _ => TextMap::identity(self.span.file, self.span.start, 0),
+    /// A plain scalar without text at `at`: a value that was left out.
+    pub(crate) fn empty(file: FileId, at: usize) -> Node {
+        let scalar = Scalar { text: Box::default(), style: Style::Plain };
+        Node::new(Span::new(file, at as u32, at as u32), Content::Scalar(scalar))
+    }
+
+    /// How many nodes it is made of, itself included.
+    pub(crate) fn count(&self) -> usize {
+        1 + match &self.content {
+            Content::Map(entries) => entries.iter().map(|entry| entry.key.count() + entry.value.count()).sum(),
+            Content::List(items) => items.iter().map(Node::count).sum(),
+            _ => 0,
         }
     }
 }

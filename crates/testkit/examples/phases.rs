@@ -1,7 +1,7 @@
 //! Times the phases of the engine in process on a document: `cargo run --release -p testkit --example phases -- FILE`.
 //!
-//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, for whoever profiles it or counts its
-//! instructions (`cargo xtask instructions`).
+//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, for whoever
+//! profiles it or counts its instructions (`cargo xtask instructions`).
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people")]
 
@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files};
-use engine::shell::{Chance, Clock, Shell, operate};
-use engine::{FrozenDocument, Given, Options, Request};
+use engine::shell::{Chance, Clock, OperateRequest, Shell, operate};
+use engine::{FrozenDocument, Given, Options, Request, Staged};
 use provider::Provider;
 use providers::fake::{self, FakeOptions};
 use state::seal::Sealer;
@@ -46,7 +46,7 @@ fn main() {
             drop(tree);
         }
         let since = Instant::now();
-        let loaded = engine::load(&files, file, &functions, &Default::default(), &mut found);
+        let loaded = engine::load(&files, file, &functions, catalogs.packages(), &Default::default(), &mut found);
         if lap("load", since) {
             return;
         }
@@ -115,10 +115,7 @@ fn main() {
             let settings = engine::apply::Settings::default();
             let mut events = 0_u64;
             let operated =
-                operate(staged, false, &shell, store.as_ref(), &name, "me@here", settings, None, interrupts, |_| {
-                    events += 1
-                })
-                .await;
+                operate(operating(staged, &shell, store.as_ref(), &name, settings, interrupts), |_| events += 1).await;
             let ended = lap(apply, since);
             println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
             if ended {
@@ -143,20 +140,30 @@ fn main() {
         lap("plan gone", since);
         let since = Instant::now();
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
-        let operated = operate(
-            staged,
-            false,
-            &shell,
-            store.as_ref(),
-            &name,
-            "me@here",
-            Default::default(),
-            None,
-            interrupts,
-            |_| {},
-        )
-        .await;
+        let request = operating(staged, &shell, store.as_ref(), &name, Default::default(), interrupts);
+        let operated = operate(request, |_| {}).await;
         lap("destroy", since);
         println!("           {operated:?}");
     });
+}
+
+fn operating<'a>(
+    staged: Staged,
+    shell: &'a Shell,
+    store: &'a dyn state::Store,
+    instance: &'a state::InstanceName,
+    settings: engine::apply::Settings,
+    interrupts: tokio::sync::mpsc::UnboundedReceiver<engine::shell::Interrupt>,
+) -> OperateRequest<'a> {
+    OperateRequest {
+        staged,
+        looks_again: false,
+        shell,
+        store,
+        instance,
+        who: "me@here",
+        settings,
+        back: None,
+        interrupts,
+    }
 }

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use python::BigInt;
 
-use crate::datum::Datum;
 use crate::failure::{Halt, Step};
+use crate::model::Datum;
 
 /// How two numbers compare, exactly, booleans as 0 and 1. `None` where one is no number, or NaN.
 pub(crate) fn compare(left: &Datum, right: &Datum) -> Option<Ordering> {

@@ -4,11 +4,8 @@ use std::rc::Rc;
 
 use blueprint::{Name, Value};
 
-use crate::datum::{Datum, Entries};
 use crate::failure::{Halt, Step};
-use crate::key::Key;
-use crate::machine::Machine;
-use crate::stream::Cursor;
+use crate::model::{Cursor, Datum, Entries, Key, Machine};
 use crate::words;
 
 /// A value as an expression sees it: lists can be keys, as all data can. What is no data is seen as its text.
@@ -38,9 +35,9 @@ pub(crate) fn from_value(value: &Value) -> Datum {
 /// a list or map is a key or in a set.
 pub(crate) fn to_value(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
     machine.step(1)?;
-    machine.enter_item()?;
+    machine.budget.enter_item()?;
     let value = data(machine, value)?;
-    machine.leave_item();
+    machine.budget.leave_item();
     Ok(value)
 }
 

@@ -1,101 +1,16 @@
-//! Values while an expression is evaluated: those of [`blueprint::Value`], and what only exists inside.
+//! Constructors and properties of values.
 //!
-//! Python tells lists from tuples and dictionaries from frozen ones, and users see it: a list is equal to no tuple, has another
-//! text, and is no key of a map. So both are here.
+//! Users can see that Python has lists and tuples, dictionaries and frozen ones: a list equals no tuple, has another text, and
+//! cannot be a key of a map. So values have both kinds.
 
 use std::rc::Rc;
 
 use blueprint::Name;
-use foldhash::fast::FixedState;
-use indexmap::{IndexMap, IndexSet};
 use python::BigInt;
 
-use crate::dates::{Moment, Timespan};
-use crate::key::Key;
-use crate::regex::Regex;
-use crate::scope::{Lambda, Scope};
-use crate::stream::{Memory, Ordering, Stream};
-
-/// A value while an expression is evaluated. Cloning copies at most a pointer.
-#[derive(Clone, Default)]
-pub(crate) enum Datum {
-    #[default]
-    Null,
-    /// What a parameter without an argument holds where the function tells that from null.
-    Absent,
-    Bool(bool),
-    Int(i64),
-    /// An integer that does not fit [`Datum::Int`].
-    Big(Rc<BigInt>),
-    Float(f64),
-    Text(Name),
-    List(Rc<List>),
-    Map(Rc<Map>),
-    Set(Rc<Set>),
-    /// The keys, values or entries of a map.
-    View(View, Rc<Map>),
-    /// A lazy sequence: it can be iterated once.
-    Stream(Stream),
-    /// A lazy sequence that remembers its items.
-    Memory(Rc<Memory>),
-    /// A collection that is sorted when it is iterated.
-    Ordering(Rc<Ordering>),
-    Regex(Rc<Regex>),
-    Moment(Rc<Moment>),
-    Timespan(Timespan),
-    /// What the left side of `->` gives.
-    Scope(Rc<Scope>),
-    /// `a => b` as an argument.
-    Rule(Rc<(Datum, Datum)>),
-    /// An argument that is called, not evaluated.
-    Lambda(Rc<Lambda>),
-}
-
-/// Items in order.
-pub(crate) struct List {
-    pub(crate) items: Vec<Datum>,
-    /// Python's tuple: it can be a key, and is equal to tuples only.
-    pub(crate) tuple: bool,
-    pub(crate) extent: Extent,
-}
-
-/// Entries in order.
-pub(crate) struct Map {
-    pub(crate) entries: Entries,
-    /// It can be a key, as far as its values can.
-    pub(crate) frozen: bool,
-    pub(crate) extent: Extent,
-}
-
-/// Items without order and repetition; they keep the order in which they came.
-pub(crate) struct Set {
-    pub(crate) items: Keys,
-    pub(crate) extent: Extent,
-}
-
-/// What is seen of a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
-    Keys,
-    Values,
-    Entries,
-}
-
-/// Entries by key, in order.
-pub(crate) type Entries = IndexMap<Key, Datum, FixedState>;
-
-/// Keys in order.
-pub(crate) type Keys = IndexSet<Key, FixedState>;
-
-/// How large a value is all the way down. It bounds how deep and how long walking through it can be; the same part counts as
-/// often as it is met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// Levels.
-    pub(crate) depth: u32,
-    /// Values in all.
-    pub(crate) weight: u32,
-}
+use crate::dates::Timespan;
+use crate::model::{Datum, Entries, Extent, Keys, List, Map, Set, View};
+use crate::tree::Constant;
 
 impl Extent {
     /// Of something around these values.
@@ -283,6 +198,19 @@ impl Datum {
             Datum::Scope(_) => "Context",
             Datum::Rule(_) => "MappingRule",
             Datum::Lambda(_) => "function",
+        }
+    }
+}
+
+impl Constant {
+    pub(crate) fn value(&self) -> Datum {
+        match self {
+            Constant::Null => Datum::Null,
+            Constant::Bool(value) => Datum::Bool(*value),
+            Constant::Int(value) => Datum::Int(*value),
+            Constant::Big(value) => Datum::integer(value.clone()),
+            Constant::Float(value) => Datum::Float(*value),
+            Constant::Text(text) => Datum::Text(text.clone()),
         }
     }
 }

@@ -6,15 +6,9 @@ use std::rc::Rc;
 use foldhash::fast::FixedState;
 use python::BigInt;
 
-use crate::datum::{Datum, Keys, List, Map, View};
+use crate::arithmetic;
 use crate::failure::{Halt, Step};
-
-/// A value that can be a key, with its hash.
-#[derive(Clone)]
-pub(crate) struct Key {
-    hash: u64,
-    pub(crate) value: Datum,
-}
+use crate::model::{Datum, Key, Keys, List, Map, View};
 
 /// A text that is looked up among keys.
 pub(crate) struct TextKey<'a> {
@@ -168,7 +162,7 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
         (Datum::Scope(left), Datum::Scope(right)) => Rc::ptr_eq(left, right),
         (Datum::Rule(left), Datum::Rule(right)) => Rc::ptr_eq(left, right),
         (Datum::Lambda(left), Datum::Lambda(right)) => Rc::ptr_eq(left, right),
-        (left, right) => crate::arithmetic::compare(left, right).is_some_and(std::cmp::Ordering::is_eq),
+        (left, right) => arithmetic::compare(left, right).is_some_and(std::cmp::Ordering::is_eq),
     }
 }
 

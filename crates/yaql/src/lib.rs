@@ -23,16 +23,19 @@
 
 mod arithmetic;
 mod border;
+mod budget;
 mod dates;
 mod datum;
 mod drawing;
 mod escapes;
+mod evaluate;
 mod failure;
 mod functions;
 mod key;
 mod lexer;
 mod limits;
 mod machine;
+mod model;
 mod parser;
 mod program;
 mod regex;

@@ -286,9 +286,9 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, name: Name, arguments: Vec<Option<NodeId>>, written: bool, span: Range<usize>) -> NodeId {
-        let overloads = functions::overloads(&name);
+        let entry = functions::entry(&name);
         let ordinal = self.tree.calls;
         self.tree.calls += 1;
-        self.tree.push(NodeKind::Call(Box::new(Call { name, overloads, arguments, written, ordinal })), span)
+        self.tree.push(NodeKind::Call(Box::new(Call { name, entry, arguments, written, ordinal })), span)
     }
 }

@@ -8,9 +8,8 @@ use crate::border;
 use crate::drawing::Drawing;
 use crate::failure::{Failure, Stop};
 use crate::limits::Limits;
-use crate::machine::Machine;
+use crate::model::{Machine, Scope};
 use crate::parser;
-use crate::scope::Scope;
 use crate::tree::{Tree, Variable};
 
 /// A compiled expression: parsed once, evaluated often. Cloning copies a pointer.

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use blueprint::Name;
 use python::{Flags, Match, Pattern};
 
+use crate::budget::Budget;
 use crate::failure::{Halt, Step};
-use crate::machine::Machine;
 
 /// A regular expression with the text that it was made of.
 pub(crate) struct Regex {
@@ -41,51 +41,57 @@ fn is_hard(source: &str) -> bool {
     group || source.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
 }
 
-impl Regex {
+/// The regular expressions that were compiled last, the oldest first.
+#[derive(Default)]
+pub(crate) struct PatternCache(Vec<Rc<Regex>>);
+
+impl PatternCache {
     /// Compiles a text. Fails with Python's words.
-    pub(crate) fn compile(source: Name, flags: Flags, machine: &mut Machine<'_>) -> Step<Rc<Regex>> {
-        if let Some(known) = machine.patterns.iter().find(|known| known.source == source && known.flags == flags) {
+    pub(crate) fn compile(&mut self, source: Name, flags: Flags, budget: &mut Budget<'_>) -> Step<Rc<Regex>> {
+        if let Some(known) = self.0.iter().find(|known| known.source == source && known.flags == flags) {
             return Ok(known.clone());
         }
-        machine.step(COMPILING + 2 * source.len() as u64)?;
+        budget.step(COMPILING + 2 * source.len() as u64)?;
         let pattern = Pattern::new(&source, flags).map_err(|error| Halt::failed(error.to_string()))?;
         let steps = if is_hard(&source) { HARD } else { EASY };
         let regex = Rc::new(Regex { pattern, source, flags, steps });
-        if machine.patterns.len() >= KEPT {
-            machine.patterns.remove(0);
+        if self.0.len() >= KEPT {
+            self.0.remove(0);
         }
-        machine.patterns.push(regex.clone());
+        self.0.push(regex.clone());
         Ok(regex)
     }
+}
 
+impl Regex {
     /// The names of the groups; the first is the whole, which has none.
     pub(crate) fn group_names(&self) -> &[Option<String>] {
         self.pattern.group_names()
     }
 
     /// Whether it describes a part of a text.
-    pub(crate) fn found_in(&self, text: &str, machine: &mut Machine<'_>) -> Step<bool> {
-        machine.step(self.steps + (text.len() / BYTES_PER_STEP) as u64)?;
+    pub(crate) fn found_in(&self, text: &str, budget: &mut Budget<'_>) -> Step<bool> {
+        budget.step(self.steps + (text.len() / BYTES_PER_STEP) as u64)?;
         self.pattern.found_anywhere(text).map_err(too_costly)
     }
 
     /// The first part of a text that it describes.
-    pub(crate) fn find(&self, text: &str, machine: &mut Machine<'_>) -> Step<Option<Match>> {
-        self.find_next(text, 0, false, machine)
+    pub(crate) fn find(&self, text: &str, budget: &mut Budget<'_>) -> Step<Option<Match>> {
+        self.find_next(text, 0, false, budget)
     }
 
-    fn find_next(&self, text: &str, from: usize, advances: bool, machine: &mut Machine<'_>) -> Step<Option<Match>> {
+    fn find_next(&self, text: &str, from: usize, advances: bool, budget: &mut Budget<'_>) -> Step<Option<Match>> {
         let found = self.pattern.find_next(text, from, advances).map_err(too_costly)?;
         let end = found.as_ref().map_or(text.len(), |found| found.end);
-        machine.step(self.steps + (end.saturating_sub(from) / BYTES_PER_STEP) as u64)?;
+        budget.step(self.steps + (end.saturating_sub(from) / BYTES_PER_STEP) as u64)?;
         Ok(found)
     }
 
     /// All parts of a text that it describes and that do not overlap, the first ones if `most` is fewer.
-    pub(crate) fn find_all(&self, text: &str, most: usize, machine: &mut Machine<'_>) -> Step<Vec<Match>> {
+    pub(crate) fn find_all(&self, text: &str, most: usize, budget: &mut Budget<'_>) -> Step<Vec<Match>> {
         let (mut all, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() && all.len() < most {
-            let Some(found) = self.find_next(text, from, advances, machine)? else { break };
+            let Some(found) = self.find_next(text, from, advances, budget)? else { break };
             (from, advances) = (found.end, found.start == found.end);
             all.push(found);
         }

@@ -8,22 +8,12 @@ use std::rc::Rc;
 
 use blueprint::Name;
 
-use crate::datum::Datum;
 use crate::failure::{Halt, Step};
-use crate::functions::{self, Function, Given, Run};
-use crate::machine::Machine;
-use crate::scope::{Body, Lambda, Scope};
+use crate::functions::{self, Arguments, Function, Given, Run};
+use crate::model::{Body, Datum, Lambda, Machine, Scope};
 use crate::signature::{Kind, Parameter, Place};
 use crate::tree::{NodeId, NodeKind, Variable};
 use crate::words;
-
-/// What a function is called with.
-pub(crate) enum Arguments<'a> {
-    /// As they are written; `None` where one is left out.
-    Written(&'a [Option<NodeId>]),
-    /// As values, without and with names.
-    Values(Vec<Datum>, Vec<(Name, Datum)>),
-}
 
 /// One argument.
 #[derive(Clone)]
@@ -118,11 +108,11 @@ impl Machine<'_> {
         {
             return self.call_defined(name, overloads, arguments, scope, (place, body));
         }
-        self.enter_call()?;
+        self.budget.enter_call()?;
         let (run, given) = self.prepare(name, overloads, receiver, arguments, scope, ordinal)?;
         let value = run(self, given)?;
         self.measure(&value)?;
-        self.leave_call();
+        self.budget.leave_call();
         Ok(value)
     }
 
@@ -242,7 +232,7 @@ impl Machine<'_> {
 
     /// Which parameter would take which argument; `None` if they do not go together.
     fn map(&self, function: &Function, shape: &Shape) -> Option<Mapping> {
-        if function.needs_text_format && !self.limits.text_format {
+        if function.needs_text_format && !self.budget.limits.text_format {
             return None;
         }
         if shape.named.is_empty() {
@@ -432,14 +422,14 @@ impl Machine<'_> {
         scope: &Rc<Scope>,
         (place, body): (Rc<Scope>, Body),
     ) -> Step<Datum> {
-        self.enter_call()?;
+        self.budget.enter_call()?;
         let variables = self.prepare_defined(name, overloads, arguments, scope)?;
         let value = match body {
             Body::Always(value) => value,
             Body::Written(node) => self.evaluate(node, &Scope::inside(&place, variables))?,
         };
         self.measure(&value)?;
-        self.leave_call();
+        self.budget.leave_call();
         Ok(value)
     }
 

@@ -1,40 +1,12 @@
-//! What names mean: variables, and functions that an expression defines.
+//! Scopes: variables, and functions that an expression defines.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use blueprint::Name;
 
-use crate::datum::Datum;
-use crate::tree::{NodeId, Variable};
-
-/// Variables and functions of one place, and the place around it.
-pub(crate) struct Scope {
-    parent: Option<Rc<Scope>>,
-    variables: RefCell<Vec<(Variable, Datum)>>,
-    functions: RefCell<Vec<(Name, Body)>>,
-    /// Whether this or a place around it may define functions.
-    defines: Cell<bool>,
-    depth: Cell<u32>,
-}
-
-/// Something that is called instead of evaluated.
-pub(crate) enum Lambda {
-    /// An expression with the place where it was written.
-    Written(NodeId, Rc<Scope>),
-    /// A value, for every argument the same.
-    Always(Datum),
-}
-
-/// What a function that an expression defines does. It is evaluated inside the place that defines it, which it therefore does
-/// not hold.
-#[derive(Clone)]
-pub(crate) enum Body {
-    /// An expression.
-    Written(NodeId),
-    /// A value, for every argument the same.
-    Always(Datum),
-}
+use crate::model::{Body, Datum, Lambda, Scope};
+use crate::tree::Variable;
 
 impl Lambda {
     pub(crate) fn depth(&self) -> u32 {

@@ -1,6 +1,6 @@
 //! What a function takes: its parameters, and which values fit them.
 
-use crate::datum::Datum;
+use crate::model::Datum;
 
 /// What a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use crate::datum::Datum;
 use crate::failure::Step;
-use crate::machine::Machine;
-use crate::scope::Lambda;
+use crate::model::{Datum, Lambda, Machine};
 
 /// An item with what it is compared by, as far as that was needed.
 struct Entry {

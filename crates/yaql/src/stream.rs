@@ -1,31 +1,18 @@
-//! Lazy sequences: each item is made when somebody asks for it.
+//! Lazy sequences: each item is made when it is requested.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::datum::{Datum, Extent, List, Map, Set, View};
 use crate::failure::{Halt, Step};
-use crate::machine::Machine;
-use crate::scope::Lambda;
-
-/// What makes the next item; none at the end.
-type Next = Box<dyn FnMut(&mut Machine<'_>) -> Step<Option<Datum>>>;
-
-/// A lazy sequence. Whoever holds it takes from the same items: each can be had once.
-#[derive(Clone)]
-pub(crate) struct Stream(Rc<Source>);
-
-struct Source {
-    depth: u32,
-    /// Whether it counts its items against the limit already.
-    limited: bool,
-    next: RefCell<Option<Next>>,
-}
+use crate::model::{
+    Cursor, Datum, Extent, Lambda, List, Machine, Memory, Ordering, SequenceStore, Sorting, Stream, StreamSource, View,
+};
+use crate::sorting;
 
 impl Stream {
     /// A sequence whose items come from a function; `depth` is that of what the function holds.
     pub(crate) fn new(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Step<Option<Datum>> + 'static) -> Stream {
-        Stream(Rc::new(Source { depth: depth + 1, limited: false, next: RefCell::new(Some(Box::new(next))) }))
+        Stream(Rc::new(StreamSource { depth: depth + 1, limited: false, next: RefCell::new(Some(Box::new(next))) }))
     }
 
     /// What iterates a value, and refuses to give more than `most` items.
@@ -46,7 +33,7 @@ impl Stream {
             taken += 1;
             Ok(item)
         };
-        Stream(Rc::new(Source { depth, limited: true, next: RefCell::new(Some(Box::new(next))) }))
+        Stream(Rc::new(StreamSource { depth, limited: true, next: RefCell::new(Some(Box::new(next))) }))
     }
 
     /// The next item.
@@ -55,9 +42,9 @@ impl Stream {
             return Err(Halt::failed("generator already executing"));
         };
         let Some(next) = slot.as_mut() else { return Ok(None) };
-        machine.enter_item()?;
+        machine.budget.enter_item()?;
         let item = next(machine);
-        machine.leave_item();
+        machine.budget.leave_item();
         if !matches!(item, Ok(Some(_))) {
             *slot = None;
         }
@@ -74,20 +61,10 @@ impl Stream {
     }
 }
 
-/// A sequence that remembers its items, so that it can be iterated again.
-///
-/// What is remembered is held by the machine, not here: items may refer to what holds this, and chains of them may be long.
-pub(crate) struct Memory {
-    source: RefCell<Cursor>,
-    depth: u32,
-    /// Where the machine keeps the items.
-    slot: usize,
-}
-
 impl Memory {
     pub(crate) fn new(source: Datum, machine: &mut Machine<'_>) -> Memory {
         let depth = source.depth() + 1;
-        Memory { source: RefCell::new(Cursor::of(source)), depth, slot: machine.kept.new_memory() }
+        Memory { source: RefCell::new(Cursor::of(source)), depth, slot: machine.sequences.new_memory() }
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -96,7 +73,7 @@ impl Memory {
 
     /// The item at a place, taken from the source where it is not remembered yet.
     fn item(&self, at: usize, machine: &mut Machine<'_>) -> Step<Option<Datum>> {
-        if let Some(item) = machine.kept.memory(self.slot).get(at) {
+        if let Some(item) = machine.sequences.memory(self.slot).get(at) {
             return Ok(Some(item.clone()));
         }
         let Ok(mut source) = self.source.try_borrow_mut() else {
@@ -104,7 +81,7 @@ impl Memory {
         };
         let item = source.next(machine)?;
         if let Some(item) = &item {
-            let items = machine.kept.memory(self.slot);
+            let items = machine.sequences.memory(self.slot);
             items.push(item.clone());
             let size = 56 + 8 * items.len();
             machine.weigh(size)?;
@@ -113,30 +90,15 @@ impl Memory {
     }
 }
 
-/// A collection that is sorted when it is iterated. By what is held by the machine, for the same reason.
-pub(crate) struct Ordering {
-    collection: Datum,
-    depth: u32,
-    slot: usize,
-}
-
-/// By what a collection is to be sorted, and its items once they are.
-#[derive(Default)]
-pub(crate) struct Sorting {
-    /// What is compared, and whether the smaller one comes first.
-    fields: Vec<(Rc<Lambda>, bool)>,
-    sorted: Option<Rc<List>>,
-}
-
 impl Ordering {
     pub(crate) fn new(collection: Datum, machine: &mut Machine<'_>) -> Ordering {
         let depth = collection.depth() + 1;
-        Ordering { collection, depth, slot: machine.kept.new_sorting() }
+        Ordering { collection, depth, slot: machine.sequences.new_sorting() }
     }
 
     /// Compares what is equal so far by one thing more.
     pub(crate) fn then(&self, selector: Rc<Lambda>, ascending: bool, machine: &mut Machine<'_>) {
-        machine.kept.sorting(self.slot).fields.push((selector, ascending));
+        machine.sequences.sorting(self.slot).fields.push((selector, ascending));
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -144,27 +106,20 @@ impl Ordering {
     }
 
     fn items(&self, machine: &mut Machine<'_>) -> Step<Rc<List>> {
-        if let Some(sorted) = &machine.kept.sorting(self.slot).sorted {
+        if let Some(sorted) = &machine.sequences.sorting(self.slot).sorted {
             return Ok(sorted.clone());
         }
-        let fields = machine.kept.sorting(self.slot).fields.clone();
+        let fields = machine.sequences.sorting(self.slot).fields.clone();
         let items = machine.collect(self.collection.clone())?;
-        let items = crate::sorting::sort(items, &fields, machine)?;
+        let items = sorting::sort(items, &fields, machine)?;
         let extent = Extent::around(&items);
         let sorted = Rc::new(List { items, tuple: false, extent });
-        machine.kept.sorting(self.slot).sorted = Some(sorted.clone());
+        machine.sequences.sorting(self.slot).sorted = Some(sorted.clone());
         Ok(sorted)
     }
 }
 
-/// What sequences remember while an expression is evaluated.
-#[derive(Default)]
-pub(crate) struct Kept {
-    memories: Vec<Vec<Datum>>,
-    sortings: Vec<Sorting>,
-}
-
-impl Kept {
+impl SequenceStore {
     fn new_memory(&mut self) -> usize {
         self.memories.push(Vec::new());
         self.memories.len() - 1
@@ -182,20 +137,6 @@ impl Kept {
     fn sorting(&mut self, slot: usize) -> &mut Sorting {
         &mut self.sortings[slot]
     }
-}
-
-/// A walk over the items of a value.
-pub(crate) enum Cursor {
-    List(Rc<List>, usize),
-    Set(Rc<Set>, usize),
-    View(View, Rc<Map>, usize),
-    Stream(Stream),
-    Memory(Rc<Memory>, usize),
-    /// Not sorted yet.
-    Ordering(Rc<Ordering>),
-    Text(Vec<Datum>),
-    /// Nothing that has items: its type.
-    Not(&'static str),
 }
 
 impl Cursor {

@@ -8,8 +8,6 @@ use std::ops::Range;
 use blueprint::Name;
 use python::BigInt;
 
-use crate::functions::Overloads;
-
 /// A node of the row.
 pub(crate) type NodeId = u32;
 
@@ -83,8 +81,8 @@ impl Variable {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) name: Name,
-    /// What the name stands for, looked up once.
-    pub(crate) overloads: Overloads,
+    /// The index of the name in the table of functions; `None` for an unknown name.
+    pub(crate) entry: Option<usize>,
     /// The arguments in order; `None` where one is left out between commas. Rules stand among them.
     pub(crate) arguments: Vec<Option<NodeId>>,
     /// Written as `name(..)`, so that it can be a method.

@@ -1,6 +1,6 @@
 //! Values as text: Python's `str` and `repr`.
 
-use crate::datum::{Datum, Map, View};
+use crate::model::{Datum, Map, View};
 
 /// Longer texts are cut off: whoever asked for one meets the limit of bytes anyway.
 const LONGEST: usize = 1 << 20;

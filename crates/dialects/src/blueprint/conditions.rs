@@ -4,8 +4,8 @@ use ::blueprint::{Choice, Expr, ExprKind, Value};
 use diag::Span;
 use syntax::{Content, Node, Scalar};
 
-use super::lowering::{Lowering, is_open, place};
-use super::scalar::{Typed, typed};
+use super::lowering::{Lowering, place};
+use super::scalar::{Typed, is_open, typed};
 use super::shape;
 use crate::codes::{CONDITION_CONSTANT, INVALID_CONDITION};
 

@@ -1,6 +1,6 @@
 //! The document as a whole: its version, its sections in their order, and what must be among them.
 
-use ::blueprint::{Blueprint, Expr, ExprKind, Names};
+use ::blueprint::{Blueprint, Expr, ExprKind, Names, Packages};
 use diag::{Diagnostics, Span};
 use expr::FunctionTable;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use crate::codes::{MISSING_VERSION, NOTHING_DECLARED, UNSUPPORTED_VERSION, WRONG
 use crate::{Document, Lowered};
 
 /// The meaning of a document, and what is wrong with it.
-pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable) -> Lowered {
+pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered {
     let mut found = Diagnostics::new();
     let Survey { bad_keys, aliases } = match &document.tree.root {
         Some(root) => survey(root, &mut found),
@@ -24,6 +24,7 @@ pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable) -> Lower
     let mut lowering = Lowering {
         source: document.text,
         functions,
+        packages,
         version: Version::First,
         none_is_resource: false,
         bad_keys,
@@ -75,7 +76,7 @@ impl Lowering<'_> {
         self.none_is_resource = self.version == Version::First
             && resources
                 .and_then(Node::as_map)
-                .is_some_and(|map| map.iter().any(|entry| entry.key.text() == Some(super::settle::NONE)));
+                .is_some_and(|map| map.iter().any(|entry| entry.key.text() == Some(super::version::NONE)));
 
         let fields = self.fields(&shape::DOCUMENT, Some(entries), first);
         self.version(&fields, first, &mut blueprint);

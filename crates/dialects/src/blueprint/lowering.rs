@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use ::blueprint::{Expr, ExprKind, Name, Names, Value};
+use ::blueprint::{Expr, ExprKind, Name, Names, Packages, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, opening};
 use expr::FunctionTable;
 use expr::codes::{NUMBER_OUT_OF_RANGE, TYPE_MISMATCH};
 use syntax::{Content, Entry, Node, Scalar};
 
-use super::scalar::{Typed, has_leading_zero, typed};
-use super::survey::is_merge;
+use super::scalar::{Typed, has_leading_zero, is_merge, is_open, typed};
 use super::version::Version;
 use crate::codes::{
     LEADING_ZERO, MISSING_FIELD, NEWER_THAN_VERSION, NULL_IGNORED, SUBSTITUTION_NOT_ALLOWED, UNKNOWN_KEY, WRONG_SHAPE,
@@ -21,6 +20,7 @@ pub(super) struct Lowering<'a> {
     /// The text that the tree was read from.
     pub(super) source: &'a str,
     pub(super) functions: &'a FunctionTable,
+    pub(super) packages: &'a Packages,
     pub(super) version: Version,
     /// `none` names a resource of the document (section 0).
     pub(super) none_is_resource: bool,
@@ -237,7 +237,7 @@ impl<'a> Lowering<'a> {
 
     /// Notes a feature that a later version brought, if the document does not say that version.
     pub(super) fn newer(&mut self, span: Span, what: &str) {
-        let later = super::shape::LATER;
+        let later = super::version::LATER;
         if !self.version.has(later) {
             self.found.push(
                 NEWER_THAN_VERSION
@@ -392,7 +392,7 @@ impl<'a> Lowering<'a> {
             return Expr::literal(Value::text(&*scalar.text), node.span);
         }
         let map = node.text_map(self.source);
-        let heads: &[&str] = if self.none_is_resource { &[super::settle::NONE] } else { &[] };
+        let heads: &[&str] = if self.none_is_resource { &[super::version::NONE] } else { &[] };
         let (functions, names) = (self.functions, &mut self.names);
         let mut expr = expr::parse_text_scoped(&scalar.text, &map, node.span, functions, heads, names, &mut self.found);
         self.settle(&mut expr);
@@ -424,9 +424,4 @@ pub(super) fn listed(names: &[&str]) -> String {
         text.push_str(&format!("{before}`{name}`"));
     }
     text
-}
-
-/// Whether a text holds a substitution.
-pub(super) fn is_open(text: &str) -> bool {
-    opening(text).is_some()
 }

@@ -24,7 +24,7 @@ mod survey;
 mod values;
 mod version;
 
-use ::blueprint::Wanted;
+use ::blueprint::{Packages, Wanted};
 use expr::FunctionTable;
 
 use crate::{Dialect, Document, Lowered, Shape};
@@ -66,8 +66,8 @@ impl Dialect for BlueprintDialect {
         Vec::new()
     }
 
-    fn lower(&self, document: &Document<'_>, functions: &FunctionTable) -> Lowered {
-        document::lower(document, functions)
+    fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered {
+        document::lower(document, functions, packages)
     }
 }
 

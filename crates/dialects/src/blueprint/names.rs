@@ -68,9 +68,14 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether a text names a hosted package and a token of it. The token has whatever form its package gives it.
+    pub(super) fn is_hosted_type(&self, name: &str) -> bool {
+        self.packages.split(name).is_some_and(|(_, token)| !token.is_empty())
+    }
+
     /// The name of a type that some provider offers; none if it cannot be one, which is reported.
     pub(super) fn type_name<'t>(&mut self, name: &'t str, span: Span) -> Option<&'t str> {
-        if is_type_name(name) {
+        if is_type_name(name) || self.is_hosted_type(name) {
             return Some(name);
         }
         self.found.push(

@@ -9,8 +9,7 @@ use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Node};
 
 use super::lowering::{Fields, Lowering, place};
-use super::shape;
-use super::values::{EXPORT_TYPES, VALUE_TYPES};
+use super::shape::{self, EXPORT_TYPES, VALUE_TYPES};
 use crate::codes::UNKNOWN_OPERATOR;
 
 /// Operators of filters that every version has, and those that the later one brought.

@@ -5,8 +5,8 @@ use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Entry, Node};
 
-use super::lowering::{Fields, Lowering, is_open, place};
-use super::scalar::{Typed, typed};
+use super::lowering::{Fields, Lowering, place};
+use super::scalar::{Typed, is_open, typed};
 use super::shape;
 use crate::codes::{DUPLICATE_KEY, LABEL_NOT_STRING, VALUE_NOT_ALLOWED};
 

@@ -129,6 +129,16 @@ fn json_number(text: &str) -> Typed {
     float(text)
 }
 
+/// Whether a text holds a substitution.
+pub(super) fn is_open(text: &str) -> bool {
+    diag::opening(text).is_some()
+}
+
+/// Whether a key merges the map that is its value.
+pub(super) fn is_merge(key: &Node) -> bool {
+    key.as_scalar().is_some_and(|scalar| scalar.style == Style::Plain && &*scalar.text == "<<")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Typed, core, json_number};

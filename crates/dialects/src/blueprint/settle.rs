@@ -4,11 +4,8 @@ use ::blueprint::{AccessorKind, Expr, ExprKind, Head, Part, Ref, Value};
 use expr::codes::UNKNOWN_FIELD;
 
 use super::lowering::Lowering;
-use super::version::Version;
+use super::version::{NONE, Version};
 use crate::codes::STATE_ALIAS;
-
-/// The literal, and the name of a resource in documents of the first version that declare one.
-pub(super) const NONE: &str = "none";
 
 impl Lowering<'_> {
     /// Settles what the version decides, everywhere in an expression that was parsed from a text.

@@ -3,11 +3,13 @@
 //! What a key may hold, whether it must be there, whether it takes substitutions (section 1.6) and which version brought
 //! it is said here and nowhere else.
 
-use super::values::{EXPORT_TYPES, VALUE_TYPES};
+use super::version::LATER;
 use crate::{Detail, Form, Key, Offer, Section, Shape};
 
-/// The version that brought what 2023-04-20 lacks.
-pub(super) const LATER: &str = "2025-11-02";
+/// Types of values and exports.
+pub(super) const VALUE_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array", "object"];
+/// Types of data source exports.
+pub(super) const EXPORT_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array"];
 
 /// How a filter compares: what every version has, then what the later one brought.
 pub(super) const OPERATORS: &[&str] = &[

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 
 use ::blueprint::IndexMap;
 use diag::{Diagnostics, Span};
-use syntax::{Content, Entry, Node, Style};
+use syntax::{Content, Entry, Node};
 
-use super::lowering::is_open;
+use super::scalar::{is_merge, is_open};
 use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_SHAPE};
 
 /// What the walk found.
@@ -26,11 +26,6 @@ pub(super) fn survey(root: &Node, found: &mut Diagnostics) -> Survey {
     let mut survey = Survey::default();
     survey.node(root, found);
     survey
-}
-
-/// Whether a key merges the map that is its value.
-pub(super) fn is_merge(key: &Node) -> bool {
-    key.as_scalar().is_some_and(|scalar| scalar.style == Style::Plain && &*scalar.text == "<<")
 }
 
 /// Maps with so few keys are compared pair by pair.

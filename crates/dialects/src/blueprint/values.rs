@@ -4,18 +4,14 @@ use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, Value};
 use diag::{Span, Spanned};
 use syntax::{Content, Node};
 
-use super::lowering::{Fields, Lowering, article, is_open, listed, place};
+use super::lowering::{Fields, Lowering, article, listed, place};
 use super::names::is_type_name;
-use super::scalar::{Typed, typed};
-use super::shape;
+use super::scalar::{Typed, is_open, typed};
+use super::shape::{self, VALUE_TYPES};
 use crate::codes::{ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED};
 
 /// Types of variables, beside those of providers.
 const PRIMITIVES: &[&str] = &["string", "integer", "float", "boolean"];
-/// Types of values and exports.
-pub(super) const VALUE_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array", "object"];
-/// Types of data source exports.
-pub(super) const EXPORT_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array"];
 
 fn type_of(word: &str) -> Type {
     match word {
@@ -109,6 +105,9 @@ impl Lowering<'_> {
         if text.is_empty() {
             self.missing(shape::VARIABLE.name, "type", span);
             return (Type::Error, None);
+        }
+        if self.is_hosted_type(text) {
+            return (Type::Any, Some(Spanned::new(text.into(), node.span)));
         }
         if is_type_name(text) {
             if text.split('/').count() == 3 {

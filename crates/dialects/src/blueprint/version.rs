@@ -1,5 +1,11 @@
 //! The versions of the language, and what each of them lacks (section 0).
 
+/// The version that brought what 2023-04-20 lacks.
+pub(super) const LATER: &str = "2025-11-02";
+
+/// The literal, and the name of a resource in documents of the first version that declare one.
+pub(super) const NONE: &str = "none";
+
 /// A version of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
@@ -11,13 +17,13 @@ pub(super) enum Version {
 
 impl Version {
     /// All versions, as documents name them.
-    pub(super) const NAMES: [&'static str; 2] = ["2023-04-20", super::shape::LATER];
+    pub(super) const NAMES: [&'static str; 2] = ["2023-04-20", LATER];
 
     /// The version of that name.
     pub(super) fn of(name: &str) -> Option<Version> {
         match name {
             "2023-04-20" => Some(Version::First),
-            super::shape::LATER => Some(Version::Later),
+            LATER => Some(Version::Later),
             _ => None,
         }
     }

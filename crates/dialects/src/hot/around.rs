@@ -8,11 +8,10 @@ use expr::Step;
 use syntax::Node;
 
 use super::environment::{Environment, File, Registry, Resolved, Target, merge};
-use super::lowering::Made;
+use super::kinds::{Made, made};
 use super::parameters::Kind;
 use super::read::{Reader, place};
 use super::refusal::Refusal;
-use super::resources::made;
 use crate::{Beside, Document, Own, Surrounded, Surroundings, Types};
 
 /// What a template stands in.

@@ -9,10 +9,13 @@ use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
 use super::codes::{CONDITION_CYCLE, FUNCTION_NOT_HERE, UNKNOWN_CONDITION};
-use super::lowering::{Lowering, call, reference};
+use super::expressions::{AND, NAMED, OR, call, reference};
+use super::function_versions;
+use super::lowering::Lowering;
 use super::read::{Pair, place};
+use super::refusing;
 use super::version::Version::*;
-use super::words::{INVALID, Step, Way, When, Within, invalid};
+use super::way::{INVALID, Step, Way, When, Within, invalid};
 use crate::codes::INVALID_CONDITION;
 
 /// What Heat says before what is wrong with a condition.
@@ -68,7 +71,7 @@ impl Lowering {
             .new(format!("the condition `{name}` must be a boolean or a call"))
             .label(span, format!("this is {}", self.kind_of(node)))
             .words(
-                invalid(format!("The definition of condition \"{name}\" is invalid: {}", super::native::shown(&shown)))
+                invalid(format!("The definition of condition \"{name}\" is invalid: {}", python::text(&shown)))
                     .error(CONDITION_ERROR),
             );
         self.fail(diagnostic, span)
@@ -85,7 +88,7 @@ impl Lowering {
         if here {
             return Some(true);
         }
-        super::calls::is_function(self.version, name).then_some(false)
+        function_versions::is_function(self.version, name).then_some(false)
     }
 
     /// A condition where one is needed: a name, a boolean, null which is true, or a call.
@@ -129,7 +132,7 @@ impl Lowering {
             .new("this names no condition")
             .label(span, format!("this is {}", self.kind_of(node)))
             .help("write the name of a condition, a boolean, or a call such as `equals`")
-            .words(self.no_such(&super::native::shown(&shown)));
+            .words(self.no_such(&python::text(&shown)));
         self.fail_when_asked(diagnostic, span)
     }
 
@@ -149,7 +152,7 @@ impl Lowering {
         if self.way.within != Within::Condition {
             return self.fail(diagnostic, span);
         }
-        let refused = super::calls::refusing(&diagnostic);
+        let refused = refusing::refusing(&diagnostic);
         self.unasked();
         self.report(diagnostic.graded(Severity::Warning));
         refused
@@ -188,7 +191,7 @@ impl Lowering {
                 Some(round) => {
                     for name in round {
                         if let Some(local) = locals.get_mut(name) {
-                            local.value = super::calls::refusing(found);
+                            local.value = refusing::refusing(found);
                         }
                     }
                 }
@@ -349,7 +352,7 @@ impl Lowering {
         match self.text(node) {
             Some(name) if !self.conditions.contains_key(name) => {
                 let diagnostic = self.unknown_condition(name, span);
-                let refused = super::calls::refusing(&diagnostic);
+                let refused = refusing::refusing(&diagnostic);
                 self.unasked();
                 self.report(diagnostic.graded(Severity::Warning));
                 refused
@@ -434,13 +437,6 @@ impl Lowering {
     }
 }
 
-/// A conjunction and a disjunction, of which the first argument says how many of the others are always evaluated, and where
-/// each is written.
-pub(super) const AND: &str = "(and)";
-pub(super) const OR: &str = "(or)";
-/// A condition by a computed name.
-pub(super) const NAMED: &str = "(named condition)";
-
 /// What gives the name of a condition, where that is computed.
 fn computed_name(operand: &Expr) -> Option<&Expr> {
     match &operand.kind {
@@ -451,8 +447,8 @@ fn computed_name(operand: &Expr) -> Option<&Expr> {
 
 /// Has what refuses for that reason refuse with the words that are known now.
 fn refuse_anew(expr: &mut Expr, found: &Diagnostic) {
-    if expr.span == found.span() && super::calls::refusal_of(expr).is_some() {
-        *expr = super::calls::refusing(found);
+    if expr.span == found.span() && refusing::refusal_of(expr).is_some() {
+        *expr = refusing::refusing(found);
         return;
     }
     match &mut expr.kind {

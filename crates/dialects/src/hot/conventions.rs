@@ -7,9 +7,10 @@ use diag::{Code, Diagnostic, Diagnostics, Span, Spanned, Words};
 
 use super::codes::TOO_LARGE;
 use super::fitting::fitted;
+use super::messages;
 use super::parameters::{Kind, property};
 use super::version::Version;
-use super::words;
+use super::way::invalid;
 use crate::codes::UNKNOWN_RESOURCE;
 use crate::{Conventions, Given, Limits, Mistake, Place, SpecAt};
 
@@ -51,7 +52,7 @@ impl Conventions for HotConventions {
         let diagnostic = crate::codes::INVALID_NAME
             .new(format!("`{name}` cannot be the name of a stack"))
             .help("begin with a letter; go on with letters, digits, `_`, `.` and `-`, 255 at most")
-            .words(words::invalid(format!(
+            .words(invalid(format!(
                 "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must start with alpha \
                  and must be 255 characters or less."
             )));
@@ -97,15 +98,15 @@ impl Conventions for HotConventions {
     }
 
     fn words(&self, mistake: &Mistake<'_>) -> Option<Words> {
-        words::of(mistake)
+        messages::of(mistake)
     }
 
     fn placed(&self, found: &mut Diagnostic, at: &Place<'_>) {
-        words::placed(found, at);
+        messages::placed(found, at);
     }
 
     fn below(&self, found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
-        words::below(found, name, child, nearest);
+        messages::below(found, name, child, nearest);
     }
 
     fn is_handed_unasked(&self, input: &str) -> bool {
@@ -142,11 +143,11 @@ impl Conventions for HotConventions {
     }
 
     fn data(&self, text: &str) -> Option<Value> {
-        super::data(text)
+        super::read::data(text)
     }
 
     fn called(&self, instance: &str, path: &[Name]) -> (String, String) {
-        (super::native::stack_name(instance, path), super::native::stack_identifier(instance, path))
+        (super::naming::stack_name(instance, path), super::naming::stack_identifier(instance, path))
     }
 
     fn absent(&self) -> &'static Code {

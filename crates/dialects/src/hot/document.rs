@@ -6,11 +6,14 @@ use syntax::Content;
 
 use super::around;
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
-use super::lowering::{FACADE, Lowering, Made};
+use super::expressions::FACADE;
+use super::kinds::Made;
+use super::lowering::Lowering;
 use super::read::{Pair, Reader, place};
+use super::shape;
 use super::version::Version::{self, *};
-use super::words::{invalid, path};
-use super::{NAME, VERSION_KEYS, shape};
+use super::version::{NAME, VERSION_KEYS};
+use super::way::{invalid, path};
 use crate::codes::{
     MISSING_FIELD, MISSING_VERSION, NAME_COLLISION, NEWER_THAN_VERSION, UNKNOWN_VARIABLE, UNSUPPORTED_VERSION,
     WRONG_SHAPE,
@@ -185,9 +188,47 @@ impl Lowering {
         if inputs_only {
             pairs.retain(|pair| pair.key.item.as_ref() == "parameters");
         }
-        let mut sections: Vec<Option<Vec<Pair<'_>>>> = vec![None, None, None, None];
+        let (sections, groups) = self.sections(&pairs, blueprint);
+        self.keyword_names(&pairs);
+        let [parameters, conditions, resources, outputs] = sections;
+        self.names(&parameters, &conditions, &resources);
+        for pair in parameters {
+            if let Some(input) = self.input(&pair) {
+                blueprint.inputs.insert(pair.key.item, input);
+            }
+        }
+        if let Some(groups) = groups {
+            self.groups(groups);
+        }
+        blueprint.locals = self.conditions(conditions);
+        self.resources(resources, blueprint);
+        self.outputs(outputs, blueprint);
+        self.conditions_asked(&mut blueprint.locals);
+        let computed = blueprint.locals.values().any(|local| local.value.as_literal().is_none());
+        blueprint.unsettled = self.unsettled || computed;
+        for (group, reads) in std::mem::take(&mut self.reads) {
+            if let Some(expansion) = blueprint.children.get_mut(&group).and_then(|child| child.expansion.as_mut()) {
+                expansion.reads = reads.into_iter().map(|(name, span)| Spanned::new(name, span)).collect();
+            }
+        }
+        if self.reads_facade {
+            let span = blueprint.span.unwrap_or(Span::NONE);
+            blueprint.inputs.insert(FACADE.into(), Input::free(span));
+        }
+        if self.is_child {
+            self.exports_of_child(blueprint);
+        }
+    }
+
+    /// The entries of the sections `parameters`, `conditions`, `resources` and `outputs`, and the value of `parameter_groups`.
+    fn sections<'t>(
+        &mut self,
+        pairs: &[Pair<'t>],
+        blueprint: &mut Blueprint,
+    ) -> ([Vec<Pair<'t>>; 4], Option<&'t syntax::Node>) {
+        let mut sections = [const { Vec::new() }; 4];
         let mut groups = None;
-        for pair in &pairs {
+        for pair in pairs {
             let key = pair.key.item.as_ref();
             let at = match key {
                 "parameters" => 0,
@@ -221,7 +262,7 @@ impl Lowering {
                 continue;
             }
             match self.reader.pairs(pair.value) {
-                Some(entries) => sections[at] = Some(entries),
+                Some(entries) => sections[at] = entries,
                 None => {
                     let found = python::type_name(&self.reader.value(pair.value));
                     let words = match key {
@@ -235,14 +276,11 @@ impl Lowering {
                 }
             }
         }
-        self.keyword_names(&pairs);
-        let mut sections = sections.into_iter().map(Option::unwrap_or_default);
-        let (parameters, conditions, resources, outputs) = (
-            sections.next().unwrap_or_default(),
-            sections.next().unwrap_or_default(),
-            sections.next().unwrap_or_default(),
-            sections.next().unwrap_or_default(),
-        );
+        (sections, groups)
+    }
+
+    /// Notes the names of all sections before any value is read, and what the types of resources mean.
+    fn names(&mut self, parameters: &[Pair<'_>], conditions: &[Pair<'_>], resources: &[Pair<'_>]) {
         self.parameters = parameters.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
         self.conditions = conditions.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
         let written = |pair: &Pair<'_>| {
@@ -255,7 +293,7 @@ impl Lowering {
             self.resources.insert(pair.key.item.clone(), made);
             self.meanings.insert(pair.key.item.clone(), meaning);
         }
-        for pair in &resources {
+        for pair in resources {
             if let Some(first) = self.parameters.get(&pair.key.item) {
                 let diagnostic = NAME_COLLISION
                     .new(format!("`{}` is both a parameter and a resource", pair.key.item))
@@ -264,32 +302,6 @@ impl Lowering {
                     .words(invalid(format!("Duplicate names {{{}}}", python::repr_text(&pair.key.item))));
                 self.report(diagnostic);
             }
-        }
-        for pair in parameters {
-            if let Some(input) = self.input(&pair) {
-                blueprint.inputs.insert(pair.key.item, input);
-            }
-        }
-        if let Some(groups) = groups {
-            self.groups(groups);
-        }
-        blueprint.locals = self.conditions(conditions);
-        self.resources(resources, blueprint);
-        self.outputs(outputs, blueprint);
-        self.conditions_asked(&mut blueprint.locals);
-        let computed = blueprint.locals.values().any(|local| local.value.as_literal().is_none());
-        blueprint.unsettled = self.unsettled || computed;
-        for (group, reads) in std::mem::take(&mut self.reads) {
-            if let Some(expansion) = blueprint.children.get_mut(&group).and_then(|child| child.expansion.as_mut()) {
-                expansion.reads = reads.into_iter().map(|(name, span)| Spanned::new(name, span)).collect();
-            }
-        }
-        if self.reads_facade {
-            let span = blueprint.span.unwrap_or(Span::NONE);
-            blueprint.inputs.insert(FACADE.into(), Input::free(span));
-        }
-        if self.is_child {
-            self.exports_of_child(blueprint);
         }
     }
 
@@ -422,6 +434,6 @@ fn grouping(label: &Value, message: &str) -> Words {
     let words = invalid(message).error("Parameter Groups error");
     match label {
         Value::Null => words.at("parameter_groups"),
-        label => words.at(path(&["parameter_groups", &super::native::shown(label)])),
+        label => words.at(path(&["parameter_groups", &python::text(label)])),
     }
 }

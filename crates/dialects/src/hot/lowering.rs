@@ -1,25 +1,17 @@
 //! What the lowering of every section is made of: the names of the template, and what is wrong so far.
 
-use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, IndexMap, Name, Ref, Value};
-use diag::{Diagnostic, Severity, Span, Spanned, Words};
+use ::blueprint::{Expr, IndexMap, Name, Value};
+use diag::{Diagnostic, Severity, Span, Words};
 use syntax::Node;
 
 use super::around::Around;
+use super::expressions::call;
+use super::kinds::Made;
 use super::read::{Reader, place};
+use super::refusing::refusing_when_read;
 use super::version::Version;
-use super::words::{Step, Way};
+use super::way::{Step, Way};
 use crate::codes::WRONG_SHAPE;
-
-/// What a name of the section `resources` is lowered to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Made {
-    /// A thing.
-    Resource,
-    /// Another document.
-    Child,
-    /// A group of members: a document that is written out from its definition.
-    Group,
-}
 
 /// A template on its way to a blueprint.
 pub(super) struct Lowering {
@@ -66,15 +58,6 @@ pub(super) struct Lowering {
     pub(super) way: Way,
 }
 
-/// The facts about the instance that pseudo parameters are made from, as references name them.
-pub(super) const INSTANCE: &str = "instance";
-/// The input through which a nested template sees metadata and policies of the resource that it is.
-pub(super) const FACADE: &str = "OS::facade";
-/// The children above a document, as a list of names.
-pub(super) const UNIT: &str = "unit";
-/// The instance and the children above a document, joined by `/`.
-pub(super) const ADDRESS: &str = "address";
-
 impl Lowering {
     /// At the beginning, with no names yet.
     pub(super) fn new(version: Version, around: Around, is_child: bool, reader: Reader) -> Lowering {
@@ -120,7 +103,7 @@ impl Lowering {
     /// Reports something and stands for it. In the branch of an `if` it counts only where the branch is taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.in_branch {
-            let refused = super::calls::refusing_when_read(&diagnostic);
+            let refused = refusing_when_read(&diagnostic);
             self.report(diagnostic.graded(Severity::Warning));
             return refused;
         }
@@ -175,22 +158,4 @@ impl Lowering {
         let version = Expr::literal(Value::Int(self.version.number()), span);
         call(function, name_span, vec![argument, version], span)
     }
-}
-
-/// A call.
-pub(super) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
-    let arguments = arguments.into_iter().map(|value| Argument { name: None, value }).collect();
-    Expr::new(ExprKind::Call(Box::new(Call { function: function.into(), name_span, arguments })), span)
-}
-
-/// A reference with a path of names.
-pub(super) fn reference(head: Head, span: Span, path: &[&str]) -> Expr {
-    let path =
-        path.iter().map(|name| Accessor { kind: AccessorKind::Name(Name::from(*name)), span }).collect::<Vec<_>>();
-    Expr::new(ExprKind::Ref(Box::new(Ref { head, head_span: span, path })), span)
-}
-
-/// A name with its place.
-pub(super) fn named(text: &str, span: Span) -> Spanned<Name> {
-    Spanned::new(Name::from(text), span)
 }

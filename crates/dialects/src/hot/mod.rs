@@ -11,63 +11,57 @@
 //!
 //! Not here: what types of resources there are; evaluating anything but what [`conventions`] are asked for.
 
+mod argument_form;
 mod around;
+mod attributes;
 mod calls;
 mod codes;
 mod conditions;
 mod conventions;
 mod document;
 pub mod environment;
+mod expressions;
 mod fitting;
 mod form;
+mod function_versions;
 pub mod functions;
 mod groups;
 mod inputs;
+mod kinds;
 mod lowering;
+mod messages;
+mod naming;
 mod native;
 mod outputs;
 pub mod parameters;
 mod read;
+mod references;
 pub mod refusal;
+mod refusing;
 mod resources;
-mod rolling;
 mod scalar;
 mod settings;
 mod settle;
 mod shape;
 pub mod version;
-mod words;
+mod way;
 mod yaql;
 
-use ::blueprint::Wanted;
+use ::blueprint::{Packages, Wanted};
 use expr::FunctionTable;
 
 pub use around::Around;
 pub use codes::CODES;
 pub use native::insert_functions;
+pub use version::NAME;
+use version::VERSION_KEYS;
 
 use crate::{
     Beside, Conventions, Dialect, Document, Expanded, Expanding, Explained, Lowered, Setting, Shape, Surrounded,
 };
 
-/// A text as data, read as Heat reads templates and environments; none where it is no map.
-fn data(text: &str) -> Option<::blueprint::Value> {
-    let mut files = diag::Files::new();
-    let file = files.add("text", text);
-    let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);
-    let mut reader = read::Reader { found: diag::Diagnostics::new() };
-    let value = reader.value(tree.root.as_ref()?);
-    (!found.has_errors() && value.as_map().is_some()).then_some(value)
-}
-
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;
-
-/// The name of the dialect.
-pub const NAME: &str = "hot";
-
-/// The keys of which a template has exactly one.
-const VERSION_KEYS: [&str; 3] = ["heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion"];
 
 impl Dialect for HotDialect {
     fn name(&self) -> &'static str {
@@ -113,7 +107,7 @@ impl Dialect for HotDialect {
         Vec::new()
     }
 
-    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable) -> Lowered {
+    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, _packages: &Packages) -> Lowered {
         document::lower(document)
     }
 

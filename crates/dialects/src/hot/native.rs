@@ -4,18 +4,18 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{Expr, ExprKind, Map, Name, Type, Value};
+use ::blueprint::{Map, Name, Type, Value};
 use diag::Words;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
 
-use super::calls::{REFUSE, REFUSE_READ};
 use super::codes::UNKNOWN_CONDITION;
-use super::conditions::{AND, NAMED, OR};
-use super::functions::{Function, Parts, function, functions, paths, repeat};
+use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
+use super::functions::{Function, Parts, functions, paths, repeat};
+use super::naming::{identifier, stack_name};
+use super::refusing::refused;
 use super::version::Version;
-use super::words::When;
-use super::yaql::{Runs, Yaql};
+use super::yaql::Yaql;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
 /// Adds the functions of the dialect to a table of all.
@@ -62,51 +62,6 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
         examples: Vec::new(),
         native: Some(native),
     }
-}
-
-/// Whether the argument of a function has the right form, as far as that is written out.
-pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&Runs>) -> Result<(), Refusal> {
-    if name == "yaql" {
-        return super::yaql::form(&sketch(argument), runs);
-    }
-    let Some(function) = function(name) else { return Ok(()) };
-    (function.form)(&sketch(argument), version).map_err(Refusal::from)
-}
-
-/// The value of an expression as far as it is written out; everything else is unknown.
-pub(super) fn sketch(expr: &Expr) -> Value {
-    match &expr.kind {
-        ExprKind::Literal(value) => value.clone(),
-        ExprKind::List(items) => Value::list(items.iter().map(sketch)),
-        ExprKind::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.item.clone(), sketch(value)))),
-        _ => Value::unknown(None, None),
-    }
-}
-
-/// When Heat sees that the argument of a function has not the right form, as far as it is written out.
-pub(super) fn when(name: &str, argument: &Expr) -> When {
-    let entries = match &argument.kind {
-        ExprKind::Map(entries) => entries.as_slice(),
-        _ => &[],
-    };
-    let has = |key: &str| entries.iter().any(|(name, _)| name.item.as_ref() == key);
-    match name {
-        "make_url" => When::Checked,
-        "repeat" if has("template") && has("for_each") => {
-            let permutations = entries.iter().find(|(name, _)| name.item.as_ref() == "permutations");
-            let is_boolean = |value: &Expr| matches!(value.as_literal(), Some(Value::Bool(_)));
-            if permutations.is_none_or(|(_, value)| is_boolean(value)) { When::Checked } else { When::Read }
-        }
-        "yaql" if has("expression") && entries.iter().all(|(name, _)| matches!(&*name.item, "expression" | "data")) => {
-            When::Checked
-        }
-        _ => When::Read,
-    }
-}
-
-/// A value as Heat's messages show it.
-pub(super) fn shown(value: &Value) -> String {
-    python::text(value)
 }
 
 /// A function that looks at nothing but its argument; the version of the template is handed on behind it.
@@ -342,19 +297,6 @@ fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
     Err(refused(arguments))
 }
 
-/// The mistake that the arguments of such a call describe.
-pub(super) fn refused(arguments: &[Value]) -> Refusal {
-    let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
-    let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];
-    let code = known.into_iter().flatten().find(|code| code.name == text(0)).copied().unwrap_or(&ARGUMENT_TYPE);
-    let words = arguments.get(2).map(|_| {
-        let words = Words { class: text(3).to_owned().into(), error: text(4).to_owned().into(), ..text(2).into() };
-        Box::new(words.at(text(5)))
-    });
-    let path = vec![Step::Index(0)];
-    Refusal { code, message: text(1).to_owned(), path, inside: None, help: None, words }
-}
-
 /// What conditions come to together: the first that decides, in the order in which they are written.
 fn decided(arguments: &[Value], decides: bool) -> Value {
     let Some((positions, operands)) = arguments.split_first() else { return Value::Bool(!decides) };
@@ -405,7 +347,7 @@ fn named(arguments: &[Value]) -> Result<Value, Refusal> {
             let words = Words {
                 class: text(2).into(),
                 error: text(3).into(),
-                ..format!("Invalid condition \"{}\"", shown(other)).into()
+                ..format!("Invalid condition \"{}\"", python::text(other)).into()
             };
             let mut refusal = refusal(&UNKNOWN_CONDITION, format!("{other} names no condition"), words.at(text(4)));
             refusal.path = vec![Step::Index(0)];
@@ -421,8 +363,8 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
         return Ok(value);
     }
     let name = arguments.get(1).and_then(Value::as_text).unwrap_or_default();
-    let words = format!("The definition of condition \"{name}\" is invalid: {}", shown(&value));
-    let words = super::words::invalid(words).error("Condition validation error");
+    let words = format!("The definition of condition \"{name}\" is invalid: {}", python::text(&value));
+    let words = super::way::invalid(words).error("Condition validation error");
     let mut refusal = refusal(&INVALID_CONDITION, format!("a condition must be a boolean, this is {value}"), words);
     refusal.path = vec![Step::Index(0)];
     refusal.help = Some("compare it: `equals: [.., true]`".to_owned());
@@ -439,30 +381,6 @@ fn names(unit: &Value) -> Vec<Name> {
     unit.as_list().unwrap_or_default().iter().filter_map(Value::as_text).map(Name::from).collect()
 }
 
-/// The name of the stack that a document is, from the instance and the children that lead to it.
-pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
-    let mut name = instance.to_owned();
-    for child in unit {
-        let mark = mark(&name, child);
-        name = format!("{name}-{child}-{mark}");
-    }
-    name
-}
-
-/// Twelve characters that tell a child of a stack. Whoever names things in it comes to the same ones: a physical name begins
-/// with the name of its stack.
-fn mark(stack: &str, child: &str) -> String {
-    use sha2::Digest as _;
-    let mut hasher = sha2::Sha256::new();
-    for part in ["child", stack, child] {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    let mut text = data_encoding::BASE32_NOPAD.encode(&hasher.finalize()[..10]).to_ascii_lowercase();
-    text.truncate(12);
-    text
-}
-
 /// An identifier made from the instance and the children above a document, so that it is the same in every run.
 fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
     let [instance, unit] = arguments else { return Ok(Value::Null) };
@@ -473,34 +391,6 @@ fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
     }
     let name = stack_name(instance, &unit);
     Ok(Value::text(format!("arn:openstack:heat::test_tenant_id:stacks/{name}/{id}")))
-}
-
-/// The identifier of that stack.
-pub(super) fn stack_identifier(instance: &str, unit: &[Name]) -> String {
-    identifier(instance, unit).to_string()
-}
-
-fn identifier(instance: &str, unit: &[Name]) -> uuid::Uuid {
-    let mut bytes = [0_u8; 16];
-    bytes.copy_from_slice(&digest(instance, unit)[..16]);
-    uuid::Builder::from_custom_bytes(bytes).into_uuid()
-}
-
-pub(super) fn digest(instance: &str, unit: &[Name]) -> [u8; 32] {
-    use sha2::Digest as _;
-    let mut digest = sha2::Sha256::new();
-    digest.update(instance.as_bytes());
-    for name in unit {
-        digest.update([0]);
-        digest.update(name.as_bytes());
-    }
-    digest.finalize().into()
-}
-
-/// Twelve characters of a-z0-9.
-pub(super) fn letters(digest: &[u8; 32]) -> String {
-    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-    digest[16..28].iter().map(|byte| char::from(LETTERS[usize::from(*byte) % 36])).collect()
 }
 
 /// An empty map, for what has no entries.

@@ -3,12 +3,13 @@
 use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Head, Name, Type, Value};
 use diag::{Severity, Span, Spanned};
 
-use super::groups::ALL;
-use super::lowering::{ADDRESS, Lowering, reference};
+use super::expressions::{ADDRESS, reference};
+use super::kinds::ALL;
+use super::lowering::Lowering;
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
-use super::words::{Way, Within, invalid, path};
+use super::way::{Way, Within, invalid, path};
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
 
 /// All outputs, those that fail being null: what is read of a nested template inside of another one.

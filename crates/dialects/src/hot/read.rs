@@ -188,3 +188,13 @@ fn is_merge(key: &Node) -> bool {
     let plain = key.as_scalar().is_some_and(|scalar| scalar.style == syntax::Style::Plain && &*scalar.text == "<<");
     plain && key.tag().is_none()
 }
+
+/// A text as data, read as Heat reads templates and environments; none where it is no map.
+pub(super) fn data(text: &str) -> Option<Value> {
+    let mut files = diag::Files::new();
+    let file = files.add("text", text);
+    let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);
+    let mut reader = Reader { found: Diagnostics::new() };
+    let value = reader.value(tree.root.as_ref()?);
+    (!found.has_errors() && value.as_map().is_some()).then_some(value)
+}

@@ -103,7 +103,7 @@ impl Refusal {
     /// Sets Heat's usual class where no other is said: the refusal is of what stands in the template as a whole.
     pub fn invalid(mut self) -> Refusal {
         if self.class.is_empty() {
-            self.class = super::words::INVALID;
+            self.class = super::way::INVALID;
         }
         self
     }

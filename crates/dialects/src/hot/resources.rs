@@ -7,12 +7,15 @@ use syntax::{Content, Node};
 use expr::codes::UNKNOWN_FIELD;
 
 use super::codes::REMOVED_FUNCTION;
+use super::expressions::{FACADE, named};
 use super::groups;
-use super::lowering::{FACADE, Lowering, Made, named};
+use super::kinds::Made;
+use super::lowering::Lowering;
+use super::messages::circle;
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::{self, *};
-use super::words::{Way, When, Within, circle, invalid};
+use super::way::{Way, When, Within, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
     UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
@@ -23,17 +26,6 @@ const NONE: &str = "OS::Heat::None";
 
 /// Keys that came with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];
-
-/// What a type of that name is made into, where no registry says otherwise.
-pub(super) fn made(type_name: &str) -> Made {
-    if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
-        return Made::Child;
-    }
-    if groups::GROUPS.contains(&type_name) {
-        return Made::Group;
-    }
-    Made::Resource
-}
 
 /// What Heat notices only once it looks at a resource that is there.
 const UNREAD: [&Code; 5] = [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
@@ -64,7 +56,7 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
         Some("Delete" | "Retain" | "Snapshot") => None,
         Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => None,
         _ => {
-            let shown = if said.has_secret() { "(secret)".to_owned() } else { super::native::shown(said) };
+            let shown = if said.has_secret() { "(secret)".to_owned() } else { python::text(said) };
             let refused = INVALID_DELETION_POLICY
                 .new(format!("there is no deletion policy `{shown}`"))
                 .help("write `Delete`, `Retain` or `Snapshot`")
@@ -72,6 +64,87 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
             Some(refused)
         }
     }
+}
+
+/// A definition whose parts were read.
+struct Body {
+    name: Spanned<Name>,
+    /// What the type means: a type, or the path of a template.
+    type_name: Spanned<Name>,
+    /// The type as it is written, where it means another one.
+    stands_for: Option<Spanned<Name>>,
+    spec: Expr,
+    spec_key: Span,
+    metadata: Option<Expr>,
+    depends_on: Vec<Spanned<Name>>,
+    lifecycle: Lifecycle,
+    removal: Option<Box<Expr>>,
+    policy: Option<Expr>,
+    description: Option<Box<Expr>>,
+    external: Option<Box<Expr>>,
+}
+
+fn declare_group(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
+    let Body { name, type_name, spec, spec_key, policy, metadata, .. } = body;
+    let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy, metadata);
+    let child = Child {
+        span: name.span,
+        path: Expr::literal(Value::Text(type_name.item), type_name.span),
+        stands_for: body.stands_for,
+        inputs,
+        source: None,
+        condition,
+        depends_on: body.depends_on,
+        removal: body.removal,
+        expansion: Some(Box::new(expansion)),
+        breakpoints: body.lifecycle.breakpoints,
+        description: body.description.map(|description| *description),
+    };
+    blueprint.children.insert(name.item, child);
+}
+
+fn declare_child(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
+    let Body { name, type_name, removal, .. } = body;
+    let mut inputs = match body.spec.kind {
+        ExprKind::Map(entries) => entries,
+        _ => Vec::new(),
+    };
+    // The nested template can read these of the resource that it is.
+    let facade =
+        [("metadata", body.metadata), ("deletion_policy", removal.as_deref().cloned()), ("update_policy", body.policy)];
+    let facade = facade.into_iter().filter_map(|(key, said)| Some((named(key, name.span), said?))).collect();
+    inputs.push((named(FACADE, name.span), Expr::new(ExprKind::Map(facade), name.span)));
+    let child = Child {
+        span: name.span,
+        path: Expr::literal(Value::Text(type_name.item), type_name.span),
+        stands_for: body.stands_for,
+        inputs,
+        source: None,
+        condition,
+        depends_on: body.depends_on,
+        removal,
+        expansion: None,
+        breakpoints: body.lifecycle.breakpoints,
+        description: body.description.map(|description| *description),
+    };
+    blueprint.children.insert(name.item, child);
+}
+
+fn declare_resource(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
+    let metadata = ResourceMetadata { custom: body.metadata, ..ResourceMetadata::default() };
+    let resource = Resource {
+        condition: condition.map(Box::new),
+        depends_on: body.depends_on,
+        metadata,
+        lifecycle: body.lifecycle,
+        removal: body.removal,
+        stands_for: body.stands_for.map(Box::new),
+        update_policy: body.policy.map(Box::new),
+        external: body.external,
+        description: body.description,
+        ..Resource::new(body.name.span, body.type_name, body.spec_key, body.spec)
+    };
+    blueprint.resources.insert(body.name.item, resource);
 }
 
 impl Lowering {
@@ -152,7 +225,17 @@ impl Lowering {
     }
 
     fn body_of(&mut self, definition: Definition<'_>, condition: Option<Expr>, blueprint: &mut Blueprint) {
-        let name = definition.name.clone();
+        self.keys_of(&definition);
+        let Some(body) = self.read_body(definition) else { return };
+        match self.resources.get(&body.name.item) {
+            Some(Made::Group) => declare_group(body, condition, blueprint),
+            Some(Made::Child) => declare_child(body, condition, blueprint),
+            _ => declare_resource(body, condition, blueprint),
+        }
+    }
+
+    /// Reports keys that a resource does not have, or not in this version.
+    fn keys_of(&mut self, definition: &Definition<'_>) {
         for pair in &definition.pairs {
             let key = pair.key.item.as_ref();
             if shape::RESOURCE.key(key).is_none() {
@@ -171,7 +254,12 @@ impl Lowering {
                 self.report(diagnostic);
             }
         }
-        let Some(written) = self.type_of(&definition) else { return };
+    }
+
+    /// Everything that is written in a definition; none without a type, which is reported.
+    fn read_body(&mut self, definition: Definition<'_>) -> Option<Body> {
+        let name = definition.name.clone();
+        let written = self.type_of(&definition)?;
         let meaning = self.meanings.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
@@ -191,27 +279,13 @@ impl Lowering {
         self.unread_of(&type_name.item, before);
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
         self.way = Way::to(Within::Metadata, &name.item);
-        let metadata = definition.get("metadata").and_then(|pair| match &pair.value.content {
-            Content::Map(_) => Some(self.expr(pair.value)),
-            _ => {
-                let words = invalid(format!("Resource {} metadata type must be object", name.item));
-                self.wrong_shape("`metadata`", "a map", pair.value, words);
-                None
-            }
-        });
+        let metadata = self.map_of(&definition, "metadata");
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
         self.way = Way::to(Within::UpdatePolicy, &name.item);
         let before = self.reader.found.len();
-        let policy = definition.get("update_policy").and_then(|pair| match &pair.value.content {
-            Content::Map(_) => Some(self.expr(pair.value)),
-            _ => {
-                let words = invalid(format!("Resource {} update_policy type must be object", name.item));
-                self.wrong_shape("`update_policy`", "a map", pair.value, words);
-                None
-            }
-        });
+        let policy = self.map_of(&definition, "update_policy");
         self.unread_of(&type_name.item, before);
         let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
             Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
@@ -226,69 +300,31 @@ impl Lowering {
             self.unsettled = true;
             Box::new(self.expr(pair.value))
         });
-        match self.resources.get(&name.item) {
-            Some(Made::Group) => {
-                let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy, metadata);
-                let child = Child {
-                    span: name.span,
-                    path: Expr::literal(Value::Text(type_name.item), type_name.span),
-                    stands_for,
-                    inputs,
-                    source: None,
-                    condition,
-                    depends_on,
-                    removal,
-                    expansion: Some(Box::new(expansion)),
-                    breakpoints: lifecycle.breakpoints,
-                    description: description.map(|description| *description),
-                };
-                blueprint.children.insert(name.item, child);
-            }
-            Some(Made::Child) => {
-                let mut inputs = match spec.kind {
-                    ExprKind::Map(entries) => entries,
-                    _ => Vec::new(),
-                };
-                // What the template may read of the resource that it is.
-                let says = [
-                    ("metadata", metadata),
-                    ("deletion_policy", removal.as_deref().cloned()),
-                    ("update_policy", policy),
-                ];
-                let says = says.into_iter().filter_map(|(key, said)| Some((named(key, name.span), said?))).collect();
-                inputs.push((named(FACADE, name.span), Expr::new(ExprKind::Map(says), name.span)));
-                let child = Child {
-                    span: name.span,
-                    path: Expr::literal(Value::Text(type_name.item.clone()), type_name.span),
-                    stands_for,
-                    inputs,
-                    source: None,
-                    condition,
-                    depends_on,
-                    removal,
-                    expansion: None,
-                    breakpoints: lifecycle.breakpoints,
-                    description: description.map(|description| *description),
-                };
-                blueprint.children.insert(name.item, child);
-            }
-            _ => {
-                let metadata = ResourceMetadata { custom: metadata, ..ResourceMetadata::default() };
-                let resource = Resource {
-                    condition: condition.map(Box::new),
-                    depends_on,
-                    metadata,
-                    lifecycle,
-                    removal,
-                    stands_for: stands_for.map(Box::new),
-                    update_policy: policy.map(Box::new),
-                    external,
-                    description,
-                    ..Resource::new(name.span, type_name, spec_key, spec)
-                };
-                blueprint.resources.insert(name.item, resource);
-            }
+        Some(Body {
+            name,
+            type_name,
+            stands_for,
+            spec,
+            spec_key,
+            metadata,
+            depends_on,
+            lifecycle,
+            removal,
+            policy,
+            description,
+            external,
+        })
+    }
+
+    /// The value of a key that holds a map.
+    fn map_of(&mut self, definition: &Definition<'_>, key: &str) -> Option<Expr> {
+        let pair = definition.get(key)?;
+        if matches!(pair.value.content, Content::Map(_)) {
+            return Some(self.expr(pair.value));
         }
+        let words = invalid(format!("Resource {} {key} type must be object", definition.name.item));
+        self.wrong_shape(&format!("`{key}`"), "a map", pair.value, words);
+        None
     }
 
     fn type_of(&mut self, definition: &Definition<'_>) -> Option<Spanned<Name>> {

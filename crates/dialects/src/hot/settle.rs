@@ -4,9 +4,9 @@ use ::blueprint::{Blueprint, Call, Child, Expr, ExprKind, Head, Name, Part as Te
 use diag::{Diagnostics, Span};
 use expr::codes::ARGUMENT_TYPE;
 
-use super::calls::{ATTRIBUTE, REFUSE_READ, RESOURCE, refusal_of};
-use super::lowering::{call, reference};
-use super::words;
+use super::expressions::{ATTRIBUTE, REFUSE_READ, RESOURCE, call, reference};
+use super::messages;
+use super::refusing::refusal_of;
 use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
 use crate::{Evaluating, Part, Place};
 
@@ -85,8 +85,8 @@ impl Settling<'_> {
                 let within = |expr: &Expr| expr.span.file == why.span().file && expr.span.contains(why.span().start);
                 let local = self.blueprint.locals.iter().find(|(_, local)| within(&local.value));
                 match local {
-                    Some((name, local)) => words::placed(&mut why, &Place::new(Part::Local, name, &local.value)),
-                    None => words::placed_in_condition(&mut why, condition),
+                    Some((name, local)) => messages::placed(&mut why, &Place::new(Part::Local, name, &local.value)),
+                    None => messages::placed_in_condition(&mut why, condition),
                 }
                 self.found.push(*why);
                 Decision::Failed
@@ -131,7 +131,7 @@ impl Settling<'_> {
 
     /// The id of a thing that exists elsewhere; null means that there is none.
     fn external(&mut self, name: &Name, id: &Expr) -> Option<Name> {
-        let words = |words: String| super::words::invalid(words);
+        let words = |words: String| super::way::invalid(words);
         match (self.value)(id) {
             Ok(value) if value.is_null() => None,
             Ok(value) if value.has_unknown() => {
@@ -160,7 +160,7 @@ impl Settling<'_> {
             }
             Err(why) => {
                 self.found.extend(why.map(|mut why| {
-                    words::placed_in_condition(&mut why, id);
+                    messages::placed_in_condition(&mut why, id);
                     *why
                 }));
                 None

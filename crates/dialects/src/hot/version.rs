@@ -1,5 +1,12 @@
 //! The versions of the language and what each enables (reference, section 1).
 
+/// The name of the dialect.
+pub const NAME: &str = "hot";
+
+/// The keys of which a template has exactly one.
+pub(super) const VERSION_KEYS: [&str; 3] =
+    ["heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion"];
+
 /// A version of the Heat Orchestration Template language, by its date; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {

@@ -59,7 +59,7 @@ impl Native for Yaql {
             _ => return Err(no_expression()),
         };
         let program = self.program(&expression).map_err(|failure| refusal(&failure, true, runs.as_ref()))?;
-        let data = argument.get("data").cloned().unwrap_or_else(super::native::empty_map);
+        let data = argument.get("data").cloned().unwrap_or_else(|| Value::map::<&str>([]));
         let mut drawing = Drawn {
             seed: arguments.get(2).and_then(Value::as_text).unwrap_or_default().to_owned(),
             now: arguments.get(3).and_then(Value::as_text).and_then(|text| text.parse().ok()),
@@ -146,7 +146,7 @@ impl Drawing for Drawn {
             Draw::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
             Draw::Random if self.seed.is_empty() => None,
             Draw::Random => {
-                let digest = super::native::digest(&format!("{} {} {}", self.seed, site.call, site.turn), &[]);
+                let digest = super::naming::digest(&format!("{} {} {}", self.seed, site.call, site.turn), &[]);
                 let bits = digest[..8].iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
                 // 53 bits are what a float holds between 0 and 1.
                 Some(Value::Float((bits >> 11) as f64 / (1_u64 << 53) as f64))
@@ -184,7 +184,7 @@ pub(super) fn form(argument: &Value, runs: Option<&Runs>) -> Result<(), Refusal>
 
 /// Whether the expression of an argument draws something, as far as can be seen.
 pub(super) fn draws(argument: &Expr) -> bool {
-    match super::native::sketch(argument).get("expression") {
+    match super::expressions::sketch(argument).get("expression") {
         Some(value) => {
             value.as_text().is_none_or(|text| ["now", "random", "call"].iter().any(|word| text.contains(word)))
         }

@@ -3,8 +3,9 @@
 use blueprint::{Accessor, AccessorKind, Type, Value};
 use diag::Diagnostic;
 
-use super::{Stop, unknown_of};
+use super::machine::unknown_of;
 use crate::codes;
+use crate::scope::Stop;
 
 /// Walks accessors into a value. The error's place is the accessor at fault: `wrong-accessor`, `index-out-of-range`, or,
 /// for a key that is not there, `absent-element`, which a call may guard (rulings S26, S31).

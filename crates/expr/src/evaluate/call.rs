@@ -2,65 +2,20 @@
 
 use std::sync::Arc;
 
-use blueprint::{Argument, Call, Expr, ExprKind, Function, Name, Type, Value};
+use blueprint::{Call, Expr, ExprKind, Function, Type, Value};
 use diag::{Diagnostic, Span};
 
 use super::access::{access, out_of_range};
-use super::{Ask, DEPTH, Machine, Stop, bytes, function_as_value, size, unknown_of};
+use super::fault::{At, Fault, too_large};
+use super::limits::{bytes, size};
+use super::machine::{Arguments, Body, DEPTH, Machine, Site, function_as_value, is_omitted, unknown_of};
 use crate::codes;
 use crate::convert::{Source, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
-use crate::functions::{At, Body, Fault, body, is_composition, too_large};
+use crate::scope::{Ask, Stop};
 
 /// To look at so many bytes of arguments counts as making one.
 const LOOKED_AT: usize = 16;
-
-/// Where a call stands, for diagnostics.
-pub(crate) struct Site<'a> {
-    pub(crate) call: Span,
-    name: Span,
-    pub(crate) function: &'a str,
-    /// The call as written; none for a callback.
-    written: Option<&'a Call>,
-    /// The position of the item that a callback is at.
-    item: Option<usize>,
-}
-
-/// The arguments of a call: still expressions, or values already, in a callback.
-pub(crate) enum Arguments<'a> {
-    Written(&'a [Argument]),
-    Given(Vec<Value>),
-}
-
-impl Arguments<'_> {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Arguments::Written(arguments) => arguments.len(),
-            Arguments::Given(values) => values.len(),
-        }
-    }
-
-    /// The name written before an argument.
-    pub(crate) fn name(&self, at: usize) -> Option<&Name> {
-        match self {
-            Arguments::Written(arguments) => arguments.get(at)?.name.as_ref().map(|name| &name.item),
-            Arguments::Given(_) => None,
-        }
-    }
-}
-
-impl Site<'_> {
-    fn place(&self, at: At) -> Span {
-        match at {
-            At::Call => self.call,
-            At::Name => self.name,
-            At::Argument(at) => {
-                let argument = self.written.and_then(|call| call.arguments.get(at));
-                argument.map_or(self.call, |argument| argument.value.span)
-            }
-        }
-    }
-}
 
 /// A function value of the called function with these arguments bound.
 pub(crate) fn bind<'a>(_: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
@@ -99,7 +54,7 @@ impl<'a> Machine<'a> {
         }
         let body = match &def.purity {
             Purity::Provider { .. } => None,
-            _ => body(&def.name),
+            _ => (self.bodies)(&def.name),
         };
         if let Some(Body::Lazy(run)) = body {
             return run(self, def, site, &arguments);
@@ -160,8 +115,8 @@ impl<'a> Machine<'a> {
                 continue;
             }
             match self.argument(def, site, arguments, at) {
-                Ok(value) if super::is_omitted(&value) && native.leaves_out() => {}
-                Ok(value) if super::is_omitted(&value) => values.push(Value::Null),
+                Ok(value) if is_omitted(&value) && native.leaves_out() => {}
+                Ok(value) if is_omitted(&value) => values.push(Value::Null),
                 Ok(value) => values.push(value),
                 Err(ask @ Stop::Ask(_)) => asks = Some(ask),
                 Err(stop) => return Err(asks.unwrap_or(stop)),
@@ -257,7 +212,7 @@ impl<'a> Machine<'a> {
                 if guards { self.guarded(&argument.value)? } else { self.eval(&argument.value)? }
             }
         };
-        if let Some(parameter) = parameter.filter(|_| !super::is_omitted(&value)) {
+        if let Some(parameter) = parameter.filter(|_| !is_omitted(&value)) {
             self.check_kind(def, site, parameter, at, &value)?;
         }
         Ok(value)
@@ -665,4 +620,9 @@ pub fn within(expr: &Expr, path: &[crate::Step]) -> Span {
         }
         _ => expr.span,
     }
+}
+
+/// Whether a function value of that name is a chain of functions.
+fn is_composition(name: &str) -> bool {
+    matches!(name, "compose" | "pipe")
 }

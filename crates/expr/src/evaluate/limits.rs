@@ -68,7 +68,7 @@ impl Meter {
 
     /// What to report if they have.
     pub fn problem(&self) -> Option<Diagnostic> {
-        let limit = super::bytes(self.all);
+        let limit = bytes(self.all);
         let place = self.full?;
         let problem = codes::VALUES_TOO_LARGE
             .new(format!("the values of this document and those it includes take more than {limit} together"))
@@ -134,5 +134,14 @@ fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
         Value::Secret(inner) => fits(inner, left, depth),
         Value::Function(function) => depth > 0 && function.bound.iter().all(|value| fits(value, left, depth - 1)),
         _ => true,
+    }
+}
+
+/// A number of bytes for people.
+pub(crate) fn bytes(count: usize) -> String {
+    match (count % (1 << 20), count % (1 << 10)) {
+        (0, _) => format!("{} MiB", count >> 20),
+        (_, 0) => format!("{} KiB", count >> 10),
+        _ => format!("{count} bytes"),
     }
 }

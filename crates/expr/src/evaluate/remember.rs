@@ -3,7 +3,7 @@
 use blueprint::{Accessor, AccessorKind, Call, Expr, ExprKind, Head, Name, Part, Value};
 use sha2::{Digest, Sha256};
 
-use super::{Machine, Step};
+use super::machine::{Machine, Step};
 use crate::Purity;
 
 impl Machine<'_> {

@@ -7,9 +7,8 @@ use sha2::Digest;
 
 use super::define::{function, gives, text_or_bytes};
 use super::text::text;
-use super::{At, Body, Fault, too_large};
 use crate::codes;
-use crate::evaluate::MOST;
+use crate::evaluate::{At, Body, Fault, MOST, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {

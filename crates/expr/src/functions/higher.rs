@@ -5,11 +5,11 @@ use std::sync::Arc;
 use blueprint::{Function, Type, Value};
 
 use super::define::{any_list, any_map, function, gives};
-use super::{At, Body, Fault};
 use crate::codes;
 use crate::convert::{Source, convert_type};
-use crate::evaluate::{Machine, Site, Stop, bind};
+use crate::evaluate::{At, Body, Fault, Machine, Site, bind};
 use crate::function::{FunctionDef, Returns};
+use crate::scope::Stop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bool, Int, Text};
@@ -81,11 +81,6 @@ pub(super) fn body(name: &str) -> Option<Body> {
         "getattr" | "getelem" => Body::Open(bind),
         _ => return None,
     })
-}
-
-/// Whether a function value of that name is a chain of functions.
-pub(crate) fn is_composition(name: &str) -> bool {
-    matches!(name, "compose" | "pipe")
 }
 
 /// The items, the function, and whether the items as a whole are secret; the unknown result if there are no items yet.

@@ -5,9 +5,8 @@ use blueprint::{Type, Value};
 use super::define::{function, gives};
 use super::json_text::{JsonError, decode, encode};
 use super::text::text;
-use super::{At, Body, Fault, too_large};
 use crate::codes;
-use crate::evaluate::{MOST, bind};
+use crate::evaluate::{At, Body, Fault, MOST, bind, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use blueprint::{Type, Value};
 
 use super::define::{any_map, function, gives};
-use super::{At, Body, Fault};
 use crate::codes;
-use crate::evaluate::{Arguments, Machine, Site, Stop, unknown_of};
+use crate::evaluate::{Arguments, At, Body, Fault, Machine, Site, unknown_of};
 use crate::function::{FunctionDef, Returns};
+use crate::scope::Stop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bool, Int};

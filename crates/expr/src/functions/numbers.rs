@@ -9,8 +9,8 @@ use ipnet::IpNet;
 use super::define::{function, gives};
 use super::logic::number_order;
 use super::text::text;
-use super::{At, Body, Fault};
 use crate::codes;
+use crate::evaluate::{At, Body, Fault};
 use crate::function::{FunctionDef, Returns};
 
 pub(super) fn definitions() -> Vec<FunctionDef> {

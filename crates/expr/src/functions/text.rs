@@ -3,13 +3,19 @@
 use blueprint::{Type, Value};
 
 use super::define::{any_list, function, gives, text_or_list};
-use super::{At, Body, Fault, too_large};
 use crate::codes;
-use crate::evaluate::{MOST, bind};
+use crate::evaluate::{At, Body, Fault, MOST, bind, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
-    use Type::{Bool, Function, Int, Text};
+    let mut definitions = editing();
+    definitions.extend(searching());
+    definitions
+}
+
+/// Functions that cut, replace, split and join.
+fn editing() -> Vec<FunctionDef> {
+    use Type::{Function, Int, Text};
     let text = || gives(Text);
     let texts = || Type::list(Text);
     vec![
@@ -80,6 +86,14 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             .example(r#"join(list("a", "b"), "-")"#, r#""a-b""#)
             .example(r#"join(list(8080, 8081), ",")"#, r#""8080,8081""#)
             .example(r#"join(list(), ",")"#, r#""""#),
+    ]
+}
+
+/// Functions that search a text, compare its ends or change its case.
+fn searching() -> Vec<FunctionDef> {
+    use Type::{Bool, Function, Int, Text};
+    let text = || gives(Text);
+    vec![
         function("index", "The position of the first occurrence in characters, -1 if there is none.", gives(Int))
             .takes("text", Text)
             .takes("search", Text)

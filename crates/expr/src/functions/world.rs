@@ -3,10 +3,10 @@
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Type, Value};
 
 use super::define::{any_map, function, gives};
-use super::{At, Body, Fault};
 use crate::codes;
-use crate::evaluate::{Arguments, Ask, Machine, Site, Stop};
+use crate::evaluate::{Arguments, At, Body, Fault, Machine, Site};
 use crate::function::{FunctionDef, Purity};
+use crate::scope::{Ask, Stop};
 
 /// The formats of `datetime`.
 const FORMATS: [&str; 4] = ["unix", "rfc3339", "tag", "tagcompact"];

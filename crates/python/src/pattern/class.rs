@@ -1,7 +1,6 @@
 //! Character classes and escapes of single characters.
 
-use super::Flags;
-use super::translate::{PatternError, Translator};
+use super::translator::{Flags, PatternError, Translator};
 
 /// What a backslash and what follows stand for.
 pub(super) enum Escaped {

@@ -5,30 +5,18 @@
 
 mod class;
 mod translate;
+mod translator;
 
 use std::sync::OnceLock;
 
 use fancy_regex::{Regex, RegexBuilder};
 
-pub use translate::PatternError;
+use self::translate::{Translated, translate};
+use self::translator::ErrorPlace;
+pub use self::translator::{Flags, PatternError};
 
 /// How many steps back a match may take.
 const BACKTRACK_LIMIT: usize = 1_000_000;
-
-/// What is said about a pattern as a whole; a pattern can say so itself, `(?i)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Flags {
-    /// `re.IGNORECASE`: letters match in both cases.
-    pub ignore_case: bool,
-    /// `re.MULTILINE`: `^` and `$` match at every line.
-    pub multi_line: bool,
-    /// `re.DOTALL`: `.` matches the end of a line too.
-    pub dot_all: bool,
-    /// `re.ASCII`: `\w`, `\d` and `\s` know ASCII only.
-    pub ascii: bool,
-    /// `re.VERBOSE`: white space and comments in the pattern do not count.
-    pub verbose: bool,
-}
 
 /// A match would have taken more steps than it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,12 +54,12 @@ pub struct Match {
 impl Pattern {
     /// Compiles a pattern. Else Python's words for what is wrong with it.
     pub fn new(pattern: &str, flags: Flags) -> Result<Pattern, PatternError> {
-        let translated = translate::translate(pattern, flags)?;
+        let translated = translate(pattern, flags)?;
         let Some(regex) = build(&translated.pattern) else {
             let message = "the pattern is too large".into();
-            return Err(PatternError { message, at: 0, place: translate::Place::Untold });
+            return Err(PatternError { message, at: 0, place: ErrorPlace::None });
         };
-        let translate::Translated { pattern, names } = translated;
+        let Translated { pattern, names } = translated;
         Ok(Pattern { regex, advancing: OnceLock::new(), translated: pattern.into(), names })
     }
 

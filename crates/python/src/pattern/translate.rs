@@ -3,45 +3,8 @@
 //! What is emitted needs no flags of its own but `i`, has numbered groups only, and every item of it stands for itself, so
 //! that a quantifier behind it binds to nothing else. Errors are Python's, at Python's places.
 
-use std::collections::HashMap;
-
-use super::{Flags, class};
-
-/// Why a pattern is none: Python's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PatternError {
-    /// What is wrong: `nothing to repeat`.
-    pub message: String,
-    /// At which character of the pattern, from 0.
-    pub at: usize,
-    /// What Python says of the place.
-    pub(super) place: Place,
-}
-
-/// What Python says of the place of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Nothing.
-    Untold,
-    /// The position.
-    Position,
-    /// In a pattern of several lines, its line and column as well, from 1.
-    Line(usize, usize),
-}
-
-/// As Python prints it: `nothing to repeat at position 0`.
-impl std::fmt::Display for PatternError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let PatternError { message, at, place } = self;
-        match place {
-            Place::Untold => f.write_str(message),
-            Place::Position => write!(f, "{message} at position {at}"),
-            Place::Line(line, column) => write!(f, "{message} at position {at} (line {line}, column {column})"),
-        }
-    }
-}
-
-impl std::error::Error for PatternError {}
+use super::class;
+use super::translator::{Before, ErrorPlace, Flags, PatternError, Translation, Translator, Width};
 
 /// A translated pattern.
 pub(super) struct Translated {
@@ -62,78 +25,22 @@ const DEEPEST: usize = 200;
 
 /// Translates a whole pattern.
 pub(super) fn translate(pattern: &str, flags: Flags) -> Result<Translated, PatternError> {
-    let mut translator = Translator {
-        characters: pattern.chars().collect(),
-        at: 0,
-        out: String::with_capacity(pattern.len() + 8),
-        names: vec![None],
-        widths: vec![None],
-        by_name: HashMap::new(),
-        wanted: Vec::new(),
-        looks_too_far: false,
-        depth: 0,
-    };
+    let mut translator = Translator::new(pattern);
     match translator.whole(flags) {
         Ok(()) => Ok(Translated { pattern: translator.out, names: translator.names }),
         Err(mut error) => {
-            if error.place == Place::Position && pattern.contains('\n') {
+            if error.place == ErrorPlace::Position && pattern.contains('\n') {
                 let before = &translator.characters[..error.at.min(translator.characters.len())];
                 let column = before.iter().rev().take_while(|character| **character != '\n').count() + 1;
-                error.place = Place::Line(before.iter().filter(|character| **character == '\n').count() + 1, column);
+                error.place =
+                    ErrorPlace::Line(before.iter().filter(|character| **character == '\n').count() + 1, column);
             }
             Err(error)
         }
     }
 }
 
-/// How many characters an item matches: at least and at most.
-#[derive(Clone, Copy)]
-struct Width(u32, u32);
-
-impl Width {
-    const NONE: Width = Width(0, 0);
-    const ONE: Width = Width(1, 1);
-
-    fn then(self, other: Width) -> Width {
-        Width(self.0.saturating_add(other.0), self.1.saturating_add(other.1))
-    }
-
-    fn or(self, other: Width) -> Width {
-        Width(self.0.min(other.0), self.1.max(other.1))
-    }
-}
-
-/// What stands before a quantifier.
-#[derive(Clone, Copy, PartialEq)]
-enum Before {
-    Nothing,
-    Anchor,
-    Repeated,
-    Item,
-}
-
-pub(super) struct Translator {
-    pub(super) characters: Vec<char>,
-    pub(super) at: usize,
-    pub(super) out: String,
-    names: Vec<Option<String>>,
-    /// The width of each group; `None` while it is open.
-    widths: Vec<Option<Width>>,
-    by_name: HashMap<String, usize>,
-    /// Groups that conditions ask for, and where.
-    wanted: Vec<(usize, usize)>,
-    /// Something looks behind at no fixed width, which Python says last.
-    looks_too_far: bool,
-    depth: usize,
-}
-
-type Translation<T> = Result<T, PatternError>;
-
 impl Translator {
-    pub(super) fn error(&self, message: impl Into<String>, at: usize) -> PatternError {
-        PatternError { message: message.into(), at, place: Place::Position }
-    }
-
     fn whole(&mut self, flags: Flags) -> Translation<()> {
         let flags = self.global_flags(flags)?;
         self.out.push_str(if flags.ignore_case { "(?i:" } else { "(?:" });
@@ -149,27 +56,9 @@ impl Translator {
         }
         if self.looks_too_far {
             let message = "look-behind requires fixed-width pattern".to_owned();
-            return Err(PatternError { message, at: 0, place: Place::Untold });
+            return Err(PatternError { message, at: 0, place: ErrorPlace::None });
         }
         Ok(())
-    }
-
-    pub(super) fn peek(&self) -> Option<char> {
-        self.characters.get(self.at).copied()
-    }
-
-    pub(super) fn next(&mut self) -> Option<char> {
-        let next = self.peek();
-        self.at += usize::from(next.is_some());
-        next
-    }
-
-    pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.characters[self.at..].iter().copied().take(text.len()).eq(text.chars());
-        if found {
-            self.at += text.len();
-        }
-        found
     }
 
     /// Reads `(?i)` and the like at the very beginning.

@@ -2,7 +2,7 @@
 //!
 //! Their lines keep their content; only how far they are indented changes, and blanks that are no content vanish.
 
-use super::STEP;
+use super::lines::STEP;
 use crate::{Scalar, Style, decode};
 
 /// A block, as the lines to write below its key.

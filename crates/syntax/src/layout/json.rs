@@ -1,8 +1,7 @@
 //! JSON in house style: brackets that stood on one line stay there if they fit, others are opened. A comma behind the
 //! last member stays where comments are welcome, and goes elsewhere.
 
-use super::lines::Lines;
-use super::{STEP, WIDTH};
+use super::lines::{Lines, STEP, WIDTH};
 use crate::{Content, Entry, Format, Node, Tree};
 
 pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {

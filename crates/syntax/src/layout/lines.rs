@@ -6,6 +6,12 @@
 
 use diag::Span;
 
+/// How many characters a line may have before brackets on it are opened.
+pub(super) const WIDTH: usize = 100;
+
+/// Columns of a level.
+pub(super) const STEP: usize = 2;
+
 /// What has been written so far, and what of the old text has not been taken over yet.
 pub(super) struct Lines<'t> {
     /// The old text.

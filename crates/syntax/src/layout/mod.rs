@@ -20,12 +20,6 @@ use diag::FileId;
 
 use crate::{Content, Format, Node, Tree, parse};
 
-/// How many characters a line may have before brackets on it are opened.
-const WIDTH: usize = 100;
-
-/// Columns of a level.
-const STEP: usize = 2;
-
 /// The text of a tree in house style; `text` is what the tree was read from, without any error.
 ///
 /// `None` if it uses something that is not rearranged: keys that are no text of one line or have an anchor or a tag,

@@ -3,9 +3,9 @@
 //! Block maps and lists stay blocks; lists are indented below their key. Brackets stay where they stand on one line that
 //! is not too long, else they become blocks: those can hold whatever brackets can.
 
-use super::lines::Lines;
-use super::{STEP, WIDTH, block_scalar};
-use crate::yaml::after_dash;
+use super::block_scalar;
+use super::lines::{Lines, STEP, WIDTH};
+use crate::place::after_dash;
 use crate::{Content, Entry, Node, Scalar, Style, Tree};
 
 pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {

@@ -5,11 +5,12 @@ use diag::{Diagnostics, FileId, Span, TextMap};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use syntax::{Content, Format, Node, Tree, layout, parse};
 
-use super::{TEXT, Target, documents, number, roughly};
+use super::documents;
+use super::target::{TEXT, Target, number, roughly};
 
 pub(super) const YAML: Target = Target {
     name: "yaml",
-    law: "any text gives a tree whose places nest and cover, and says at least once what is broken",
+    invariant: "any text gives a tree whose places nest and cover, and says at least once what is broken",
     run: |input| read(input, Format::Yaml),
     seeds: documents::texts,
     words: &[
@@ -57,7 +58,7 @@ pub(super) const YAML: Target = Target {
 
 pub(super) const JSON: Target = Target {
     name: "json",
-    law: "any text gives a tree whose places nest and cover, strict and with comments",
+    invariant: "any text gives a tree whose places nest and cover, strict and with comments",
     run: |input| read(input, Format::Json) ^ read(input, Format::JsonWithComments).rotate_left(1),
     seeds: || {
         let texts = [
@@ -77,7 +78,7 @@ pub(super) const JSON: Target = Target {
 
 pub(super) const EXPRESSION: Target = Target {
     name: "expression",
-    law: "any text with `${..}` is read without a byte lost, and evaluated to an end within its limits",
+    invariant: "any text with `${..}` is read without a byte lost, and evaluated to an end within its limits",
     run: expression,
     seeds: || {
         let functions = expr::core_functions();
@@ -145,7 +146,7 @@ pub(super) const EXPRESSION: Target = Target {
 
 pub(super) const LAYOUT: Target = Target {
     name: "layout",
-    law: "house style keeps the tree, is its own house style, and grows no more than its nesting asks for",
+    invariant: "house style keeps the tree, is its own house style, and grows no more than its nesting asks for",
     run: |input| house_style(input, Format::Yaml) ^ house_style(input, Format::JsonWithComments).rotate_left(1),
     seeds: || documents::texts().into_iter().chain(documents::json_texts()).collect(),
     words: &[
@@ -202,9 +203,32 @@ fn read(input: &[u8], format: Format) -> u64 {
     if let Some(root) = tree.root.as_ref().filter(|_| !is_broken) {
         in_order(root, 0);
     }
+    if format == Format::Yaml {
+        read_stream(&text);
+    }
     let codes: std::collections::BTreeSet<(&str, u32)> =
         found.iter().map(|found| (found.code.name, number(&found.message) as u32 % 64)).collect();
     number((codes, shape.kinds, roughly(shape.nodes), roughly(shape.deepest), tree.comments.len().min(3)))
+}
+
+/// The same invariants for all documents of a text, which do not overlap.
+fn read_stream(text: &str) {
+    let file = FileId::new(0);
+    let (documents, found) = syntax::parse_stream(file, text, Format::Yaml);
+    assert!(!documents.is_empty(), "a text without a document");
+    let mut shape = Shape { text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
+    let mut end = 0;
+    for root in documents.iter().filter_map(|tree| tree.root.as_ref()) {
+        shape.look(root, 0, false, !found.is_empty());
+        let written = root.written();
+        assert!(end <= written.start, "a document begins at {} inside another one", written.start);
+        end = written.end;
+    }
+    assert!(shape.nodes <= syntax::MAX_NODES + 1, "{} nodes", shape.nodes);
+    assert!(
+        documents.iter().flat_map(|tree| &tree.comments).is_sorted_by_key(|span| span.start),
+        "comments out of order"
+    );
 }
 
 /// What a tree is made of.

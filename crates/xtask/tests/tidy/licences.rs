@@ -59,6 +59,19 @@ fn nothing_banned_is_built() {
     crate::none(&findings, "find the feature that brings it in with `cargo tree --invert NAME`");
 }
 
+#[test]
+fn deny_toml_has_the_same_lists() {
+    let quoted = |text: &str| -> Vec<String> { text.split('"').skip(1).step_by(2).map(str::to_owned).collect() };
+    let configuration = crate::read("deny.toml");
+    let section = |head: &str| {
+        let after = configuration.split(head).nth(1).unwrap_or_default();
+        after.split("\n]").next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(quoted(&section("\nallow = [")), LICENCES, "correct `licenses.allow` in deny.toml");
+    let banned: Vec<String> = BANNED.iter().flat_map(|(name, reason)| [*name, *reason]).map(str::to_owned).collect();
+    assert_eq!(quoted(&section("\ndeny = [")), banned, "correct `bans.deny` in deny.toml");
+}
+
 /// What is built on this machine: a lock file also names what no feature asks for.
 fn built_here() -> Vec<String> {
     let output = std::process::Command::new(env!("CARGO"))
@@ -79,9 +92,9 @@ fn allowed(expression: &str) -> bool {
     met && words.peek().is_none()
 }
 
-type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
+type Tokens<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
 
-fn either(words: &mut Words<'_>) -> bool {
+fn either(words: &mut Tokens<'_>) -> bool {
     let mut met = all_of(words);
     while words.next_if_eq(&"OR").is_some() {
         met |= all_of(words);
@@ -89,7 +102,7 @@ fn either(words: &mut Words<'_>) -> bool {
     met
 }
 
-fn all_of(words: &mut Words<'_>) -> bool {
+fn all_of(words: &mut Tokens<'_>) -> bool {
     let mut met = one(words);
     while words.next_if_eq(&"AND").is_some() {
         met &= one(words);
@@ -97,7 +110,7 @@ fn all_of(words: &mut Words<'_>) -> bool {
     met
 }
 
-fn one(words: &mut Words<'_>) -> bool {
+fn one(words: &mut Tokens<'_>) -> bool {
     match words.next() {
         Some("(") => {
             let met = either(words);

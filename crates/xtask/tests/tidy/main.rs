@@ -3,16 +3,22 @@
 //! They are ordinary tests, so that no run of the tests can pass them by. `cargo xtask tidy` runs them alone.
 
 mod arrows;
+mod citations;
 mod codes;
 mod core;
+mod cycles;
 mod files;
 mod generated;
 mod generated_heat;
 mod implementations;
+mod known;
 mod licences;
 mod metadata;
 mod reliability;
+mod rust_source;
+mod sizes;
 mod specification;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};

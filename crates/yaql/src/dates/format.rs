@@ -1,6 +1,7 @@
 //! Points in time as text: the directives of `strftime`.
 
-use super::{DAY, Moment, Parts, SECOND, days_of};
+use super::calendar::{DAY, Parts, SECOND, date_of, days_of};
+use super::moment::Moment;
 
 pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 pub(super) const MONTHS: [&str; 12] = [
@@ -18,8 +19,42 @@ pub(super) const MONTHS: [&str; 12] = [
     "December",
 ];
 
+impl Moment {
+    /// What `str` gives: `2020-01-02 03:04:05+00:00`.
+    pub(crate) fn text(&self) -> String {
+        let Parts { year, month, day, hour, minute, second, microsecond } = self.parts();
+        let mut out = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
+        if microsecond != 0 {
+            out.push_str(&format!(".{microsecond:06}"));
+        }
+        out.push_str(&offset(self.offset, ":"));
+        out
+    }
+
+    /// What `repr` gives: `datetime.datetime(2020, 1, 2, 3, 4, tzinfo=tzutc())`.
+    pub(crate) fn repr(&self) -> String {
+        let Parts { year, month, day, hour, minute, second, microsecond } = self.parts();
+        let mut out = format!("datetime.datetime({year}, {month}, {day}, {hour}, {minute}");
+        if microsecond != 0 {
+            out.push_str(&format!(", {second}, {microsecond}"));
+        } else if second != 0 {
+            out.push_str(&format!(", {second}"));
+        }
+        match self.offset {
+            0 => out.push_str(", tzinfo=tzutc())"),
+            offset => out.push_str(&format!(", tzinfo=tzoffset(None, {}))", offset / SECOND)),
+        }
+        out
+    }
+
+    /// What `strftime` gives.
+    pub(crate) fn format(&self, pattern: &str) -> String {
+        strftime(self, pattern)
+    }
+}
+
 /// An offset as `+02:00`, seconds and their fraction only where there are some.
-pub(super) fn offset(offset: i64, between: &str) -> String {
+fn offset(offset: i64, between: &str) -> String {
     let sign = if offset < 0 { '-' } else { '+' };
     let abs = offset.abs();
     let seconds = abs / SECOND;
@@ -38,12 +73,12 @@ fn iso_week(moment: &Moment) -> (i64, i64) {
     let day = moment.clock.div_euclid(DAY);
     // The week belongs to the year of its Thursday.
     let thursday = day - moment.weekday() + 3;
-    let (year, _, _) = super::date_of(thursday);
+    let (year, _, _) = date_of(thursday);
     (year, (thursday - days_of(year, 1, 1)) / 7 + 1)
 }
 
 /// A text with its directives replaced; what is none stays.
-pub(super) fn strftime(moment: &Moment, pattern: &str) -> String {
+fn strftime(moment: &Moment, pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut characters = pattern.chars();
     while let Some(character) = characters.next() {
@@ -109,4 +144,19 @@ fn write(moment: &Moment, directive: char, out: &mut String) {
         other => format!("%{other}"),
     };
     out.push_str(&text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dates::Timespan;
+
+    #[test]
+    fn a_moment_is_shown_as_python_shows_it() {
+        let parts = Parts { hour: 3, minute: 4, microsecond: 5, ..Parts::date(2020, 1, 2) };
+        let moment = Moment::of(parts, Timespan::of(7_200_000_000).expect("a length")).expect("a moment");
+        assert_eq!(moment.text(), "2020-01-02 03:04:00.000005+02:00");
+        assert_eq!(moment.repr(), "datetime.datetime(2020, 1, 2, 3, 4, 0, 5, tzinfo=tzoffset(None, 7200))");
+        assert_eq!(moment.weekday(), 3);
+    }
 }

@@ -3,9 +3,11 @@
 //! The usual ways to write a date, with a time and an offset behind it or not. The date must be whole: what is missing would be
 //! taken from today, and nothing here knows what day it is.
 
+use super::calendar::{Parts, SECOND};
 use super::format::{DAYS, MONTHS};
+use super::moment::Moment;
 use super::strptime::offset;
-use super::{Moment, Parts, Timespan};
+use super::timespan::Timespan;
 use crate::failure::{Halt, Step};
 
 /// What a text says, as far as it has been read.
@@ -68,7 +70,7 @@ fn token<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
 fn hours_only(text: &str) -> Option<(i64, &str)> {
     let sign = if text.starts_with('-') { -1 } else { 1 };
     let hours: i64 = text.get(1..3)?.parse().ok()?;
-    Some((sign * hours * 3600 * super::SECOND, &text[3..]))
+    Some((sign * hours * 3600 * SECOND, &text[3..]))
 }
 
 fn number(text: &str) -> (i64, &str, usize) {

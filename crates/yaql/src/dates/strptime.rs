@@ -1,7 +1,9 @@
 //! A text that is written to a pattern as a point in time: `strptime`.
 
+use super::calendar::{Parts, SECOND, date_of, days_of};
 use super::format::{DAYS, MONTHS};
-use super::{Moment, Parts, SECOND, Timespan, date_of, days_of};
+use super::moment::Moment;
+use super::timespan::Timespan;
 use crate::failure::{Halt, Step};
 
 /// What a text says, as far as it has been read.

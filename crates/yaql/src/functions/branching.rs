@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
-use super::{Given, Row, method, operator, plain, stream};
-use crate::datum::Datum;
+use super::given::{Given, stream};
+use super::row::{Row, method, operator, plain};
 use crate::failure::Step;
-use crate::machine::Machine;
-use crate::scope::Lambda;
+use crate::model::{Datum, Lambda, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     operator("#operator_and", "left: lambda, right: lambda", and).says(

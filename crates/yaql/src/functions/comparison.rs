@@ -2,14 +2,13 @@
 
 use std::cmp::Ordering;
 
+use super::given::Given;
 use super::lists::has_item;
-use super::{Given, Row, operator, plain};
+use super::row::{Row, operator, plain};
 use crate::arithmetic;
-use crate::datum::Datum;
 use crate::failure::Step;
 use crate::key::equal;
-use crate::machine::Machine;
-use crate::stream::Cursor;
+use crate::model::{Cursor, Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     operator("*equal", "left: any?, right: any?", equals).says(

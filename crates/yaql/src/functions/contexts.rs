@@ -4,14 +4,11 @@ use std::rc::Rc;
 
 use blueprint::Name;
 
-use super::{Given, Row, method, operator, overloads, plain};
-use crate::datum::Datum;
+use super::given::{Arguments, Given};
+use super::row::{Row, method, operator, plain};
 use crate::failure::{Halt, Step};
 use crate::lexer;
-use crate::machine::Machine;
-use crate::resolve::Arguments;
-use crate::scope::{Body, Lambda, Scope};
-use crate::stream::Memory;
+use crate::model::{Body, Datum, Lambda, Machine, Memory, Scope};
 use crate::tree::Variable;
 
 pub(super) const ROWS: &[Row] = &[
@@ -173,12 +170,11 @@ fn call(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
             }
         }
     }
-    let known = overloads(&name);
-    let (known, receiver) = match given.take(3) {
-        Datum::Absent => (known.plain, None),
-        receiver => (known.method, Some(receiver)),
+    let receiver = match given.take(3) {
+        Datum::Absent => None,
+        receiver => Some(receiver),
     };
-    machine.call(&name, known, receiver, Arguments::Values(arguments, named), &given.scope, given.ordinal)
+    machine.call_by_name(&name, receiver, Arguments::Values(arguments, named), &given.scope, given.ordinal)
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! Places are filled by position or name. Unlike in the old days nothing looks into an argument, and nothing says how wide or
 //! precise a value is to be written.
 
-use super::{Given, Row, method};
-use crate::datum::Datum;
+use super::given::Given;
+use super::row::{Row, method};
 use crate::failure::{Halt, Step};
-use crate::machine::Machine;
+use crate::model::{Datum, Machine};
 use crate::words;
 
 pub(super) const ROWS: &[Row] =

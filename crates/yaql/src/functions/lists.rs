@@ -1,12 +1,11 @@
 //! Making lists, and looking into them.
 
+use super::given::{Given, stream};
+use super::row::{Row, both, method, operator, plain};
 use super::text::times_of;
-use super::{Given, Row, both, method, operator, plain, stream};
-use crate::datum::{Datum, View};
 use crate::failure::{Halt, Step};
-use crate::key::{Key, contains, equal};
-use crate::machine::Machine;
-use crate::stream::Cursor;
+use crate::key::{contains, equal};
+use crate::model::{Cursor, Datum, Key, Machine, View};
 
 pub(super) const ROWS: &[Row] = &[
     operator("#list", "*args: any?", build).says("A list of values.", "[1, a, null]", r#"[1, "a", null]"#),
@@ -107,7 +106,7 @@ fn build(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
 
 /// Values in order, lazy sequences spread among them; not more than a collection may have.
 pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Step<Vec<Datum>> {
-    let most = machine.limits.items;
+    let most = machine.budget.limits.items;
     let mut items = Vec::new();
     let mut open = vec![Cursor::of(Datum::tuple(values))];
     while let Some(innermost) = open.last_mut() {

@@ -2,13 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{Given, Row, both, method, operator, plain};
-use crate::datum::{Datum, Entries, Map, View};
+use super::given::Given;
+use super::row::{Row, both, method, operator, plain};
 use crate::failure::{Halt, Step};
-use crate::key::{Key, equal};
-use crate::machine::Machine;
-use crate::scope::Lambda;
-use crate::stream::Cursor;
+use crate::key::equal;
+use crate::model::{Cursor, Datum, Entries, Key, Keys, Lambda, Machine, Map, View};
 use crate::words;
 
 pub(super) const ROWS: &[Row] = &[
@@ -220,7 +218,7 @@ fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 
 fn without(machine: &mut Machine<'_>, map: &Map, mut keys: Cursor) -> Step<Datum> {
     machine.step(map.entries.len() as u64)?;
-    let mut gone = crate::datum::Keys::default();
+    let mut gone = Keys::default();
     while let Some(key) = keys.next(machine)? {
         gone.insert(Key::of(key)?);
     }
@@ -262,9 +260,9 @@ fn merge(machine: &mut Machine<'_>, left: &Map, right: &Map, mergers: &Mergers, 
         };
         let one = match (held, value) {
             (Datum::Map(held), Datum::Map(value)) if levels != 1 => {
-                machine.enter_item()?;
+                machine.budget.enter_item()?;
                 let inner = merge(machine, held, value, mergers, if levels == 0 { 0 } else { levels - 1 })?;
-                machine.leave_item();
+                machine.budget.leave_item();
                 inner
             }
             (Datum::List(_), Datum::List(_)) if levels != 1 => {
@@ -296,13 +294,13 @@ fn merge_lists(machine: &mut Machine<'_>, left: Datum, right: Datum, mergers: &M
         let (left, right) = (left.type_name(), right.type_name());
         return Err(Halt::failed(format!("can only concatenate {left} (not \"{right}\") to {left}")));
     }
-    let mut items = crate::datum::Keys::default();
+    let mut items = Keys::default();
     for item in machine.collect(left)?.into_iter().chain(machine.collect(right)?) {
         machine.step(1)?;
         items.insert(Key::of(item)?);
         machine.weigh(56 + 8 * items.len())?;
     }
-    let most = machine.limits.items;
+    let most = machine.budget.limits.items;
     if items.len() > most {
         return Err(Halt::limit(format!("Collection length exceeds {most} elements")));
     }

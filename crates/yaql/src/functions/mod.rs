@@ -6,12 +6,14 @@ mod branching;
 mod comparison;
 mod contexts;
 mod formatting;
+mod given;
 mod lists;
 mod maps;
 mod numbers;
 mod queries;
 mod regex;
 mod reshaping;
+mod row;
 mod selecting;
 mod sequences;
 mod sets;
@@ -20,110 +22,19 @@ mod time;
 mod written;
 
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::LazyLock;
 
-use blueprint::Name;
+use foldhash::fast::FixedState;
+use indexmap::IndexMap;
 
-use crate::datum::{Datum, Map};
+pub(crate) use given::{Arguments, Given};
+pub(crate) use row::Run;
+pub use row::{Function, How};
+
+use self::row::Row;
 use crate::drawing::Draw;
-use crate::failure::{Halt, Step};
-use crate::machine::Machine;
-use crate::scope::{Lambda, Scope};
-use crate::signature::{self, Parameter};
-use crate::stream::{Cursor, Stream};
-
-/// How a function may be called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// `f(x)`.
-    Plain,
-    /// `x.f()`.
-    Method,
-    /// Either way.
-    Both,
-    /// By an operator or brackets.
-    Operator,
-    /// `x.name`.
-    Property,
-}
-
-/// A function.
-pub struct Function {
-    /// What it is called; of operators and properties what is written for them.
-    pub name: &'static str,
-    /// How it may be called.
-    pub how: How,
-    /// What it takes, a receiver first.
-    pub parameters: Vec<Parameter>,
-    /// What it does, in a sentence.
-    pub summary: &'static str,
-    /// An expression that shows it, and its value as JSON.
-    pub example: (&'static str, &'static str),
-    /// Whether `a => b` is a pair to it and no argument with a name.
-    pub takes_rules: bool,
-    /// Whether it is there only where [`crate::Limits::text_format`] says so.
-    pub needs_text_format: bool,
-    pub(crate) run: Run,
-}
-
-/// What a function does.
-pub(crate) type Run = fn(&mut Machine<'_>, Given) -> Step<Datum>;
-
-/// A row of the table as it is written.
-struct Row {
-    name: &'static str,
-    how: How,
-    signature: &'static str,
-    run: Run,
-    takes_rules: bool,
-    needs_text_format: bool,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-}
-
-const fn row(name: &'static str, how: How, signature: &'static str, run: Run) -> Row {
-    Row { name, how, signature, run, takes_rules: false, needs_text_format: false, summary: "", example: ("", "") }
-}
-
-const fn plain(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Plain, signature, run)
-}
-
-const fn method(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Method, signature, run)
-}
-
-const fn both(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Both, signature, run)
-}
-
-const fn operator(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Operator, signature, run)
-}
-
-const fn property(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Property, signature, run)
-}
-
-impl Row {
-    const fn taking_rules(mut self) -> Row {
-        self.takes_rules = true;
-        self
-    }
-
-    const fn needing_text_format(mut self) -> Row {
-        self.needs_text_format = true;
-        self
-    }
-
-    /// What it does, and an example with its value.
-    const fn says(mut self, summary: &'static str, expression: &'static str, value: &'static str) -> Row {
-        self.summary = summary;
-        self.example = (expression, value);
-        self
-    }
-}
+use crate::model::Datum;
+use crate::signature;
 
 const TABLES: [&[Row]; 15] = [
     branching::ROWS,
@@ -158,7 +69,7 @@ static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
     .collect()
 });
 
-static BY_NAME: LazyLock<HashMap<&'static str, Overloads>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<IndexMap<&'static str, Overloads, FixedState>> = LazyLock::new(|| {
     let mut plain: HashMap<&'static str, Vec<&'static Function>> = HashMap::new();
     let mut methods: HashMap<&'static str, Vec<&'static Function>> = HashMap::new();
     for function in FUNCTIONS.iter() {
@@ -169,7 +80,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, Overloads>> = LazyLock::new(|| {
             methods.entry(function.name).or_default().push(function);
         }
     }
-    let mut all: HashMap<&'static str, Overloads> = HashMap::new();
+    let mut all: IndexMap<&'static str, Overloads, FixedState> = IndexMap::default();
     for (name, functions) in plain {
         all.entry(name).or_default().plain = Vec::leak(functions);
     }
@@ -193,15 +104,19 @@ pub(crate) struct Overloads {
     pub(crate) method: &'static [&'static Function],
 }
 
-impl std::fmt::Debug for Overloads {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} and {} functions", self.plain.len(), self.method.len())
-    }
+/// The functions of a name; underscores at its end do not count.
+pub(crate) fn overloads(name: &str) -> Overloads {
+    overloads_at(entry(name))
 }
 
-/// What a name stands for; underscores at its end do not count.
-pub(crate) fn overloads(name: &str) -> Overloads {
-    BY_NAME.get(name.trim_end_matches('_')).copied().unwrap_or_default()
+/// The index of a name in the table of names; `None` for an unknown name.
+pub(crate) fn entry(name: &str) -> Option<usize> {
+    BY_NAME.get_index_of(name.trim_end_matches('_'))
+}
+
+/// The functions of a name by its index; none for `None`.
+pub(crate) fn overloads_at(entry: Option<usize>) -> Overloads {
+    entry.and_then(|at| BY_NAME.get_index(at)).map(|(_, overloads)| *overloads).unwrap_or_default()
 }
 
 /// What a function draws.
@@ -231,102 +146,6 @@ pub(crate) fn help(name: &str, as_method: bool) -> Option<String> {
 pub(crate) fn help_for_kinds(name: &str, receiver: Option<&Datum>) -> Option<String> {
     let text = matches!(receiver, Some(Datum::Text(_)));
     (name == "format" && text).then(|| "put texts together with `+` or `concat(..)`, numbers through `str(..)`".into())
-}
-
-/// The arguments of a call, as its function takes them.
-pub(crate) struct Given {
-    /// One for each parameter.
-    pub(crate) slots: Vec<Datum>,
-    /// Further ones without a name.
-    pub(crate) rest: Vec<Datum>,
-    /// Further ones with a name.
-    pub(crate) named: Vec<(Name, Datum)>,
-    /// The place of the call.
-    pub(crate) scope: Rc<Scope>,
-    /// The how-manieth call of the expression it is, if it is written there.
-    pub(crate) ordinal: Option<u32>,
-}
-
-impl Given {
-    pub(crate) fn new(scope: Rc<Scope>, ordinal: Option<u32>, count: usize) -> Given {
-        Given { slots: vec![Datum::Null; count], rest: Vec::new(), named: Vec::new(), scope, ordinal }
-    }
-
-    /// The argument of a parameter; null the second time.
-    fn take(&mut self, at: usize) -> Datum {
-        self.slots.get_mut(at).map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Two arguments.
-    fn pair(&mut self) -> (Datum, Datum) {
-        (self.take(0), self.take(1))
-    }
-
-    /// An integer, the nearest one that fits.
-    fn int(&self, at: usize) -> i64 {
-        self.slots.get(at).and_then(Datum::index).unwrap_or(0)
-    }
-
-    /// An integer that must be one of 64 bits.
-    fn small(&self, at: usize) -> Step<i64> {
-        match self.slots.get(at) {
-            Some(Datum::Big(_)) => Err(Halt::failed("Python int too large to convert to C ssize_t")),
-            _ => Ok(self.int(at)),
-        }
-    }
-
-    /// A boolean.
-    fn flag(&self, at: usize) -> bool {
-        matches!(self.slots.get(at), Some(Datum::Bool(true)))
-    }
-
-    /// A text; empty for null.
-    fn text(&mut self, at: usize) -> Name {
-        match self.take(at) {
-            Datum::Text(text) => text,
-            _ => "".into(),
-        }
-    }
-
-    /// A text, or nothing for null.
-    fn text_or_null(&mut self, at: usize) -> Option<Name> {
-        match self.take(at) {
-            Datum::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// An argument that is called.
-    fn lambda(&mut self, at: usize) -> Option<Rc<Lambda>> {
-        match self.take(at) {
-            Datum::Lambda(lambda) => Some(lambda),
-            _ => None,
-        }
-    }
-
-    /// A map; an empty one for anything else.
-    fn map(&mut self, at: usize) -> Rc<Map> {
-        match self.take(at) {
-            Datum::Map(map) => map,
-            _ => Rc::new(Map { entries: Default::default(), frozen: true, extent: Default::default() }),
-        }
-    }
-
-    /// The items of an argument.
-    fn items(&mut self, at: usize) -> Cursor {
-        Cursor::of(self.take(at))
-    }
-
-    /// How deeply the arguments are nested: a sequence that holds them is one level deeper.
-    fn depth(&self) -> u32 {
-        let all = self.slots.iter().chain(&self.rest).chain(self.named.iter().map(|(_, value)| value));
-        all.map(Datum::depth).max().unwrap_or(0)
-    }
-}
-
-/// A lazy sequence that holds values of a depth.
-fn stream(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Step<Option<Datum>> + 'static) -> Step<Datum> {
-    Ok(Datum::Stream(Stream::new(depth, next)))
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use blueprint::Value;
 use python::BigInt;
 
-use super::{Given, Row, operator, plain};
+use super::given::Given;
+use super::row::{Row, operator, plain};
 use crate::arithmetic;
-use crate::datum::Datum;
 use crate::drawing::Draw;
 use crate::failure::{Halt, Step};
-use crate::machine::Machine;
+use crate::model::{Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     operator("#operator_+", "left: number, right: number", add).says("The sum.", "1 + 2.5", "3.5"),
@@ -125,7 +125,7 @@ fn sign(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
 }
 
 fn pow(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    arithmetic::power(&given.take(0), &given.take(1), &given.take(2), machine.limits.bytes)
+    arithmetic::power(&given.take(0), &given.take(1), &given.take(2), machine.budget.limits.bytes)
 }
 
 fn round(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
@@ -221,7 +221,7 @@ fn shift_left(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     if value == BigInt::from(0) {
         return Ok(Datum::Int(0));
     }
-    if bits / 8 > machine.limits.bytes as u64 {
+    if bits / 8 > machine.budget.limits.bytes as u64 {
         return Err(Halt::memory());
     }
     Ok(Datum::integer(value << bits))

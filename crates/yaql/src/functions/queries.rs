@@ -1,11 +1,10 @@
 //! One value of many.
 
+use super::given::{Given, stream};
+use super::row::{Row, method};
 use super::selecting::callable;
-use super::{Given, Row, method, stream};
-use crate::datum::Datum;
 use crate::failure::{Halt, Step};
-use crate::machine::Machine;
-use crate::stream::Cursor;
+use crate::model::{Cursor, Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     method("sum", "collection: iterable, initial: any? = absent", sum).says(

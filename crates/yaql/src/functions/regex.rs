@@ -4,13 +4,11 @@ use std::rc::Rc;
 
 use python::{Flags, Match};
 
-use super::{Given, Row, method, operator, plain, stream};
-use crate::datum::{Datum, Entries};
+use super::given::{Given, stream};
+use super::row::{Row, method, operator, plain};
 use crate::failure::{Halt, Step};
-use crate::key::Key;
-use crate::machine::Machine;
+use crate::model::{Datum, Entries, Key, Lambda, Machine, Scope};
 use crate::regex::{Regex, escape};
-use crate::scope::{Lambda, Scope};
 use crate::tree::Variable;
 
 pub(super) const ROWS: &[Row] = &[
@@ -106,21 +104,21 @@ pub(super) const ROWS: &[Row] = &[
 fn regex(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let flags =
         Flags { ignore_case: given.flag(1), multi_line: given.flag(2), dot_all: given.flag(3), ..Flags::default() };
-    Regex::compile(given.text(0), flags, machine).map(Datum::Regex)
+    machine.patterns.compile(given.text(0), flags, &mut machine.budget).map(Datum::Regex)
 }
 
 /// The expression of an argument; a text is compiled.
 fn compiled(machine: &mut Machine<'_>, given: &mut Given, at: usize) -> Step<Rc<Regex>> {
     match given.take(at) {
         Datum::Regex(regex) => Ok(regex),
-        Datum::Text(text) => Regex::compile(text, Flags::default(), machine),
+        Datum::Text(text) => machine.patterns.compile(text, Flags::default(), &mut machine.budget),
         other => Err(Halt::failed(format!("'{}' object is no regular expression", other.type_name()))),
     }
 }
 
 fn found(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<bool> {
     let regex = compiled(machine, &mut given, regex)?;
-    regex.found_in(&given.text(text), machine)
+    regex.found_in(&given.text(text), &mut machine.budget)
 }
 
 fn matches(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
@@ -182,7 +180,7 @@ fn selected(
 
 fn search(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
-    match regex.find(&text, machine)? {
+    match regex.find(&text, &mut machine.budget)? {
         Some(found) => selected(machine, selector.as_ref(), &given.scope, (&regex, &text), &found),
         None => Ok(Datum::Null),
     }
@@ -192,7 +190,7 @@ fn search_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     let depth = given.depth();
     let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
     let scope = given.scope;
-    let mut all = regex.find_all(&text, usize::MAX, machine)?.into_iter();
+    let mut all = regex.find_all(&text, usize::MAX, &mut machine.budget)?.into_iter();
     stream(depth, move |machine: &mut Machine<'_>| match all.next() {
         Some(found) => selected(machine, selector.as_ref(), &scope, (&regex, &text), &found).map(Some),
         None => Ok(None),
@@ -205,7 +203,7 @@ fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i6
         0 => usize::MAX,
         count => usize::try_from(count).unwrap_or(0),
     };
-    regex.find_all(text, most, machine)
+    regex.find_all(text, most, &mut machine.budget)
 }
 
 fn parts(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {

@@ -5,15 +5,13 @@ use std::rc::Rc;
 use python::BigInt;
 
 use super::branching::is_true;
+use super::given::{Given, stream};
 use super::lists::chain;
+use super::row::{Row, both, method};
 use super::selecting::{callable, number_of_items};
-use super::{Given, Row, both, method, stream};
-use crate::datum::{Datum, Entries};
 use crate::failure::{FailureKind, Halt, Step};
-use crate::key::{Key, equal};
-use crate::machine::Machine;
-use crate::scope::Lambda;
-use crate::stream::{Cursor, Memory, Ordering};
+use crate::key::equal;
+use crate::model::{Cursor, Datum, Entries, Key, Lambda, Machine, Memory, Ordering};
 
 pub(super) const ROWS: &[Row] = &[
     both("append", "collection: iterable, *args: any?", append).says(

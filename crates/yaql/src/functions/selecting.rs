@@ -3,13 +3,11 @@
 use std::rc::Rc;
 
 use super::branching::is_true;
-use super::{Given, Row, both, method, stream};
-use crate::datum::{Datum, Keys};
+use super::given::{Given, stream};
+use super::row::{Row, both, method};
 use crate::failure::{Halt, Step};
-use crate::key::{Key, equal};
-use crate::machine::Machine;
-use crate::scope::Lambda;
-use crate::stream::Cursor;
+use crate::key::equal;
+use crate::model::{Cursor, Datum, Key, Keys, Lambda, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     method("where", "collection: iterable, predicate: lambda", where_).says(

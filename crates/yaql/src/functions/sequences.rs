@@ -5,14 +5,12 @@ use std::collections::VecDeque;
 use python::BigInt;
 
 use super::branching::is_true;
+use super::given::{Given, stream};
+use super::row::{Row, method, plain};
 use super::selecting::callable;
-use super::{Given, Row, method, plain, stream};
 use crate::arithmetic;
-use crate::datum::{Datum, Keys};
 use crate::failure::{Halt, Step};
-use crate::key::Key;
-use crate::machine::Machine;
-use crate::stream::Cursor;
+use crate::model::{Cursor, Datum, Key, Keys, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     plain("range", "stop: int", range).says("The integers from 0 up to one, without it.", "range(3)", "[0, 1, 2]"),

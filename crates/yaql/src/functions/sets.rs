@@ -1,10 +1,11 @@
 //! Sets.
 
-use super::{Given, Row, both, lists, method, operator, plain};
-use crate::datum::{Datum, Keys};
+use super::given::Given;
+use super::lists;
+use super::row::{Row, both, method, operator, plain};
 use crate::failure::{Halt, Step};
-use crate::key::{Key, set_of};
-use crate::machine::Machine;
+use crate::key::set_of;
+use crate::model::{Datum, Key, Keys, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     plain("set", "*args: any?", set).says(

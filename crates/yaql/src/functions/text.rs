@@ -1,10 +1,9 @@
 //! Texts. Places and lengths count characters.
 
-use super::{Given, Row, both, method, operator, plain};
-use crate::datum::{Datum, Keys};
+use super::given::Given;
+use super::row::{Row, both, method, operator, plain};
 use crate::failure::{Halt, Step};
-use crate::key::Key;
-use crate::machine::Machine;
+use crate::model::{Datum, Key, Keys, Machine};
 use crate::words;
 
 pub(super) const ROWS: &[Row] = &[

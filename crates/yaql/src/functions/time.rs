@@ -5,13 +5,13 @@ use std::rc::Rc;
 use blueprint::Value;
 use python::BigInt;
 
-use super::{Given, Row, method, operator, plain, property};
+use super::given::Given;
+use super::row::{Row, method, operator, plain, property};
 use crate::arithmetic;
 use crate::dates::{self, Moment, Parts, Timespan};
-use crate::datum::Datum;
 use crate::drawing::Draw;
 use crate::failure::{Halt, Step};
-use crate::machine::Machine;
+use crate::model::{Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     plain(

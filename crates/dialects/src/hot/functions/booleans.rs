@@ -2,7 +2,7 @@
 
 use ::blueprint::Value;
 
-use super::{Function, Outcome, Parts, example, items, kind, wrong_type};
+use super::function::{Function, Outcome, Parts, example, items, kind, wrong_type};
 use crate::hot::codes::UNKNOWN_CONDITION;
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use ::blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_FORMAT;
 
+use super::function::{Function, Outcome, Parts, any, example, kind, unknown_of, wrong_type};
 use super::replace::{Rules, mapping};
 use super::text::{join, joinable, split_at};
-use super::{Function, Outcome, Parts, any, example, kind, unknown_of, wrong_type};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 

@@ -4,7 +4,7 @@ use ::blueprint::Value;
 use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_RANGE};
 use sha2::Digest as _;
 
-use super::{Function, Outcome, Parts, any, example, items, kind, wrong_type};
+use super::function::{Function, Outcome, Parts, any, example, items, kind, wrong_type};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 

@@ -7,7 +7,7 @@ use super::{functions, references};
 use crate::Explained;
 
 /// All functions that a template can call, in the order of the reference.
-pub(in crate::hot) fn explained() -> Vec<Explained> {
+pub(crate) fn explained() -> Vec<Explained> {
     let described = references::references().iter().map(|one| Explained {
         name: one.name,
         docs: one.docs,

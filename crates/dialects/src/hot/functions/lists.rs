@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use ::blueprint::Value;
 use python::Key;
 
-use super::{Function, Outcome, Parts, any, example, items, kind, unknown_of, wrong_type};
+use super::function::{Function, Outcome, Parts, any, example, items, kind, unknown_of, wrong_type};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 

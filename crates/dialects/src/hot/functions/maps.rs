@@ -6,7 +6,7 @@ use ::blueprint::{Map, Name, Value};
 use python::Key;
 
 use super::codes::KEY_COLLISION;
-use super::{Function, Outcome, Parts, any, example, kind, shortened, unknown_of, wrong_type};
+use super::function::{Function, Outcome, Parts, any, example, kind, shortened, unknown_of, wrong_type};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 
@@ -128,7 +128,7 @@ fn replace(argument: &Value) -> Outcome {
         return Ok(argument.clone());
     }
     let message = "`map_replace` takes a list of a map and what is replaced in it";
-    let Some([map, others @ ..]) = super::items(argument) else { return Err(incorrect(message)) };
+    let Some([map, others @ ..]) = super::function::items(argument) else { return Err(incorrect(message)) };
     let input = if map.is_unknown() { None } else { entries(map, 0)? };
     let [replacements, rest @ ..] = others else { return Err(incorrect(message)) };
     if map.is_unknown() || replacements.has_unknown() {

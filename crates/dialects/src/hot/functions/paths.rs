@@ -5,7 +5,7 @@
 
 use ::blueprint::Value;
 
-use super::unknown_of;
+use super::function::unknown_of;
 
 /// What a path of `get_param` leads to: on a sequence, text is taken as an integer where it is one. Where there is nothing
 /// the result is an empty text.

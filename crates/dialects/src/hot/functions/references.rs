@@ -118,7 +118,7 @@ mod tests {
             .map(|one| (one.name, one.since, one.until))
             .chain(described)
             .collect();
-        let mut known = crate::hot::calls::FUNCTIONS.to_vec();
+        let mut known = crate::hot::function_versions::FUNCTIONS.to_vec();
         described.sort_unstable();
         known.sort_unstable();
         assert_eq!(described, known);

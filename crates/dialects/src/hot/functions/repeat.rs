@@ -9,7 +9,7 @@ use ::blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_RANGE;
 use memchr::memmem::Finder;
 
-use super::{Function, Outcome, Parts, example, example_in, items, kind, unknown_of, wrong_type};
+use super::function::{Function, Outcome, Parts, example, example_in, items, kind, unknown_of, wrong_type};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 
@@ -111,7 +111,7 @@ fn repeat(argument: &Value, version: Version) -> Outcome {
 }
 
 /// The same; what all copies took on their way, which may be much more than what comes of them, is added to `work`, in bytes.
-pub(in crate::hot) fn counted(argument: &Value, version: Version, work: &mut usize) -> Outcome {
+pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> Outcome {
     let Parsed { template, for_each, permutations } = parse(argument, version)?;
     let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
     let entries = match for_each.bare() {
@@ -245,7 +245,7 @@ impl Copying<'_> {
     fn take(&self, bytes: usize) -> Result<(), Refusal> {
         let left = self.left.get().checked_sub(bytes);
         self.left.set(left.unwrap_or(0));
-        left.map(|_| ()).ok_or_else(|| super::too_large("repeat"))
+        left.map(|_| ()).ok_or_else(|| super::function::too_large("repeat"))
     }
 
     fn copy(&self, template: &Value) -> Outcome {

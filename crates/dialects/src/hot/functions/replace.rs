@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_RANGE};
 
 use super::codes::{EMPTY_VALUE, PLACEHOLDER_MISSING};
-use super::{Function, Outcome, Parts, example, example_in, kind, wrong_type};
+use super::function::{Function, Outcome, Parts, example, example_in, kind, wrong_type};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 
@@ -174,7 +174,7 @@ pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome
     }
     let put_in = taken.iter().map(|(_, number)| values[*number].len());
     let length = put_in.fold(template.len(), usize::saturating_add);
-    super::within_bounds(rules.name, length)?;
+    super::function::within_bounds(rules.name, length)?;
     let mut out = String::with_capacity(length);
     let mut rest = 0;
     for (at, number) in taken {
@@ -195,7 +195,7 @@ fn occurrences(
     let keys = placeholders.iter().map(|(key, _)| key.as_bytes());
     let found = match AhoCorasick::builder().match_kind(MatchKind::Standard).build(keys) {
         Ok(search) => search,
-        Err(_) => return Err(super::too_large(rules.name)),
+        Err(_) => return Err(super::function::too_large(rules.name)),
     };
     let mut all: Vec<(u32, u32)> = Vec::new();
     for one in found.find_overlapping_iter(template) {

@@ -3,6 +3,7 @@
 use ::blueprint::Value;
 
 use super::*;
+use crate::hot::version::Version;
 
 fn json(text: &str) -> Value {
     python::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))

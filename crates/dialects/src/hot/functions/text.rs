@@ -3,7 +3,7 @@
 use ::blueprint::Value;
 use expr::codes::{ARGUMENT_FORMAT, INDEX_OUT_OF_RANGE};
 
-use super::{Function, Outcome, Parts, any, example, example_in, items, kind, shortened, wrong_type};
+use super::function::{Function, Outcome, Parts, any, example, example_in, items, kind, shortened, wrong_type};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 
@@ -114,7 +114,7 @@ pub(super) fn join(name: &str, argument: &Value, version: Version) -> Outcome {
         let message = format!("the delimiter of `{name}` must be text, not {}", kind(delimiter));
         return Err(wrong_type(message, format!("\"{name}\" delimiter must be a string")).within(0));
     };
-    super::within_bounds(name, delimiter.len().saturating_mul(parts.len()))?;
+    super::function::within_bounds(name, delimiter.len().saturating_mul(parts.len()))?;
     let mut out = String::new();
     for (number, (item, list, inner)) in parts.into_iter().enumerate() {
         if number > 0 {

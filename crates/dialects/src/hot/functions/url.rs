@@ -3,7 +3,7 @@
 use ::blueprint::{Map, Value};
 use expr::codes::ARGUMENT_FORMAT;
 
-use super::{Function, Outcome, Parts, example, kind, wrong_type};
+use super::function::{Function, Outcome, Parts, example, kind, wrong_type};
 use crate::codes::UNKNOWN_KEY;
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;

@@ -7,6 +7,7 @@ use diag::Severity;
 use python::{Flags, Key, Pattern};
 
 use super::codes::{CONSTRAINT_IGNORED, INVALID_CONSTRAINT, NOT_CHECKED_OFFLINE, UNKNOWN_CONSTRAINT};
+use super::scalars::{as_number, boolean};
 use super::{Custom, Kind, kind_of};
 use crate::codes::{NEWER_THAN_VERSION, VALUE_CONSTRAINT, VALUE_NOT_ALLOWED};
 use crate::hot::refusal::Refusal;
@@ -268,16 +269,6 @@ fn modulo(entries: &Map) -> Result<Rule, Refusal> {
     Ok(Rule::Modulo(step, offset))
 }
 
-/// A number as it is, or the integer or else the float that a text is. Else Python's words.
-pub(super) fn as_number(value: &Value) -> Result<Value, String> {
-    match value.bare() {
-        number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),
-        Value::Text(text) => python::number_of_text(text)
-            .ok_or_else(|| format!("could not convert string to float: {}", python::repr(value))),
-        other => python::integer(other),
-    }
-}
-
 fn outside(number: &Value, min: &Option<Value>, max: &Option<Value>) -> bool {
     use std::cmp::Ordering::{Greater, Less};
     let is = |limit: &Option<Value>, order| {
@@ -366,7 +357,7 @@ fn typed(kind: Kind, value: &Value) -> Result<Value, Refusal> {
             other => other.map_err(refused),
         },
         Kind::String => Ok(Value::from(python::text(value))),
-        Kind::Boolean => super::convert::boolean(value).map(Value::Bool).map_err(refused),
+        Kind::Boolean => boolean(value).map(Value::Bool).map_err(refused),
         Kind::List | Kind::Map | Kind::Any => Ok(value.clone()),
     }
 }

@@ -3,7 +3,7 @@
 use ::blueprint::{Unknown, Value};
 
 use super::codes::INVALID_DEFAULT;
-use super::constraint::as_number;
+use super::scalars::{as_number, boolean};
 use super::{Kind, Schema, kind_of, property};
 use crate::codes::{IMMUTABLE_CHANGED, MISSING_VARIABLE, UNPARSABLE_VALUE};
 use crate::hot::refusal::Refusal;
@@ -169,27 +169,6 @@ fn unknown_of(value: &Value) -> Value {
     let mut waits_for = Vec::new();
     value.waits_for(&mut waits_for);
     Value::Unknown(Unknown { ty: None, waits_for }.into())
-}
-
-const TRUE: [&str; 6] = ["1", "t", "true", "on", "y", "yes"];
-const FALSE: [&str; 6] = ["0", "f", "false", "off", "n", "no"];
-
-/// The boolean that a value is taken for. Else Heat's words.
-pub(super) fn boolean(value: &Value) -> Result<bool, String> {
-    if let Value::Bool(value) = value.bare() {
-        return Ok(*value);
-    }
-    let text = python::text(value);
-    let lowered = python::trim(&text).to_lowercase();
-    if TRUE.contains(&lowered.as_str()) {
-        return Ok(true);
-    }
-    if FALSE.contains(&lowered.as_str()) {
-        return Ok(false);
-    }
-    Err(format!(
-        "Unrecognized value '{text}', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"
-    ))
 }
 
 /// The texts of a list, or the parts of a text between commas. Else Heat's words.

@@ -11,6 +11,7 @@ mod convert;
 mod custom;
 mod moments;
 mod property;
+mod scalars;
 mod schema;
 
 pub use constraint::{Constraint, Rule};

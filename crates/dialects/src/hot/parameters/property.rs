@@ -3,7 +3,7 @@
 use ::blueprint::Value;
 use expr::codes::TYPE_MISMATCH;
 
-use super::constraint::as_number;
+use super::scalars::as_number;
 use super::{Kind, kind_of};
 use crate::hot::refusal::Refusal;
 

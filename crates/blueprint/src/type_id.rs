@@ -1,0 +1,330 @@
+//! Resolved types: the package that a type belongs to, and its token in that package.
+//!
+//! A type is written as one text, `aws/ec2/vpc` or `OS::Heat::Value`. The text is split once, when a document is lowered or a
+//! record is read; everything else reads the package and the token from the [`TypeId`].
+//!
+//! Not here: which types a package has (`provider`), what a dialect accepts as the name of a type (`dialects`).
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::map::IndexMap;
+use crate::{Name, Value};
+
+/// What carries out the calls for the types of a package.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PackageFamily {
+    /// A provider that is part of the program.
+    #[default]
+    BuiltIn,
+    /// A provider plugin of Pulumi.
+    Pulumi,
+    /// A provider plugin of Terraform.
+    Terraform,
+    /// The API of a Kubernetes cluster.
+    Kubernetes,
+}
+
+impl PackageFamily {
+    /// All families, in the order of their declaration.
+    pub const ALL: [PackageFamily; 4] =
+        [PackageFamily::BuiltIn, PackageFamily::Pulumi, PackageFamily::Terraform, PackageFamily::Kubernetes];
+
+    /// The word for documents, catalogues and people: `built-in`, `pulumi`, `terraform` or `kubernetes`.
+    pub fn word(self) -> &'static str {
+        match self {
+            PackageFamily::BuiltIn => "built-in",
+            PackageFamily::Pulumi => "pulumi",
+            PackageFamily::Terraform => "terraform",
+            PackageFamily::Kubernetes => "kubernetes",
+        }
+    }
+
+    /// The family of that word.
+    pub fn of_word(word: &str) -> Option<PackageFamily> {
+        PackageFamily::ALL.into_iter().find(|family| family.word() == word)
+    }
+}
+
+/// A package: a set of types under one name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Package {
+    /// What carries out its calls.
+    pub family: PackageFamily,
+    /// Its name in documents, before the first `/` or the last `::` of a type.
+    pub name: Name,
+    /// Its version, where a declaration or a catalogue states one.
+    pub version: Option<Name>,
+    /// What makes a parameterized package out of its plugin: a map, or null.
+    pub parameters: Value,
+}
+
+/// A resolved type. Equality, order and hash are those of its [name](TypeId::name): within a document one name of a package stands
+/// for one package.
+///
+/// Cloning copies at most two pointers. It dereferences to its name, prints as it, and is stored as it.
+#[derive(Clone, Debug, Default)]
+pub struct TypeId {
+    name: Name,
+    /// Bytes of the name that are the package's name.
+    package_end: u32,
+    /// Bytes of the name before the token.
+    token_start: u32,
+    package: Option<Arc<Package>>,
+}
+
+impl TypeId {
+    /// Splits a name: the package is what stands before the first `/`; where there is none, before the last `::`, as in
+    /// `OS::Heat::Value`. A name with neither is both a package and a token.
+    ///
+    /// Which package is meant is known only by its name afterwards: see [`Packages::resolve`].
+    pub fn parse(name: impl Into<Name>) -> TypeId {
+        let name = name.into();
+        let (package_end, token_start) = match name.find('/') {
+            Some(at) => (at, at + 1),
+            None => name.rfind("::").map_or((name.len(), 0), |at| (at, at + 2)),
+        };
+        TypeId { package_end: package_end as u32, token_start: token_start as u32, package: None, name }
+    }
+
+    /// The type as it is written, stored and printed: the package's name and the token.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// The name of the package.
+    pub fn package_name(&self) -> &str {
+        self.name.get(..self.package_end as usize).unwrap_or_default()
+    }
+
+    /// What stands behind the package's name: `ec2/vpc` of `aws/ec2/vpc`, `Value` of `OS::Heat::Value`.
+    pub fn token(&self) -> &str {
+        self.name.get(self.token_start as usize..).unwrap_or_default()
+    }
+
+    /// The last part of the token, behind its last `/` or `::`: `vpc` of `aws/ec2/vpc`.
+    pub fn last_part(&self) -> &str {
+        let token = self.token();
+        let last = token.rsplit('/').next().unwrap_or(token);
+        last.rsplit("::").next().unwrap_or(last)
+    }
+
+    /// The package, if it is a hosted one and [`Packages::resolve`] made the type.
+    pub fn package(&self) -> Option<&Arc<Package>> {
+        self.package.as_ref()
+    }
+
+    /// The family of the package. Of a type that was only [parsed](TypeId::parse) it is [`PackageFamily::BuiltIn`].
+    pub fn family(&self) -> PackageFamily {
+        self.package.as_ref().map_or(PackageFamily::BuiltIn, |package| package.family)
+    }
+}
+
+impl Deref for TypeId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.name
+    }
+}
+
+impl AsRef<str> for TypeId {
+    fn as_ref(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Borrow<str> for TypeId {
+    fn borrow(&self) -> &str {
+        &self.name
+    }
+}
+
+impl PartialEq for TypeId {
+    fn eq(&self, other: &TypeId) -> bool {
+        Name::ptr_eq(&self.name, &other.name) || self.name == other.name
+    }
+}
+
+impl Eq for TypeId {}
+
+impl PartialEq<str> for TypeId {
+    fn eq(&self, other: &str) -> bool {
+        *self.name == *other
+    }
+}
+
+impl PartialEq<Name> for TypeId {
+    fn eq(&self, other: &Name) -> bool {
+        Name::ptr_eq(&self.name, other) || self.name == *other
+    }
+}
+
+impl PartialOrd for TypeId {
+    fn partial_cmp(&self, other: &TypeId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for TypeId {
+    fn cmp(&self, other: &TypeId) -> Ordering {
+        self.name.cmp(&other.name)
+    }
+}
+
+impl Hash for TypeId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl fmt::Display for TypeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+impl From<&str> for TypeId {
+    fn from(name: &str) -> TypeId {
+        TypeId::parse(name)
+    }
+}
+
+impl From<String> for TypeId {
+    fn from(name: String) -> TypeId {
+        TypeId::parse(name)
+    }
+}
+
+impl From<Name> for TypeId {
+    fn from(name: Name) -> TypeId {
+        TypeId::parse(name)
+    }
+}
+
+impl From<TypeId> for Name {
+    fn from(id: TypeId) -> Name {
+        id.name
+    }
+}
+
+impl serde::Serialize for TypeId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for TypeId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TypeId, D::Error> {
+        Name::deserialize(deserializer).map(TypeId::parse)
+    }
+}
+
+/// The hosted packages that a document may name types of. All other packages are of the built-in family.
+#[derive(Clone, Debug, Default)]
+pub struct Packages {
+    hosted: IndexMap<Name, Arc<Package>>,
+}
+
+impl Packages {
+    /// No hosted packages.
+    pub fn new() -> Packages {
+        Packages::default()
+    }
+
+    /// Adds a package. One of the built-in family is not kept, and of two with one name the first one stays.
+    pub fn add(&mut self, package: Arc<Package>) {
+        if package.family != PackageFamily::BuiltIn {
+            self.hosted.entry(package.name.clone()).or_insert(package);
+        }
+    }
+
+    /// The hosted package of that name.
+    pub fn hosted(&self, name: &str) -> Option<&Arc<Package>> {
+        if self.hosted.is_empty() { None } else { self.hosted.get(name) }
+    }
+
+    /// The hosted package that a written type names before its first `/`, and the rest of the text, which is the token verbatim.
+    pub fn split<'t>(&self, written: &'t str) -> Option<(&Arc<Package>, &'t str)> {
+        if self.hosted.is_empty() {
+            return None;
+        }
+        let (name, token) = written.split_once('/')?;
+        Some((self.hosted.get(name)?, token))
+    }
+
+    /// The type of that name, with its package if that is a hosted one.
+    pub fn resolve(&self, name: impl Into<Name>) -> TypeId {
+        let mut id = TypeId::parse(name);
+        id.package = self.hosted(id.package_name()).cloned();
+        id
+    }
+}
+
+impl FromIterator<Arc<Package>> for Packages {
+    fn from_iter<I: IntoIterator<Item = Arc<Package>>>(packages: I) -> Packages {
+        let mut all = Packages::new();
+        packages.into_iter().for_each(|package| all.add(package));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_ends_at_the_first_slash_or_the_last_pair_of_colons() {
+        for (name, package, token, last) in [
+            ("local/file", "local", "file", "file"),
+            ("aws/ec2/vpc", "aws", "ec2/vpc", "vpc"),
+            ("OS::Heat::Value", "OS::Heat", "Value", "Value"),
+            ("OS::Neutron::LBaaS::Pool", "OS::Neutron::LBaaS", "Pool", "Pool"),
+            ("kubernetes/networking.k8s.io/Ingress", "kubernetes", "networking.k8s.io/Ingress", "Ingress"),
+            ("aws/s3/bucket:Bucket", "aws", "s3/bucket:Bucket", "bucket:Bucket"),
+            ("x/a::b", "x", "a::b", "b"),
+            ("alone", "alone", "alone", "alone"),
+            ("", "", "", ""),
+        ] {
+            let id = TypeId::parse(name);
+            assert_eq!((id.package_name(), id.token(), id.last_part()), (package, token, last), "{name}");
+            assert_eq!(id.to_string(), name);
+        }
+    }
+
+    #[test]
+    fn hosted_packages_are_found_by_name() {
+        let package = |family, name: &str| {
+            Arc::new(Package { family, name: name.into(), version: Some("6.2.0".into()), parameters: Value::Null })
+        };
+        let packages: Packages =
+            [package(PackageFamily::Pulumi, "aws"), package(PackageFamily::BuiltIn, "local")].into_iter().collect();
+        let id = packages.resolve("aws/s3/bucket:Bucket");
+        assert_eq!((id.family(), id.token()), (PackageFamily::Pulumi, "s3/bucket:Bucket"));
+        assert_eq!(id.package().and_then(|package| package.version.as_deref()), Some("6.2.0"));
+        assert_eq!(packages.resolve("local/file").family(), PackageFamily::BuiltIn);
+        assert_eq!(packages.split("aws/a b:c").map(|(package, token)| (&*package.name, token)), Some(("aws", "a b:c")));
+        assert!(packages.split("local/file").is_none() && packages.split("aws").is_none());
+        assert_eq!(id, TypeId::parse("aws/s3/bucket:Bucket"), "the name decides");
+    }
+
+    #[test]
+    fn a_type_is_stored_as_its_name() {
+        let id = TypeId::parse("aws/ec2/vpc");
+        let text = serde_json::to_string(&id).expect("a text");
+        assert_eq!(text, "\"aws/ec2/vpc\"");
+        assert_eq!(serde_json::from_str::<TypeId>(&text).expect("a type"), id);
+    }
+
+    #[test]
+    fn each_family_has_a_word() {
+        for family in PackageFamily::ALL {
+            assert_eq!(PackageFamily::of_word(family.word()), Some(family));
+        }
+        assert_eq!(PackageFamily::of_word("other"), None);
+    }
+}

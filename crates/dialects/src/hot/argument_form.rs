@@ -1,0 +1,40 @@
+//! Whether an argument as it is written can be one of its function at all.
+
+use ::blueprint::{Expr, ExprKind, Value};
+use expr::Refusal;
+
+use super::expressions::sketch;
+use super::functions::function;
+use super::version::Version;
+use super::way::When;
+use super::yaql::Runs;
+
+/// Whether the argument of a function has the right form, as far as that is written out.
+pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&Runs>) -> Result<(), Refusal> {
+    if name == "yaql" {
+        return super::yaql::form(&sketch(argument), runs);
+    }
+    let Some(function) = function(name) else { return Ok(()) };
+    (function.form)(&sketch(argument), version).map_err(Refusal::from)
+}
+
+/// When Heat sees that the argument of a function has not the right form, as far as it is written out.
+pub(super) fn when(name: &str, argument: &Expr) -> When {
+    let entries = match &argument.kind {
+        ExprKind::Map(entries) => entries.as_slice(),
+        _ => &[],
+    };
+    let has = |key: &str| entries.iter().any(|(name, _)| name.item.as_ref() == key);
+    match name {
+        "make_url" => When::Checked,
+        "repeat" if has("template") && has("for_each") => {
+            let permutations = entries.iter().find(|(name, _)| name.item.as_ref() == "permutations");
+            let is_boolean = |value: &Expr| matches!(value.as_literal(), Some(Value::Bool(_)));
+            if permutations.is_none_or(|(_, value)| is_boolean(value)) { When::Checked } else { When::Read }
+        }
+        "yaql" if has("expression") && entries.iter().all(|(name, _)| matches!(&*name.item, "expression" | "data")) => {
+            When::Checked
+        }
+        _ => When::Read,
+    }
+}

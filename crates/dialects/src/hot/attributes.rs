@@ -1,0 +1,296 @@
+//! `get_attr`: attributes of resources, of nested templates and of groups.
+
+use std::borrow::Cow;
+
+use ::blueprint::{Expr, ExprKind, Head, Value};
+use diag::Span;
+use syntax::Node;
+
+use super::codes::GET_ATTR_TEXT;
+use super::expressions::{ATTRIBUTE, call, reference};
+use super::kinds::Made;
+use super::kinds::{self as groups};
+use super::lowering::Lowering;
+use super::read::{Pair, place};
+use super::version::Version::*;
+use super::way::{INVALID, When};
+use crate::codes::UNKNOWN_RESOURCE;
+
+impl Lowering {
+    /// `get_attr: [resource, attribute, path..]`.
+    pub(super) fn get_attr(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        if let Some(text) = self.text(node) {
+            return self.get_attr_text(text.to_owned(), node, span);
+        }
+        let Some(items) = node.as_list() else {
+            if self.is_call(node) {
+                let argument = self.expr(node);
+                self.unsettled = true;
+                return call(ATTRIBUTE, pair.key.span, vec![argument], span);
+            }
+            let wrong = if self.version >= V2015_10_15 && !python::truth(&self.reader.value(node)) {
+                self.short_attribute()
+            } else {
+                "Argument to \"get_attr\" must be a list"
+            };
+            return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
+        };
+        let least = if self.version >= V2015_10_15 { 1 } else { 2 };
+        if items.len() < least {
+            return self.bad_argument(
+                node,
+                self.short_attribute(),
+                "`get_attr` takes a resource and an attribute",
+                span,
+            );
+        }
+        let (Some(name), attribute) = (self.text(&items[0]), items.get(1).map(|item| (item, self.text(item)))) else {
+            return self.computed_attribute(pair, span);
+        };
+        match attribute {
+            None => self.all_attributes(name, place(&items[0]), span),
+            Some((at, Some(attribute))) => {
+                let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
+                let made = self.resources.get(name);
+                let nested = matches!(made, Some(Made::Child | Made::Group)) && self.version > V2013_05_23;
+                let group = made == Some(&Made::Group);
+                let attribute = match nested.then(|| of_inner(attribute, &mut path)).flatten() {
+                    Some(whole) => Cow::Owned(whole),
+                    None => Cow::Borrowed(attribute),
+                };
+                if group {
+                    return self.attribute_of_group(name, place(&items[0]), &attribute, place(at), path, span);
+                }
+                let value = self.attribute(name, place(&items[0]), &attribute, place(at), span);
+                self.walked(pair.key.span, value, path, span)
+            }
+            Some((at, None)) if !self.is_call(at) => {
+                let shown = python::text(&self.reader.value(at));
+                let words = format!("The Referenced Attribute ({name} {shown}) is incorrect.");
+                let words = self.way.said(When::Checked, INVALID, &words);
+                let diagnostic = expr::codes::UNKNOWN_FIELD
+                    .new("the name of an attribute must be text")
+                    .label(place(at), format!("this is {}", self.kind_of(at)))
+                    .words(words);
+                self.fail(diagnostic, span)
+            }
+            Some(_) => self.computed_attribute(pair, span),
+        }
+    }
+
+    /// Text is taken letter by letter.
+    pub(super) fn get_attr_text(&mut self, text: String, node: &Node, span: Span) -> Expr {
+        const NO_LIST: &str = "Argument to \"get_attr\" must be a list";
+        let mut letters = text.chars().map(String::from);
+        let (Some(name), attribute) = (letters.next(), letters.next()) else {
+            let wrong = if self.version >= V2015_10_15 { self.short_attribute() } else { NO_LIST };
+            return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
+        };
+        let at = place(node);
+        self.report(
+            GET_ATTR_TEXT
+                .new("text where `get_attr` takes a list is read letter by letter")
+                .label(at, "the first letter names the resource")
+                .help("write a list: `[resource, attribute]`"),
+        );
+        match attribute {
+            None if self.version >= V2015_10_15 => self.all_attributes(&name, at, span),
+            None => self.bad_argument(node, NO_LIST, "`get_attr` takes a resource and an attribute", span),
+            // More than one letter is no list to Heat either.
+            Some(_) => {
+                let diagnostic = UNKNOWN_RESOURCE
+                    .new(format!("there is no resource `{text}`"))
+                    .label(at, "text where a list belongs")
+                    .words(self.way.said(When::Read, INVALID, NO_LIST));
+                self.fail(diagnostic, span)
+            }
+        }
+    }
+
+    /// What Heat says of too short a list.
+    pub(super) fn short_attribute(&self) -> &'static str {
+        if self.version >= V2015_10_15 {
+            "Arguments to \"get_attr\" can be of the next forms: [resource_name] or [resource_name, attribute, (path), ...]"
+        } else {
+            "Arguments to \"get_attr\" must be of the form [resource_name, attribute, (path), ...]"
+        }
+    }
+
+    /// An attribute of which resource or name is computed; it is settled once inputs are known.
+    pub(super) fn computed_attribute(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let argument = self.expr(pair.value);
+        self.unsettled = true;
+        call(ATTRIBUTE, pair.key.span, vec![argument], span)
+    }
+
+    /// An attribute of a resource that is not declared is an error wherever it is read.
+    pub(super) fn attribute_of_nothing(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        let in_output = std::mem::replace(&mut self.in_output, false);
+        let failed = self.unknown_resource(name, name_span, span);
+        self.in_output = in_output;
+        failed
+    }
+
+    pub(super) fn walked(&mut self, name_span: Span, value: Expr, path: Vec<Expr>, span: Span) -> Expr {
+        if path.is_empty() {
+            return value;
+        }
+        let function = if self.version == V2013_05_23 { "(select path)" } else { "get_attr" };
+        call(function, name_span, std::iter::once(value).chain(path).collect(), span)
+    }
+
+    /// One attribute of a resource.
+    pub(super) fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
+        let Some(made) = self.resources.get(name) else { return self.attribute_of_nothing(name, name_span, span) };
+        if attribute == "show" {
+            return self.shown(name, name_span, span);
+        }
+        // `resource.NAME.ATTR` reads a resource of a nested template; names do not hold dots there.
+        if *made == Made::Child
+            && let Some(inner) = attribute.strip_prefix("resource.")
+            && let Some((inner, of_inner)) = inner.split_once('.')
+        {
+            let export = format!("resource.{inner}.");
+            let attributes = reference(Head::Child(name.into()), name_span, &[&export]);
+            let of_inner = Expr::literal(Value::text(of_inner), at);
+            return call("get_attr", at, vec![attributes, of_inner], span);
+        }
+        let path: &[&str] = match made {
+            Made::Resource => &["attributes", attribute],
+            Made::Child | Made::Group => &[attribute],
+        };
+        let head = match made {
+            Made::Resource => Head::Resource { name: name.into(), bare: true },
+            Made::Child | Made::Group => Head::Child(name.into()),
+        };
+        let mut expr = reference(head, name_span, path);
+        if let ExprKind::Ref(reference) = &mut expr.kind
+            && let Some(last) = reference.path.last_mut()
+        {
+            last.span = at;
+        }
+        expr
+    }
+
+    /// An attribute of a group: the document that it becomes exports what is read of it. What is an attribute of members gives
+    /// the value of each, and the path goes on into every one.
+    pub(super) fn attribute_of_group(
+        &mut self,
+        name: &str,
+        name_span: Span,
+        attribute: &str,
+        at: Span,
+        mut path: Vec<Expr>,
+        span: Span,
+    ) -> Expr {
+        if attribute == "show" {
+            // Members show what they are, each for itself.
+            let kind = self.meanings.get(name).map_or("", AsRef::as_ref);
+            if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
+                self.reads.entry(name.into()).or_default().insert("refs".into(), at);
+                let members = reference(Head::Child(name.into()), name_span, &["refs"]);
+                return call("(show)", span, vec![members], span);
+            }
+            return self.shown(name, name_span, span);
+        }
+        // A stack from a template has its outputs, and its name, as it has them itself.
+        if self.meanings.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
+            let export = match attribute {
+                "outputs" => "OS::outputs",
+                "stack_name" => "OS::stack_name",
+                other => other,
+            };
+            let value = reference(Head::Child(name.into()), name_span, &[export]);
+            return self.walked(at, value, path, span);
+        }
+        let kind = self.meanings.get(name).cloned().unwrap_or_default();
+        // The oldest version asks for the attribute alone, and takes the path of what it gets.
+        let apart = self.version == V2013_05_23;
+        let scales = kind.as_ref() == groups::SCALING_GROUP;
+        let own = groups::own(&kind).contains(&attribute) || attribute.starts_with("resource.");
+        let by_name = groups::BY_NAME.contains(&attribute);
+        if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
+            let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
+            let why =
+                if by_name { "it needs the name of an attribute of members" } else { "not one of its attributes" };
+            let help = if scales {
+                format!("write `[{name}, outputs_list, {attribute}]` for those of the members")
+            } else {
+                "later versions take a path here".to_owned()
+            };
+            let diagnostic = expr::codes::UNKNOWN_FIELD
+                .new(format!("`{name}` has no attribute `{attribute}` by itself"))
+                .label(at, why)
+                .help(help)
+                .words(self.made("InvalidTemplateAttribute", &words));
+            return self.missing(diagnostic, span);
+        }
+        let takes_none = groups::WITHOUT_PATH.contains(&attribute) || scales && attribute == "refs";
+        if takes_none && own && !apart {
+            path.clear();
+        }
+        let mut export = attribute.to_owned();
+        let mut each = !own && !apart;
+        if by_name {
+            let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text).map(str::to_owned);
+            let Some(first) = first else {
+                let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
+                let diagnostic = expr::codes::UNKNOWN_FIELD
+                    .new(format!("`{attribute}` of a group takes the name of an attribute behind it"))
+                    .label(at, "the attribute of the members is missing")
+                    .words(self.made("InvalidTemplateAttribute", &words));
+                return self.missing(diagnostic, span);
+            };
+            path.remove(0);
+            export = format!("{attribute}.{first}");
+            each = true;
+        }
+        self.reads.entry(name.into()).or_default().insert(export.as_str().into(), at);
+        let mut value = reference(Head::Child(name.into()), name_span, &[&export]);
+        if let ExprKind::Ref(reference) = &mut value.kind
+            && let Some(last) = reference.path.last_mut()
+        {
+            last.span = at;
+        }
+        if path.is_empty() {
+            return value;
+        }
+        let function = match (apart, each) {
+            (true, _) => "(select path)",
+            (_, true) => "(each)",
+            _ => "get_attr",
+        };
+        call(function, at, std::iter::once(value).chain(path).collect(), span)
+    }
+
+    /// What a service shows of a thing: nothing without a cloud. The thing is needed all the same.
+    pub(super) fn shown(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        let thing = self.all_attributes(name, name_span, span);
+        call("(show)", span, vec![thing], span)
+    }
+
+    pub(super) fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        match self.resources.get(name) {
+            Some(Made::Resource) => {
+                reference(Head::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
+            }
+            Some(made @ (Made::Child | Made::Group)) => {
+                if *made == Made::Group {
+                    self.reads.entry(name.into()).or_default().insert(groups::ALL.into(), name_span);
+                }
+                reference(Head::Child(name.into()), name_span, &[groups::ALL])
+            }
+            None => self.attribute_of_nothing(name, name_span, span),
+        }
+    }
+}
+
+/// `resource.NAME` with an attribute behind it in the path, as `resource.NAME.ATTR`.
+fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
+    let inner = attribute.strip_prefix("resource.").filter(|inner| !inner.contains('.'))?;
+    let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text)?;
+    let whole = format!("resource.{inner}.{first}");
+    path.remove(0);
+    Some(whole)
+}

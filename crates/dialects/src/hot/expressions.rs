@@ -1,0 +1,64 @@
+//! Expressions as the lowering writes them: references, and calls of functions that only the lowering knows.
+
+use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Ref, Value};
+use diag::{Span, Spanned};
+
+/// The facts about the instance that pseudo parameters are made from, as references name them.
+pub(super) const INSTANCE: &str = "instance";
+
+/// The input through which a nested template sees metadata and policies of the resource that it is.
+pub(super) const FACADE: &str = "OS::facade";
+
+/// The children above a document, as a list of names.
+pub(super) const UNIT: &str = "unit";
+
+/// The instance and the children above a document, joined by `/`.
+pub(super) const ADDRESS: &str = "address";
+
+/// What gives nothing but a mistake: when it is evaluated, or as soon as it is known to be read.
+pub(super) const REFUSE: &str = "(refuse)";
+
+pub(super) const REFUSE_READ: &str = "(refuse read)";
+
+/// A reference whose name is computed, until it is known.
+pub(super) const RESOURCE: &str = "(resource)";
+
+/// An attribute of which resource or name is computed, until they are known.
+pub(super) const ATTRIBUTE: &str = "(attribute)";
+
+/// A conjunction and a disjunction, of which the first argument says how many of the others are always evaluated, and where
+/// each is written.
+pub(super) const AND: &str = "(and)";
+
+pub(super) const OR: &str = "(or)";
+
+/// A condition by a computed name.
+pub(super) const NAMED: &str = "(named condition)";
+
+/// A call.
+pub(super) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
+    let arguments = arguments.into_iter().map(|value| Argument { name: None, value }).collect();
+    Expr::new(ExprKind::Call(Box::new(Call { function: function.into(), name_span, arguments })), span)
+}
+
+/// A reference with a path of names.
+pub(super) fn reference(head: Head, span: Span, path: &[&str]) -> Expr {
+    let path =
+        path.iter().map(|name| Accessor { kind: AccessorKind::Name(Name::from(*name)), span }).collect::<Vec<_>>();
+    Expr::new(ExprKind::Ref(Box::new(Ref { head, head_span: span, path })), span)
+}
+
+/// A name with its place.
+pub(super) fn named(text: &str, span: Span) -> Spanned<Name> {
+    Spanned::new(Name::from(text), span)
+}
+
+/// The value of an expression as far as it is written out; everything else is unknown.
+pub(super) fn sketch(expr: &Expr) -> Value {
+    match &expr.kind {
+        ExprKind::Literal(value) => value.clone(),
+        ExprKind::List(items) => Value::list(items.iter().map(sketch)),
+        ExprKind::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.item.clone(), sketch(value)))),
+        _ => Value::unknown(None, None),
+    }
+}

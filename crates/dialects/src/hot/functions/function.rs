@@ -1,0 +1,145 @@
+//! What a function is, and what all of them are made of.
+
+use ::blueprint::{Unknown, Value};
+use expr::codes::{ARGUMENT_RANGE, ARGUMENT_TYPE};
+
+use crate::hot::refusal::Refusal;
+use crate::hot::version::Version;
+
+/// What a function gives.
+pub type Outcome = Result<Value, Refusal>;
+
+/// What a function makes of parts of its argument that are unknown or secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// It needs all of the argument: the result is as unknown, or as secret, as any part is.
+    Whole,
+    /// It moves parts without looking at them: only what it looks at must be known.
+    Leaves,
+}
+
+/// A function as data.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name in a template.
+    pub name: &'static str,
+    /// The first version that has it.
+    pub since: Version,
+    /// The first version that no longer has it.
+    pub until: Option<Version>,
+    /// The first version that has it in conditions.
+    pub in_conditions: Option<Version>,
+    /// Whether it is a function outside of conditions; else a map of that name is data there.
+    pub in_values: bool,
+    /// Whether an argument as written can be one at all; calls in it stand as unknown values.
+    pub form: fn(&Value, Version) -> Result<(), Refusal>,
+    /// The result for an argument without secret marks, and without unknown parts unless `parts` lets them in.
+    pub call: fn(&Value, Version) -> Outcome,
+    /// What it makes of unknown and secret parts.
+    pub parts: Parts,
+    /// What it does, in a paragraph of Markdown.
+    pub docs: &'static str,
+    /// Calls in flow style, and what comes of them: a value in JSON, or a code behind `!`.
+    pub examples: &'static [Example],
+}
+
+/// A call, what comes of it, and in which version.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// The argument in JSON.
+    pub argument: &'static str,
+    /// The value in JSON, or `! code`.
+    pub gives: &'static str,
+    /// In which version; none: in the latest that has the function.
+    pub version: Option<Version>,
+}
+
+/// An example in the latest version.
+pub(super) const fn example(argument: &'static str, gives: &'static str) -> Example {
+    Example { argument, gives, version: None }
+}
+
+/// An example in a version.
+pub(super) const fn example_in(version: Version, argument: &'static str, gives: &'static str) -> Example {
+    Example { argument, gives, version: Some(version) }
+}
+
+impl Function {
+    /// The result of a call, from an argument in which parts may be unknown or secret.
+    pub fn run(&self, argument: &Value, version: Version) -> Outcome {
+        if self.parts == Parts::Leaves {
+            return (self.call)(argument, version);
+        }
+        let secret = argument.has_secret();
+        if argument.has_unknown() {
+            return Ok(unknown_of(argument).tainted(secret));
+        }
+        let revealed;
+        let argument = if secret {
+            revealed = argument.revealed();
+            &revealed
+        } else {
+            argument
+        };
+        (self.call)(argument, version).map(|value| value.tainted(secret))
+    }
+
+    /// Whether a version has it outside of conditions.
+    pub fn is_in(&self, version: Version) -> bool {
+        self.in_values && self.since <= version && self.until.is_none_or(|until| version < until)
+    }
+}
+
+/// An unknown value that waits for all that the unknown parts of a value wait for.
+pub fn unknown_of(value: &Value) -> Value {
+    let mut waits_for = Vec::new();
+    value.waits_for(&mut waits_for);
+    Value::Unknown(Unknown { ty: None, waits_for }.into())
+}
+
+/// Any argument has the form.
+pub(super) fn any(_: &Value, _: Version) -> Result<(), Refusal> {
+    Ok(())
+}
+
+/// A refusal with `argument-type`.
+pub(super) fn wrong_type(message: impl Into<String>, heat: impl Into<String>) -> Refusal {
+    Refusal::new(&ARGUMENT_TYPE, message).heat(heat)
+}
+
+/// The items of a list that is no text; Python would call it a sequence.
+pub(super) fn items(value: &Value) -> Option<&[Value]> {
+    match value.bare() {
+        Value::List(items) => Some(items),
+        _ => None,
+    }
+}
+
+/// At most 200 characters of how Python prints a value, as Heat quotes it.
+pub(super) fn shortened(value: &Value) -> String {
+    python::repr(value).chars().take(200).collect()
+}
+
+/// How a kind of value is called in our messages.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value.bare() {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_) => "a number",
+        Value::Text(_) => "text",
+        Value::List(_) | Value::Set(_) => "a list",
+        Value::Map(_) => "a map",
+        _ => "a call",
+    }
+}
+
+/// A result that would be larger than any value may be.
+pub(super) fn too_large(name: &str) -> Refusal {
+    let most = expr::MOST >> 20;
+    Refusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
+}
+
+/// Refuses a result of so many bytes before it is made, where no value may be so large.
+pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), Refusal> {
+    if bytes > expr::MOST { Err(too_large(name)) } else { Ok(()) }
+}

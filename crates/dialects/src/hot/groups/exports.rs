@@ -1,0 +1,160 @@
+//! What the document of a group takes and exports.
+
+use ::blueprint::{Export, Expr, ExprKind, Head, Input, Name, Type, Value};
+use diag::{Span, Spanned};
+
+use super::definition::part;
+use super::writer::Writer;
+use crate::Expanded;
+use crate::hot::expressions::{FACADE, INSTANCE, UNIT, call, named, reference};
+use crate::hot::kinds::{ALL, BY_NAME, Made, RESOURCE_GROUP, SCALING_GROUP, own};
+use crate::hot::refusing::refusing;
+
+impl Writer<'_> {
+    /// Adds inputs and exports.
+    pub(super) fn finish(mut self, memory: Value, removed: Value) -> Expanded {
+        let mut used: Vec<(Name, Span)> = Vec::new();
+        let mut note = |expr: &Expr| {
+            expr.references(&mut |reference| {
+                if let Head::Input(name) = &reference.head
+                    && !used.iter().any(|(known, _)| known == name)
+                {
+                    used.push((name.clone(), reference.head_span));
+                }
+            });
+        };
+        note(&self.expansion.member);
+        used.push((FACADE.into(), self.expansion.kind.span));
+        for (name, span) in used {
+            self.blueprint.inputs.insert(name, Input::free(span));
+        }
+        let span = self.expansion.kind.span;
+        let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);
+        let id = call("(group id)", span, vec![fact(INSTANCE), fact(UNIT)], span);
+        self.export("OS::stack_id", id, span);
+        let reads = self.expansion.reads.clone();
+        for Spanned { item: name, span } in reads {
+            let field = self.read(&name, &removed, span);
+            self.export(&name, field, span);
+        }
+        let sample = self.sample();
+        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found, sample }
+    }
+
+    /// The template that members would be, where there are none.
+    pub(super) fn sample(&self) -> Option<Spanned<Name>> {
+        let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
+        let written = types.as_literal()?.as_text()?;
+        let (made, meaning) = crate::hot::around::of(self.place.around).meaning(written, "0");
+        (made == Made::Child).then(|| Spanned::new(meaning, types.span))
+    }
+
+    pub(super) fn export(&mut self, name: &str, field: Expr, span: Span) {
+        let export =
+            Export { span, ty: Type::Any, field, may_fail: false, hidden: true, by_entry: false, description: None };
+        self.blueprint.exports.insert(name.into(), export);
+    }
+
+    /// What an attribute of the group stands for.
+    pub(super) fn read(&mut self, attribute: &str, removed: &Value, span: Span) -> Expr {
+        let members = self.names.clone();
+        let list = |items: Vec<Expr>| Expr::new(ExprKind::List(items), span);
+        let map = |entries: Vec<(Spanned<Name>, Expr)>| Expr::new(ExprKind::Map(entries), span);
+        if let Some(rest) = attribute.strip_prefix("resource.") {
+            let (name, of_member) =
+                rest.split_once('.').map_or((rest, None), |(name, attribute)| (name, Some(attribute)));
+            // Members of a scaling group are counted by age.
+            let by_age = self.expansion.kind.item.as_ref() == SCALING_GROUP;
+            let member = if by_age {
+                name.parse().ok().and_then(|at: usize| members.get(at))
+            } else {
+                members.iter().find(|(known, _)| known.as_ref() == name)
+            };
+            let Some((name, made)) = member.cloned() else {
+                // Of a group that is empty no attribute is looked for.
+                let is_numbered = self.expansion.kind.item.as_ref() == RESOURCE_GROUP;
+                if members.is_empty() && is_numbered && of_member.is_some() {
+                    return Expr::literal(Value::Null, span);
+                }
+                let group = self.place.path.last().cloned().unwrap_or_default();
+                let words = format!("Member '{name}' not found in group resource '{group}'.");
+                let diagnostic = expr::codes::UNKNOWN_FIELD
+                    .new(format!("the group has no member `{name}`"))
+                    .label(span, "there is no such member")
+                    .words(words);
+                return refusing(&diagnostic);
+            };
+            return match of_member {
+                None => self.id_of(&name, made, span),
+                Some(attribute) => self.attribute_of(&name, made, attribute, span),
+            };
+        }
+        if let Some((which, of_member)) = attribute.split_once('.')
+            && BY_NAME.contains(&which)
+        {
+            let mut values = Vec::with_capacity(members.len());
+            for (name, made) in members {
+                values.push((named(&name, span), self.attribute_of(&name, made, of_member, span)));
+            }
+            return if which == "outputs_list" {
+                list(values.into_iter().map(|(_, value)| value).collect())
+            } else {
+                map(values)
+            };
+        }
+        match attribute {
+            ALL => {
+                let attributes = own(&self.expansion.kind.item);
+                map(attributes.iter().map(|name| (named(name, span), self.read(name, removed, span))).collect())
+            }
+            other if !own(&self.expansion.kind.item).contains(&other) => {
+                let mut values = Vec::with_capacity(members.len());
+                for (name, made) in members {
+                    values.push(self.attribute_of(&name, made, attribute, span));
+                }
+                list(values)
+            }
+            "refs" => list(members.iter().map(|(name, made)| self.id_of(name, *made, span)).collect()),
+            "refs_map" => {
+                map(members.iter().map(|(name, made)| (named(name, span), self.id_of(name, *made, span))).collect())
+            }
+            "removed_rsrc_list" => Expr::literal(removed.clone(), span),
+            _ => Expr::literal(Value::Int(members.len() as i64), span),
+        }
+    }
+
+    pub(super) fn id_of(&self, name: &Name, made: Made, span: Span) -> Expr {
+        match made {
+            Made::Resource => reference(Head::Resource { name: name.clone(), bare: true }, span, &[]),
+            Made::Child | Made::Group => reference(Head::Child(name.clone()), span, &["OS::stack_id"]),
+        }
+    }
+
+    pub(super) fn attribute_of(&mut self, name: &Name, made: Made, attribute: &str, span: Span) -> Expr {
+        match made {
+            Made::Resource => {
+                reference(Head::Resource { name: name.clone(), bare: true }, span, &["attributes", attribute])
+            }
+            Made::Child => {
+                if let Some(inner) = attribute.strip_prefix("resource.")
+                    && let Some((inner, of_inner)) = inner.split_once('.')
+                {
+                    let export = format!("resource.{inner}.");
+                    let attributes = reference(Head::Child(name.clone()), span, &[&export]);
+                    let of_inner = Expr::literal(Value::text(of_inner), span);
+                    return call("get_attr", span, vec![attributes, of_inner], span);
+                }
+                reference(Head::Child(name.clone()), span, &[attribute])
+            }
+            Made::Group => {
+                if let Some(expansion) =
+                    self.blueprint.children.get_mut(name).and_then(|child| child.expansion.as_mut())
+                    && !expansion.reads.iter().any(|read| read.item.as_ref() == attribute)
+                {
+                    expansion.reads.push(named(attribute, span));
+                }
+                reference(Head::Child(name.clone()), span, &[attribute])
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Groups: documents that are written out from a definition, a size and what is remembered (reference, sections 10.3, 10.5).
+
+mod definition;
+mod exports;
+mod rolling;
+mod sizes;
+mod writer;
+
+use ::blueprint::{Blueprint, Expansion, Expr, ExprKind};
+use diag::Diagnostics;
+
+pub(super) use definition::expansion;
+
+use self::definition::{part, without_omitted};
+use self::writer::Writer;
+use crate::hot::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::{Expanded, Expanding};
+
+/// The document that a group is.
+pub(super) fn expand(expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
+    let written = part(&expansion.spec, defining(&expansion.kind.item));
+    let member = written.and_then(|written| without_omitted(written, &expansion.member, place));
+    let member = member.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), expansion.member.span));
+    let mut writer = Writer {
+        expansion,
+        place,
+        member,
+        spec: (place.value)(&expansion.spec),
+        found: Diagnostics::new(),
+        names: Vec::new(),
+        blueprint: Blueprint { dialect: crate::hot::NAME, ..Blueprint::default() },
+    };
+    writer.blueprint.span = Some(expansion.kind.span);
+    writer.take_apart();
+    match expansion.kind.item.as_ref() {
+        RESOURCE_GROUP => writer.resource_group(),
+        SCALING_GROUP => writer.scaling_group(),
+        CHAIN => writer.chain(),
+        _ => writer.stack(),
+    }
+}

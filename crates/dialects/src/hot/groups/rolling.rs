@@ -1,0 +1,168 @@
+//! What a group remembers of how its members were made, and what its policy says of changing them (reference, section 10.3).
+//!
+//! Not here: which member is changed when, which is known only with the state (`engine`'s planner).
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use ::blueprint::{Batches, Name, Value};
+use diag::Span;
+
+use crate::UNFINISHED;
+use crate::hot::naming::digest;
+
+/// The pauses of an update must be shorter than a stack may take, unless it says otherwise.
+const LONGEST: Duration = Duration::from_secs(3600);
+const TOO_LONG: &str = "ValueError: The current update policy will result in stack update timeout.";
+
+/// What the state remembers of a group, compared with what it is to be.
+pub(super) struct Before<'a> {
+    memory: &'a Value,
+    /// How members are defined now, in so few characters; null where that is not known before the deployment.
+    definition: Value,
+    /// It has never been made to its end.
+    pub(super) is_being_made: bool,
+    /// Members are to be defined otherwise than before, or a change of that kind has not come to its end.
+    pub(super) is_another: bool,
+}
+
+impl<'a> Before<'a> {
+    pub(super) fn new(memory: &'a Value, definition: &Value) -> Before<'a> {
+        let definition = shortened(definition);
+        let unfinished = memory.get(UNFINISHED);
+        let making = unfinished.and_then(|unfinished| unfinished.get("making"));
+        let same = memory.get("definition").is_some_and(|known| known.revealed() == definition.revealed());
+        Before {
+            memory,
+            is_being_made: memory.is_null() || making == Some(&Value::Bool(true)),
+            is_another: unfinished.is_some() || definition.is_null() || !same,
+            definition,
+        }
+    }
+
+    /// So many members it had.
+    pub(super) fn there(&self) -> usize {
+        names(self.memory, "names").len() + self.left().len()
+    }
+
+    /// Members that were to leave, and may not have.
+    fn left(&self) -> Vec<Name> {
+        self.memory.get(UNFINISHED).map_or_else(Vec::new, |unfinished| names(unfinished, "leaving"))
+    }
+
+    /// Members that may be there and do not stay, the oldest first.
+    pub(super) fn leaving(&self, stay: &[Name]) -> Vec<Name> {
+        let stay: BTreeSet<&Name> = stay.iter().collect();
+        self.left().into_iter().chain(names(self.memory, "names")).filter(|name| !stay.contains(name)).collect()
+    }
+
+    /// What is remembered for the next time, beside the names.
+    pub(super) fn remembered(&self, stay: &[Name]) -> Vec<(&'static str, Value)> {
+        let leaving = Value::list(self.leaving(stay).into_iter().map(Value::Text));
+        let unfinished = Value::map([("making", Value::Bool(self.is_being_made)), ("leaving", leaving)]);
+        vec![("definition", self.definition.clone()), (UNFINISHED, unfinished)]
+    }
+}
+
+/// A definition in so few characters, secret if anything in it is; null if it is not known as a whole.
+fn shortened(definition: &Value) -> Value {
+    if definition.has_unknown() {
+        return Value::Null;
+    }
+    let text = python::json(definition);
+    let short = digest(&text, &[]).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    Value::text(short).tainted(definition.has_secret())
+}
+
+/// Names in a memory.
+pub(super) fn names(memory: &Value, key: &str) -> Vec<Name> {
+    let names = memory.get(key).and_then(Value::as_list).unwrap_or_default();
+    names.iter().filter_map(Value::as_text).map(Name::from).collect()
+}
+
+/// What is written about batches.
+#[derive(Debug, PartialEq)]
+pub(super) struct Policy {
+    size: usize,
+    in_service: usize,
+    pause: Duration,
+}
+
+impl Policy {
+    /// None where nothing is said, or what is said is wrong, which has been reported.
+    pub(super) fn of(policy: Option<&Value>) -> Option<Policy> {
+        let policy = policy.filter(|policy| !policy.is_null())?;
+        let whole = |key: &str, usual: usize| match policy.get(key) {
+            Some(value) if !value.is_null() => usize::try_from(python::integer(value).ok()?.as_int()?).ok(),
+            _ => Some(usual),
+        };
+        let pause = match policy.get("pause_time") {
+            Some(value) if !value.is_null() => Duration::try_from_secs_f64(python::float(value).ok()?).ok()?,
+            _ => Duration::ZERO,
+        };
+        let size = whole("max_batch_size", 1).filter(|size| *size > 0)?;
+        Some(Policy { size, in_service: whole("min_in_service", 0)?, pause })
+    }
+
+    /// Batches of these members, all of which stay.
+    pub(super) fn batches(&self, members: Vec<Name>, span: Span) -> Batches {
+        Batches {
+            members,
+            beyond: Vec::new(),
+            size: self.size,
+            in_service: self.in_service,
+            backwards: false,
+            new_ones_last: false,
+            pause: self.pause,
+            longest: LONGEST,
+            too_long: TOO_LONG.into(),
+            span,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        python::parse_json(text).unwrap()
+    }
+
+    #[test]
+    fn a_policy_fills_in_what_it_does_not_say() {
+        let of = |text: &str| Policy::of(Some(&value(text)));
+        let usual = Policy { size: 1, in_service: 0, pause: Duration::ZERO };
+        assert_eq!(of("{}"), Some(usual));
+        let all = r#"{"max_batch_size": "2", "min_in_service": 3, "pause_time": 1.5}"#;
+        assert_eq!(of(all), Some(Policy { size: 2, in_service: 3, pause: Duration::from_millis(1500) }));
+        assert_eq!((of("null"), Policy::of(None), of(r#"{"max_batch_size": 0}"#)), (None, None, None));
+    }
+
+    #[test]
+    fn a_group_knows_whether_its_members_are_defined_otherwise() {
+        let one = value(r#"{"type": "T", "properties": {"a": 1, "b": 2}}"#);
+        let same = value(r#"{"properties": {"b": 2, "a": 1}, "type": "T"}"#);
+        let other = value(r#"{"type": "T", "properties": {"a": 2, "b": 2}}"#);
+        let first = Before::new(&Value::Null, &one);
+        assert!(first.is_being_made);
+        let memory: Vec<(&str, Value)> = first.remembered(&[]);
+        let known = Value::map(memory.iter().filter(|(key, _)| *key != UNFINISHED).cloned());
+        let (again, changed) = (Before::new(&known, &same), Before::new(&known, &other));
+        assert!(!again.is_being_made && !again.is_another && changed.is_another);
+        // What has not come to its end goes on.
+        let known = Value::map(memory);
+        let again = Before::new(&known, &one);
+        assert!(again.is_being_made && again.is_another);
+    }
+
+    #[test]
+    fn what_was_to_leave_is_remembered_until_it_has() {
+        let memory = value(r#"{"names": ["c", "d"], "unfinished": {"leaving": ["a", "b"]}}"#);
+        let stay: [Name; 1] = ["d".into()];
+        let leaving = Before::new(&memory, &Value::Null).leaving(&stay);
+        assert_eq!(leaving, ["a", "b", "c"].map(Name::from));
+        let memory = value(r#"{"names": ["c", "d"]}"#);
+        assert_eq!(Before::new(&memory, &Value::Null).leaving(&stay), ["c"].map(Name::from));
+    }
+}

@@ -1,0 +1,222 @@
+//! How many members each type of group has, and what they are called.
+
+use ::blueprint::{Expr, ExprKind, Name, Value};
+
+use super::definition::{part, with_index};
+use super::rolling::{self, Before, Policy};
+use super::writer::Writer;
+use crate::Expanded;
+use crate::hot::expressions::named;
+use crate::hot::naming::{digest, letters};
+
+impl Writer<'_> {
+    /// Members are numbered; some numbers are never used again.
+    pub(super) fn resource_group(mut self) -> Expanded {
+        let count = match self.whole("count") {
+            Ok(count) => self.within_limit("count", usize::try_from(count.unwrap_or(1)).unwrap_or(0)),
+            Err(()) => 1,
+        };
+        let variable = match self.known("index_var") {
+            Ok(Some(Value::Text(text))) => text.to_string(),
+            _ => "%index%".to_owned(),
+        };
+        let before = Before::new(self.place.before, self.defined("resource_def"));
+        let removed = self.removed(before.is_being_made);
+        let mut numbers =
+            (0_usize..).map(|number| Name::from(number.to_string())).filter(|name| !removed.contains(name));
+        let names: Vec<Name> = numbers.by_ref().take(count).collect();
+        for name in &names {
+            self.numbered(name, &variable);
+        }
+        let policy = self.expansion.policy.as_ref().map(|policy| (self.place.value)(policy));
+        let batches = match &policy {
+            Some(policy) if before.is_being_made => Policy::of(policy.get("batch_create")),
+            Some(policy) if before.is_another => Policy::of(policy.get("rolling_update")),
+            _ => None,
+        };
+        if let Some(batches) = batches {
+            let span = self.expansion.policy.as_ref().map_or(self.expansion.kind.span, |policy| policy.span);
+            let mut batches = batches.batches(names.clone(), span);
+            let more = batches.most() - names.len();
+            // What is there and does not stay goes from the last to the first, and what stands in for others is made behind it.
+            let far = before.leaving(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
+            let candidates = numbers.take(more + before.there()).enumerate();
+            let beyond = candidates.take_while(|(at, name)| *at < more || name.parse().ok() <= far);
+            batches.beyond = beyond.map(|(_, name)| name).collect();
+            batches.backwards = !before.is_being_made;
+            for name in batches.beyond.iter().take(more) {
+                self.for_a_while(|writer| writer.numbered(name, &variable));
+            }
+            self.blueprint.batches = Some(Box::new(batches));
+        }
+        let memory = [
+            ("names", Value::list(names.iter().cloned().map(Value::Text))),
+            ("removed", Value::list(removed.iter().cloned().map(Value::Text))),
+        ];
+        let memory = Value::map(memory.into_iter().chain(before.remembered(&names)));
+        let shown = Value::list(removed.into_iter().map(Value::Text));
+        self.finish(memory, shown)
+    }
+
+    /// Adds a member that is called after its number.
+    pub(super) fn numbered(&mut self, name: &Name, variable: &str) {
+        let definition = self.member.clone();
+        let properties = part(&definition, "properties").map(|expr| with_index(expr, variable, name));
+        self.member(name, &definition, properties, Vec::new());
+    }
+
+    /// Names that are not used again: those of before, where they are kept, and those that are named now.
+    pub(super) fn removed(&mut self, first: bool) -> Vec<Name> {
+        let texts = |value: Option<&Value>| -> Vec<Name> {
+            value
+                .and_then(Value::as_list)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(Value::as_text)
+                .map(Name::from)
+                .collect()
+        };
+        let before = texts(self.place.memory.get("removed"));
+        let existing = texts(self.place.memory.get("names"));
+        let replaces = matches!(self.known("removal_policies_mode"), Ok(Some(Value::Text(mode))) if &*mode == "update");
+        let mut removed = if replaces { Vec::new() } else { before.clone() };
+        if let Ok(Some(policies)) = self.known("removal_policies") {
+            let lists = policies.as_list().unwrap_or_default().iter().filter_map(|policy| policy.get("resource_list"));
+            for item in lists.flat_map(|list| list.as_list().unwrap_or_default()) {
+                let text = python::text(item);
+                let name = match (self.place.named)(&text) {
+                    Some(name) => name,
+                    None => Name::from(text),
+                };
+                // Later on names of members that are not there mean nothing.
+                if (first || existing.contains(&name) || before.contains(&name)) && !removed.contains(&name) {
+                    removed.push(name);
+                }
+            }
+        }
+        removed.sort();
+        removed
+    }
+
+    /// Members have names of their own; the oldest go first.
+    pub(super) fn scaling_group(mut self) -> Expanded {
+        let (least, most) = (self.size("min_size"), self.size("max_size"));
+        let wanted = self.size("desired_capacity");
+        let memory = self.place.memory;
+        let mut names = rolling::names(memory, "names");
+        let size = match (least, most, wanted) {
+            (Ok(Some(least)), Ok(Some(most)), Ok(wanted)) => {
+                if least > most {
+                    let words = "MinSize can not be greater than MaxSize";
+                    self.out_of_range(
+                        "min_size",
+                        format!("`min_size` {least} is greater than `max_size` {most}"),
+                        words,
+                    );
+                } else if wanted.is_some_and(|wanted| !(least..=most).contains(&wanted)) {
+                    let words = "DesiredCapacity must be between MinSize and MaxSize";
+                    self.out_of_range(
+                        "desired_capacity",
+                        format!("`desired_capacity` must be between {least} and {most}"),
+                        words,
+                    );
+                }
+                // Without a wish, which 0 is as well, a group stays as large as it is.
+                let size = match wanted {
+                    Some(wanted) if wanted != 0 => wanted,
+                    _ if names.is_empty() => least,
+                    _ => i64::try_from(names.len()).unwrap_or(i64::MAX).min(most).max(least),
+                };
+                self.within_limit("desired_capacity", usize::try_from(size).unwrap_or(0))
+            }
+            // What is missing or wrong has been reported with the definition.
+            _ => 1,
+        };
+        let mut next = memory.get("next").and_then(Value::as_int).unwrap_or(0);
+        let too_many = names.len().saturating_sub(size);
+        names.drain(..too_many);
+        while names.len() < size {
+            names.push(self.drawn(next));
+            next += 1;
+        }
+        for name in &names {
+            self.aged(name);
+        }
+        let before = Before::new(self.place.before, self.defined("resource"));
+        let usual = Value::map::<&str>([]);
+        let policy = match self.spec.get("rolling_updates") {
+            Some(policy) if !policy.is_null() => policy,
+            _ => &usual,
+        };
+        if before.is_another
+            && !before.is_being_made
+            && let Some(policy) = Policy::of(Some(policy))
+        {
+            let mut batches = policy.batches(names.clone(), self.span_of("rolling_updates"));
+            batches.new_ones_last = true;
+            let count = i64::try_from(batches.most() - names.len()).unwrap_or(0);
+            let stands_in: Vec<Name> = (next..next + count).map(|number| self.drawn(number)).collect();
+            stands_in.iter().for_each(|name| self.for_a_while(|writer| writer.aged(name)));
+            // The oldest goes first.
+            batches.beyond = stands_in.into_iter().chain(before.leaving(&names).into_iter().rev()).collect();
+            self.blueprint.batches = Some(Box::new(batches));
+        }
+        let known = before.remembered(&names);
+        let memory = [("names", Value::list(names.iter().cloned().map(Value::Text))), ("next", Value::Int(next))];
+        self.finish(Value::map(memory.into_iter().chain(known)), Value::list([]))
+    }
+
+    /// Adds a member of a scaling group.
+    pub(super) fn aged(&mut self, name: &Name) {
+        let definition = self.member.clone();
+        let properties = part(&definition, "properties").cloned();
+        self.member(name, &definition, properties, Vec::new());
+    }
+
+    /// The name of the member of that number.
+    pub(super) fn drawn(&self, number: i64) -> Name {
+        letters(&digest(&format!("member {number}"), self.place.path)).into()
+    }
+
+    /// One member for each type of a list.
+    pub(super) fn chain(mut self) -> Expanded {
+        let types = match self.known("resources") {
+            Ok(Some(types)) => types.as_list().map(<[Value]>::to_vec).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let concurrent = matches!(self.known("concurrent"), Ok(Some(Value::Bool(true))))
+            || matches!(self.known("concurrent"), Ok(Some(Value::Text(text))) if text.eq_ignore_ascii_case("true"));
+        let properties = self.member.clone();
+        let count = self.within_limit("resources", types.len());
+        for (at, type_name) in types.iter().take(count).enumerate() {
+            let name = Name::from(at.to_string());
+            let before =
+                if at == 0 || concurrent { Vec::new() } else { vec![named(&(at - 1).to_string(), properties.span)] };
+            let span = self.span_of("resources");
+            let type_name = Expr::literal(type_name.clone(), span);
+            let definition = Expr::new(ExprKind::Map(vec![(named("type", span), type_name)]), span);
+            self.member(&name, &definition, Some(properties.clone()), before);
+        }
+        let names = self.names.iter().map(|(name, _)| Value::Text(name.clone()));
+        let memory = Value::map([("names", Value::list(names))]);
+        self.finish(memory, Value::list([]))
+    }
+
+    /// A template that is a property.
+    pub(super) fn stack(mut self) -> Expanded {
+        let text = match self.known("template") {
+            Ok(Some(Value::Text(text))) => Some(text),
+            _ => None,
+        };
+        let is_open = text.is_none();
+        let memory = Value::Null;
+        Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, sample: None }
+    }
+
+    /// Adds a member that nobody outside sees.
+    pub(super) fn for_a_while(&mut self, member: impl FnOnce(&mut Self)) {
+        let shown = self.names.len();
+        member(self);
+        self.names.truncate(shown);
+    }
+}

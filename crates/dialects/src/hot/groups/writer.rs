@@ -1,0 +1,226 @@
+//! The document of a group on its way: what is known of the definition, and members one by one.
+
+use ::blueprint::{Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, Value};
+use diag::{Diagnostics, Span, Spanned};
+
+use super::definition::{expansion, part, taken_apart};
+use crate::Expanding;
+use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
+use crate::hot::kinds::{Made, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::hot::way::invalid;
+
+/// So many members a group may have, unless the settings allow more resources.
+const MOST_MEMBERS: usize = 10_000;
+
+pub(super) struct Writer<'a> {
+    pub(super) expansion: &'a Expansion,
+    pub(super) place: &'a Expanding<'a>,
+    /// How members are defined: without what is omitted, and computed parts taken apart as far as they are known.
+    pub(super) member: Expr,
+    /// The definition, as far as it is known.
+    pub(super) spec: Value,
+    pub(super) found: Diagnostics,
+    /// Members in order, each with what it is made into.
+    pub(super) names: Vec<(Name, Made)>,
+    pub(super) blueprint: Blueprint,
+}
+
+impl Writer<'_> {
+    /// Writes out the parts of a definition that is computed: what is a member's type, and which properties it has.
+    pub(super) fn take_apart(&mut self) {
+        let key = defining(&self.expansion.kind.item);
+        let defined = self.spec.bare().get(key).cloned().unwrap_or_default();
+        if let Some(member) = taken_apart(&self.member, &defined) {
+            self.member = member;
+        }
+        if !matches!(self.expansion.kind.item.as_ref(), RESOURCE_GROUP | SCALING_GROUP) {
+            return;
+        }
+        let known = |part: &str| defined.bare().get(part).cloned().unwrap_or_default();
+        let is_open = self.place.complete && (self.spec.is_unknown() || defined.is_unknown());
+        let ExprKind::Map(entries) = &mut self.member.kind else {
+            if is_open {
+                self.not_static(key);
+            }
+            return;
+        };
+        let mut open = false;
+        for (name, value) in entries {
+            match name.item.as_ref() {
+                "type" if value.as_literal().is_none() => {
+                    let ty = known("type");
+                    open = ty.has_unknown();
+                    if !open {
+                        let ty = ty.revealed();
+                        let is_text = matches!(ty, Value::Int(_) | Value::Bool(_) | Value::Decimal(_));
+                        value.kind = ExprKind::Literal(if is_text { Value::from(python::text(&ty)) } else { ty });
+                    }
+                }
+                "properties" => {
+                    if let Some(apart) = taken_apart(value, &known("properties")) {
+                        *value = apart;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if open && self.place.complete {
+            self.not_static(key);
+        }
+    }
+
+    pub(super) fn not_static(&mut self, key: &str) {
+        self.found.push(
+            crate::codes::EACH_NOT_STATIC
+                .new(format!("`{key}` of a group must be known before the deployment"))
+                .label(self.span_of(key), "known only on deploy"),
+        );
+    }
+
+    pub(super) fn span_of(&self, key: &str) -> Span {
+        part(&self.expansion.spec, key).map_or(self.expansion.kind.span, |expr| expr.span)
+    }
+
+    /// A part of the definition; none where it is absent or null. What is not known in time is reported.
+    pub(super) fn known(&mut self, key: &str) -> Result<Option<Value>, ()> {
+        let value = match self.spec.bare() {
+            Value::Unknown(_) => self.spec.clone(),
+            spec => spec.get(key).cloned().unwrap_or_default(),
+        };
+        if value.is_null() {
+            return Ok(None);
+        }
+        if !value.has_unknown() {
+            return Ok(Some(value.revealed()));
+        }
+        if self.place.complete {
+            self.not_static(key);
+        }
+        Err(())
+    }
+
+    pub(super) fn whole(&mut self, key: &str) -> Result<Option<i64>, ()> {
+        let Some(value) = self.known(key)? else { return Ok(None) };
+        // What is no number has been reported with the definition.
+        python::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
+    }
+
+    /// A size: null is 0, as it is of every integer that has no default.
+    pub(super) fn size(&mut self, key: &str) -> Result<Option<i64>, ()> {
+        let is_null = self.spec.bare().get(key).is_some_and(Value::is_null);
+        if is_null { Ok(Some(0)) } else { self.whole(key) }
+    }
+
+    pub(super) fn out_of_range(&mut self, key: &str, message: String, words: &str) {
+        let span = self.span_of(key);
+        self.found.push(VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").words(invalid(words)));
+    }
+
+    /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before anything
+    /// is written out, so a huge one takes no memory.
+    pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
+        let limits = &self.place.around.limits;
+        let most = limits.room.members.unwrap_or(limits.resources.unwrap_or(0).max(MOST_MEMBERS));
+        if count <= most {
+            // Each member has a definition of its own.
+            let all = expr::Meter::new(None, limits.room.all_value_bytes).all();
+            let fits = all / expr::weight(&self.expansion.spec).max(1);
+            if count <= fits.max(1) {
+                return count;
+            }
+            self.found.push(
+                VALUE_CONSTRAINT
+                    .new(format!("a group with a definition this large may have at most {fits} members, not {count}"))
+                    .label(self.span_of(key), "too many")
+                    .help("make the definition smaller, or raise `all-value-bytes` under `[documents]` in `cyan.toml`"),
+            );
+            return 1;
+        }
+        self.found.push(
+            VALUE_CONSTRAINT
+                .new(format!("a group may have at most {most} members, not {count}"))
+                .label(self.span_of(key), "too many")
+                .help("divide it into several groups, or raise `members` under `[documents]` in `cyan.toml`"),
+        );
+        1
+    }
+
+    /// How members are defined, as far as it is known.
+    pub(super) fn defined(&self, key: &str) -> &Value {
+        self.spec.bare().get(key).unwrap_or(&Value::Null)
+    }
+
+    /// Adds a member.
+    pub(super) fn member(
+        &mut self,
+        name: &Name,
+        definition: &Expr,
+        properties: Option<Expr>,
+        depends_on: Vec<Spanned<Name>>,
+    ) {
+        let Some(type_expr) = part(definition, "type") else { return };
+        let is_nothing = |value: &Value| value.is_null() || value.as_text() == Some("");
+        if type_expr.as_literal().is_some_and(is_nothing) && self.names.is_empty() && self.found.is_empty() {
+            let missing = MISSING_FIELD
+                .new("the members have no type")
+                .label(type_expr.span, "this comes to nothing")
+                .words(invalid("Resource \"None\" has no type"));
+            self.found.push(missing);
+        }
+        // What is no type has been reported with the definition.
+        let type_name = type_expr.as_literal().and_then(Value::as_text).filter(|name| !name.is_empty());
+        let Some(type_name) = type_name.map(Name::from) else { return };
+        let span = type_expr.span;
+        let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
+        let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
+        let around = crate::hot::around::of(self.place.around);
+        let (made, meaning) = around.meaning(&type_name, name);
+        let stands_for = (meaning != type_name).then(|| Spanned::new(type_name, span));
+        let type_name = Spanned::new(meaning, span);
+        self.names.push((name.clone(), made));
+        let path = Expr::literal(Value::Text(type_name.item.clone()), span);
+        let said = |key: &str| part(definition, key).filter(|expr| expr.as_literal().is_none_or(|it| !it.is_null()));
+        let (removal, policy) = (said("deletion_policy").cloned().map(Box::new), said("update_policy").cloned());
+        match made {
+            Made::Resource => {
+                let metadata = ResourceMetadata { custom: said("metadata").cloned(), ..ResourceMetadata::default() };
+                let resource = Resource {
+                    depends_on,
+                    metadata,
+                    lifecycle: around.lifecycle(name),
+                    removal,
+                    update_policy: policy.map(Box::new),
+                    ..Resource::new(span, type_name, spec_key, spec)
+                };
+                self.blueprint.resources.insert(name.clone(), resource);
+            }
+            Made::Child | Made::Group => {
+                let (inputs, expansion) = if made == Made::Group {
+                    let metadata = said("metadata").cloned();
+                    let (expansion, inputs) = expansion(type_name, spec, spec_key, policy, metadata);
+                    (inputs, Some(Box::new(expansion)))
+                } else {
+                    let inputs = match spec.kind {
+                        ExprKind::Map(entries) => entries,
+                        _ => Vec::new(),
+                    };
+                    (inputs, None)
+                };
+                let child = Child {
+                    span,
+                    path,
+                    stands_for,
+                    inputs,
+                    source: None,
+                    condition: None,
+                    depends_on,
+                    removal,
+                    expansion,
+                    breakpoints: around.breakpoints(name),
+                    description: None,
+                };
+                self.blueprint.children.insert(name.clone(), child);
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What an entry of the section `resources` is lowered to, and the types and attributes of groups.
+
+/// What a name of the section `resources` is lowered to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// A thing.
+    Resource,
+    /// Another document.
+    Child,
+    /// A group of members: a document that is written out from its definition.
+    Group,
+}
+
+/// The types of groups.
+pub(super) const GROUPS: [&str; 4] = [RESOURCE_GROUP, CHAIN, SCALING_GROUP, STACK];
+
+pub(super) const RESOURCE_GROUP: &str = "OS::Heat::ResourceGroup";
+
+pub(super) const CHAIN: &str = "OS::Heat::ResourceChain";
+
+pub(super) const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
+
+pub(super) const STACK: &str = "OS::Heat::Stack";
+
+/// Attributes that are the group's own, not those of members.
+pub(super) fn own(kind: &str) -> &'static [&'static str] {
+    match kind {
+        RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
+        SCALING_GROUP => &["refs", "refs_map", "current_size"],
+        _ => &["refs"],
+    }
+}
+
+/// Attributes that take no path: what is written behind them changes nothing.
+pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
+
+/// The attribute that stands for all that need nothing behind them.
+pub(super) const ALL: &str = "OS::outputs";
+
+/// Attributes that take the name of a member's attribute behind them.
+pub(super) const BY_NAME: [&str; 3] = ["attributes", "outputs", "outputs_list"];
+
+/// The property that says what members of a type of group are.
+pub(super) fn defining(kind: &str) -> &'static str {
+    match kind {
+        RESOURCE_GROUP => "resource_def",
+        SCALING_GROUP => "resource",
+        CHAIN => "resource_properties",
+        _ => "parameters",
+    }
+}
+
+/// What a type of that name is made into, where no registry says otherwise.
+pub(super) fn made(type_name: &str) -> Made {
+    if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
+        return Made::Child;
+    }
+    if GROUPS.contains(&type_name) {
+        return Made::Group;
+    }
+    Made::Resource
+}

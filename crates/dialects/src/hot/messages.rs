@@ -1,0 +1,323 @@
+//! What Heat says of a mistake, in the form in which it says so: class, way and message (reference, section 11).
+//!
+//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template is read
+//! the way is one text, calls included. While it is checked every call begins a way of its own, and its message is that of the
+//! call around it. While values are made nothing is known of the way but the property, and of an output not even that.
+//!
+//! Whoever finds a mistake where the way is not known yet leaves the class empty; [`placed`] puts such words into their form.
+
+use std::borrow::Cow;
+
+use ::blueprint::{Child, Expr, ExprKind, Head, Value};
+use diag::{Diagnostic, Span, Words};
+
+use super::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP};
+use super::way::{INVALID, Step, Way, When, Within, invalid, joined, path};
+use crate::codes::VALUE_CONSTRAINT;
+use crate::{Mistake, Part, Place};
+
+/// Heat's words for what is wrong with a property, behind these names and these steps into it.
+pub(super) fn property(names: &[&str], steps: &[expr::Step], message: &str) -> Words {
+    let mut all: Vec<Cow<'_, str>> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
+    all.extend(steps.iter().map(|step| match step {
+        expr::Step::Key(key) => Cow::Borrowed(key.as_ref()),
+        expr::Step::Index(at) => Cow::Owned(at.to_string()),
+    }));
+    invalid(message).error("Property error").at(joined(&all))
+}
+
+/// The words for things that need each other: names and types, each needing the one behind it.
+pub(super) fn circle(round: &[(&str, &str)]) -> Words {
+    // Python's classes are mostly called as the last part of the type is.
+    let shown = |(name, ty): &(&str, &str)| match ty.rsplit("::").next().unwrap_or_default() {
+        "None" => format!("NoneResource \"{name}\""),
+        kind if ty.ends_with(".yaml") || ty.ends_with(".template") => {
+            let _ = kind;
+            format!("TemplateResource \"{name}\"")
+        }
+        kind => format!("{kind} \"{name}\""),
+    };
+    let needs = round.iter().enumerate().map(|(at, one)| {
+        let next = round.get(at + 1).or(round.first()).unwrap_or(one);
+        format!("{}: {{{}}}", shown(one), shown(next))
+    });
+    let needs: Vec<String> = needs.collect();
+    Words::of("CircularDependencyException", format!("Circular Dependency Found: {{{}}}", needs.join(", ")))
+}
+
+/// The class of words about something that is not there, as long as nobody knows where they are said: the message is its name.
+const NOT_THERE: &str = "(not there)";
+
+/// The words for a mistake that is found without knowledge of Heat.
+pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
+    Some(match *mistake {
+        Mistake::NoAttribute { of, attribute, at } => {
+            let message = format!("The Referenced Attribute ({of} {attribute}) is incorrect.");
+            at.map_or_else(|| Words::from(&*message), |(place, span)| checked(&message, &place, span))
+        }
+        Mistake::NoInput { child, input } => {
+            property(&["resources", child, "properties"], &[], &format!("Unknown Property {input}"))
+        }
+        Mistake::InputMissing { child, input } => {
+            property(&["resources", child, "properties"], &[], &format!("Property {input} not assigned"))
+        }
+        Mistake::NoType(name) => invalid(format!("The Resource Type ({name}) could not be found.")),
+        Mistake::ExternalDepends { type_name, id } => Words::of(
+            "InvalidExternalResourceDependency",
+            format!("Invalid dependency with external {type_name} resource: {id}"),
+        ),
+        Mistake::ExternalChanged { resource, type_name } => Words::of(
+            "UPDATE_FAILED",
+            format!("Update to property external_id of {resource} ({type_name}) is not supported."),
+        )
+        .error("NotSupported")
+        .at(path(&["resources", resource])),
+        // Only what lies on a web server is fetched.
+        Mistake::Unread(file) if !file.contains("://") => {
+            let scheme = file.split_once(':').map_or("", |(scheme, _)| scheme);
+            invalid(format!("Could not fetch remote template \"{file}\": Invalid URL scheme {scheme}"))
+        }
+        Mistake::Unread(file) => invalid(format!("Could not fetch remote template \"{file}\"")),
+        Mistake::TooDeep(most) => {
+            Words::of("RequestLimitExceeded", format!("Request limit exceeded: Recursion depth exceeds {most}."))
+        }
+        Mistake::Undeclared(name) => {
+            Words::of("UnknownUserParameter", format!("The Parameter ({name}) was not defined in template."))
+        }
+        Mistake::Misfit { resource, field, why, is_kind: true } => {
+            let mut words = property(&["resources", resource, "properties"], &[], why);
+            words.path = format!("{}.{field}", words.path).into();
+            words
+        }
+        // What a provider says in words of its own begins in lower case, or with a name.
+        Mistake::Misfit { why, .. } if !why.starts_with(char::is_uppercase) => return None,
+        Mistake::Misfit { why, .. } => invalid(why),
+        // The way is known to whoever knows the expression.
+        Mistake::Gone(name) => Words::of(NOT_THERE, name),
+        Mistake::GoneAttribute { of, at: (place, span) } => {
+            checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
+        }
+        Mistake::NoSnapshot(resource) => {
+            let way = path(&["resources", resource, "deletion_policy"]);
+            invalid("\"Snapshot\" deletion policy not supported").at(way)
+        }
+        Mistake::Circle(round) => circle(round),
+        Mistake::Restricted { resource, action } => {
+            Words::of("UPDATE_FAILED", format!("{action} is restricted for resource."))
+                .error("ResourceActionRestricted")
+                .at(path(&["resources", resource]))
+        }
+        Mistake::Immutable { field, resource, type_name } => Words::of(
+            "UPDATE_FAILED",
+            format!("Update to properties {field} of {resource} ({type_name}) is not supported."),
+        )
+        .error("NotSupported")
+        .at(path(&["resources", resource])),
+        Mistake::ImmutableInput(name) => Words::of(
+            "ImmutableParameterModified",
+            format!("The following parameters are immutable and may not be updated: {name}"),
+        ),
+        Mistake::Refused { operation, children, resource, said } => {
+            let operation = operation.to_ascii_uppercase();
+            let above = children.iter().flat_map(|name| ["resources", name.as_ref()]);
+            let way: Vec<&str> = above.chain(["resources", resource]).collect();
+            // An update is told as it came.
+            let error = match operation.as_str() {
+                "UPDATE" => "ValueError".to_owned(),
+                _ => format!("Resource {operation} failed: ValueError"),
+            };
+            Words::of(format!("{operation}_FAILED"), said).error(error).at(path(&way))
+        }
+    })
+}
+
+/// Adds to words about the template of a nested stack the way to its resource; `nearest` where the template is of that
+/// resource, and not of one below it.
+pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
+    let code = found.code.name;
+    let Some(words) = found.words.as_deref_mut() else { return };
+    // What fails in an output is said by that alone, and what fails while it runs knows the way already.
+    if words.class.is_empty() || words.class.ends_with("_FAILED") {
+        return;
+    }
+    let kind = child.expansion.as_ref().map(|expansion| expansion.kind.item.as_ref());
+    if nearest {
+        // A type is looked up, and the template read for what it offers, before it becomes a stack.
+        if words.message.starts_with("The Resource Type (") && matches!(kind, Some(RESOURCE_GROUP | CHAIN)) {
+            return;
+        }
+        // What its sizes demand the group says itself.
+        if kind == Some(SCALING_GROUP) && code == VALUE_CONSTRAINT.name && words.path.is_empty() {
+            return;
+        }
+        match words.class.as_ref() {
+            "InvalidTemplateVersion" => return,
+            "InvalidSchemaError" if !words.message.starts_with("Parameter '") => return,
+            "ValueError" => {
+                words.class = INVALID.into();
+                return;
+            }
+            _ if words.error == "Output validation error" && words.message.starts_with("Each output") => {
+                *words = invalid("Each output must contain a value key.");
+                return;
+            }
+            // Of the root the sections are looked at before it becomes a stack.
+            INVALID if words.message.starts_with("The template section is invalid") => {
+                words.class = "InvalidTemplateSection".into();
+            }
+            _ => {}
+        }
+    }
+    let file = match (kind, child.path.as_literal().and_then(Value::as_text)) {
+        (None, Some(path)) => path,
+        _ => "nested_stack",
+    };
+    let above = format!("resources.{name}<{file}>");
+    if words.class != INVALID {
+        // Whatever is no failed validation of its own keeps its class as what stands before the way.
+        words.error = std::mem::replace(&mut words.class, Cow::Borrowed(INVALID));
+        words.path = above.into();
+        return;
+    }
+    let dot = if words.path.is_empty() || words.path.starts_with('[') { "" } else { "." };
+    words.path = format!("{above}{dot}{}", words.path).into();
+}
+
+/// The class of what Python raises, by what kind of mistake it is to us.
+pub(super) fn class_of(code: &str) -> &'static str {
+    match code {
+        "unknown-variable" => "UserParameterMissing",
+        "unknown-resource" => "InvalidTemplateReference",
+        "unknown-field" => "InvalidTemplateAttribute",
+        "argument-type" => "TypeError",
+        _ => "ValueError",
+    }
+}
+
+impl From<Part> for Within {
+    fn from(part: Part) -> Within {
+        match part {
+            Part::Spec | Part::Given => Within::Properties,
+            Part::Metadata => Within::Metadata,
+            Part::Removal => Within::DeletionPolicy,
+            Part::UpdatePolicy => Within::UpdatePolicy,
+            Part::Local => Within::Condition,
+            Part::Export => Within::Output,
+        }
+    }
+}
+
+/// Puts words without a class into the form in which Heat says them of a value that is made there.
+pub(super) fn placed(diagnostic: &mut Diagnostic, place: &Place<'_>) {
+    let span = diagnostic.span();
+    let code = diagnostic.code.name;
+    let mut way = Way::to(place.part.into(), &place.of.into());
+    way.steps.extend(place.input.map(|input| Step::Key(input.into())));
+    if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.words.is_none() {
+        // The engine asks for files, and knows nothing of a section that holds them.
+        lead(place.expr, span, &mut way.steps);
+        let Some(file) = literal_in(place.expr, span) else { return };
+        let message = format!("No content found in the \"files\" section for get_file path: {file}");
+        diagnostic.words = Some(Box::new(way.said(When::Made, "ValueError", &message)));
+        return;
+    }
+    let Some(words) = diagnostic.words.as_deref_mut() else { return };
+    match words.class.as_ref() {
+        "" => {
+            lead(place.expr, span, &mut way.steps);
+            *words = way.said(When::Made, class_of(code), &words.message);
+        }
+        NOT_THERE => {
+            lead(place.expr, span, &mut way.steps);
+            *words = way.no_resource(&words.message);
+        }
+        _ => {}
+    }
+}
+
+/// The same of a condition, or of what is read with it.
+pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr) {
+    let (span, code) = (diagnostic.span(), diagnostic.code.name);
+    let Some(words) = diagnostic.words.as_deref_mut() else { return };
+    if words.class.is_empty() {
+        let mut way = Way::to(Within::Choice, &"".into());
+        lead(condition, span, &mut way.steps);
+        *words = way.said(When::Made, class_of(code), &words.message);
+    }
+}
+
+/// The text that is written out at a place in an expression.
+fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::Literal(value) if expr.span == span => value.as_text(),
+        ExprKind::List(items) => items.iter().find_map(|item| literal_in(item, span)),
+        ExprKind::Map(entries) => entries.iter().find_map(|(_, value)| literal_in(value, span)),
+        ExprKind::Choice(choice) => {
+            [&choice.then, &choice.otherwise].into_iter().find_map(|branch| literal_in(branch, span))
+        }
+        ExprKind::Call(call) if call.function.as_ref() == "file" => {
+            call.arguments.first().and_then(|argument| argument.value.as_literal()).and_then(Value::as_text)
+        }
+        ExprKind::Call(call) => call.arguments.iter().find_map(|argument| literal_in(&argument.value, span)),
+        _ => None,
+    }
+}
+
+/// The words for a mistake that Heat finds while it checks the call that stands at a place.
+pub(super) fn checked(message: &str, place: &Place<'_>, span: Span) -> Words {
+    let mut way = Way::to(place.part.into(), &place.of.into());
+    if let Some(input) = place.input {
+        way.steps.push(Step::Key(input.into()));
+    }
+    lead(place.expr, span, &mut way.steps);
+    way.said(When::Checked, INVALID, message)
+}
+
+/// The steps from an expression to what stands at a place in it.
+fn lead(expr: &Expr, span: Span, steps: &mut Vec<Step>) {
+    let holds = |expr: &Expr| expr.span.file == span.file && expr.span.start <= span.start && span.end <= expr.span.end;
+    match &expr.kind {
+        ExprKind::List(items) => {
+            if let Some((at, item)) = items.iter().enumerate().find(|(_, item)| holds(item)) {
+                steps.push(Step::Index(at));
+                lead(item, span, steps);
+            }
+        }
+        ExprKind::Map(entries) => {
+            if let Some((key, value)) = entries.iter().find(|(_, value)| holds(value)) {
+                steps.push(Step::Key(key.item.clone()));
+                lead(value, span, steps);
+            }
+        }
+        ExprKind::Choice(choice) => {
+            steps.push(Step::Call("if".into()));
+            if let Some(branch) = [&choice.then, &choice.otherwise].into_iter().find(|branch| holds(branch)) {
+                lead(branch, span, steps);
+            }
+        }
+        ExprKind::Call(call) => {
+            // What only the lowering calls is a part of `get_attr` and the like.
+            let own =
+                call.function.starts_with('(') || matches!(call.function.as_ref(), "get_attr" | "get_param" | "file");
+            let inner = call.arguments.iter().map(|argument| &argument.value).find(|argument| holds(argument));
+            match inner {
+                Some(inner) if own => lead(inner, span, steps),
+                Some(inner) => {
+                    steps.push(Step::Call(call.function.clone()));
+                    lead(inner, span, steps);
+                }
+                None if own => {}
+                None => steps.push(Step::Call(call.function.clone())),
+            }
+        }
+        ExprKind::Ref(reference) => {
+            let function = match &reference.head {
+                Head::Input(_) => "get_param",
+                Head::Resource { .. } | Head::Child(_) if reference.path.is_empty() => "get_resource",
+                _ => "get_attr",
+            };
+            steps.push(Step::Call(function.into()));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,35 @@
+//! Numbers and booleans as Heat takes them from texts.
+
+use ::blueprint::Value;
+
+/// A number as it is, or the integer or else the float that a text is. Else Python's words.
+pub(super) fn as_number(value: &Value) -> Result<Value, String> {
+    match value.bare() {
+        number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),
+        Value::Text(text) => python::number_of_text(text)
+            .ok_or_else(|| format!("could not convert string to float: {}", python::repr(value))),
+        other => python::integer(other),
+    }
+}
+
+const TRUE: [&str; 6] = ["1", "t", "true", "on", "y", "yes"];
+
+const FALSE: [&str; 6] = ["0", "f", "false", "off", "n", "no"];
+
+/// The boolean that a value is taken for. Else Heat's words.
+pub(super) fn boolean(value: &Value) -> Result<bool, String> {
+    if let Value::Bool(value) = value.bare() {
+        return Ok(*value);
+    }
+    let text = python::text(value);
+    let lowered = python::trim(&text).to_lowercase();
+    if TRUE.contains(&lowered.as_str()) {
+        return Ok(true);
+    }
+    if FALSE.contains(&lowered.as_str()) {
+        return Ok(false);
+    }
+    Err(format!(
+        "Unrecognized value '{text}', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"
+    ))
+}

@@ -1,0 +1,221 @@
+//! Calls that read something by its name: parameters, resources, files, and the resource above.
+
+use ::blueprint::{Expr, ExprKind, Head, Value};
+use diag::{Severity, Span, Spanned, Words};
+use expr::codes::ARGUMENT_TYPE;
+use syntax::{Content, Node};
+
+use super::expressions::{FACADE, INSTANCE, RESOURCE, UNIT, call, reference};
+use super::kinds::Made;
+use super::lowering::Lowering;
+use super::read::{Pair, place};
+use super::refusing::refusing;
+use super::way::{INVALID, When, Within};
+use crate::codes::{UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
+
+impl Lowering {
+    /// `get_param: name` or `[name, path..]`.
+    pub(super) fn get_param(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        if let Some(name) = self.text(node) {
+            if name.is_empty() {
+                return self.bad_value(node, "Function \"get_param\" must have arguments", "the name is empty", span);
+            }
+            return self.parameter(name, place(node), span);
+        }
+        match &node.content {
+            Content::List(items) => {
+                let Some((first, path)) = items.split_first() else {
+                    let words = "Function \"get_param\" must have arguments";
+                    return self.bad_value(node, words, "the name of a parameter is missing", span);
+                };
+                let value = match self.text(first) {
+                    Some(name) => self.parameter(name, place(first), place(first)),
+                    None if first.as_scalar().is_some() => {
+                        let words = "Parameter name in \"get_param\" must be string";
+                        return self.bad_value(first, words, "the name of a parameter must be text", span);
+                    }
+                    None => self.any_parameter(first),
+                };
+                if path.is_empty() {
+                    return value;
+                }
+                let path: Vec<Expr> = path.iter().map(|step| self.expr(step)).collect();
+                call("get_param", pair.key.span, std::iter::once(value).chain(path).collect(), span)
+            }
+            Content::Map(_) if self.is_call(node) => self.any_parameter(node),
+            _ if self.is_null(node) => {
+                self.bad_value(node, "Function \"get_param\" must have arguments", "there is no name", span)
+            }
+            _ => {
+                let diagnostic = ARGUMENT_TYPE
+                    .new("the name of a parameter must be text")
+                    .label(place(node), format!("this is {}", self.kind_of(node)))
+                    .help("quote it")
+                    .words(self.made("TypeError", "Argument to \"get_param\" must be string or list"));
+                self.missing(diagnostic, span)
+            }
+        }
+    }
+
+    /// A parameter by its name.
+    pub(super) fn parameter(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        if self.parameters.contains_key(name) {
+            return reference(Head::Input(name.into()), name_span, &[]);
+        }
+        if let Some(expr) = self.pseudo(name, span) {
+            return expr;
+        }
+        let diagnostic = UNKNOWN_VARIABLE
+            .new(format!("there is no parameter `{name}`"))
+            .label(name_span, "not declared")
+            .help_nearest(name, self.parameters.keys().map(AsRef::as_ref))
+            .words(self.made("UserParameterMissing", &format!("The Parameter ({name}) was not provided.")));
+        self.missing(diagnostic, span)
+    }
+
+    /// A parameter whose name is computed: one of all.
+    pub(super) fn any_parameter(&mut self, name: &Node) -> Expr {
+        let span = place(name);
+        let name = self.expr(name);
+        let all = self
+            .parameters
+            .iter()
+            .map(|(name, at)| (Spanned::new(name.clone(), *at), reference(Head::Input(name.clone()), span, &[])));
+        let all = Expr::new(ExprKind::Map(all.collect()), span);
+        call("(parameter)", span, vec![all, name], span)
+    }
+
+    /// What the engine knows without being given it.
+    pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
+        let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);
+        Some(match name {
+            "OS::stack_name" => call("(stack name)", span, vec![fact(INSTANCE), fact(UNIT)], span),
+            "OS::stack_id" => call("(stack id)", span, vec![fact(INSTANCE), fact(UNIT)], span),
+            "OS::project_id" => Expr::literal(Value::text("test_tenant_id"), span),
+            _ => return None,
+        })
+    }
+
+    /// `get_resource: name`.
+    pub(super) fn get_resource(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        if let Some(name) = self.text(node) {
+            return self.resource(name, place(node), span);
+        }
+        if self.is_call(node) {
+            let name = self.expr(node);
+            self.unsettled = true;
+            return call(RESOURCE, pair.key.span, vec![name], span);
+        }
+        let diagnostic = ARGUMENT_TYPE
+            .new("the name of a resource must be text")
+            .label(place(node), format!("this is {}", self.kind_of(node)));
+        let shown = self.reader.value(node);
+        let words = match &shown {
+            Value::List(_) => self.made("TypeError", "unhashable type: 'list'"),
+            Value::Map(_) => self.made("TypeError", "unhashable type: 'dict'"),
+            other => self.way.no_resource(&python::text(other)),
+        };
+        self.missing(diagnostic.words(words), span)
+    }
+
+    /// The id by which others see a resource.
+    pub(super) fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        match self.resources.get(name) {
+            Some(Made::Resource) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
+            Some(Made::Child | Made::Group) => reference(Head::Child(name.into()), name_span, &["OS::stack_id"]),
+            None => self.unknown_resource(name, name_span, span),
+        }
+    }
+
+    pub(super) fn unknown_resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+        let diagnostic = UNKNOWN_RESOURCE
+            .new(format!("there is no resource `{name}`"))
+            .label(name_span, "not declared")
+            .help_nearest(name, self.resources.keys().map(AsRef::as_ref))
+            .words(self.way.no_resource(name));
+        self.missing(diagnostic, span)
+    }
+
+    /// `Ref: name`: a resource, else a parameter.
+    pub(super) fn cfn_ref(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        match self.text(pair.value) {
+            Some(name) if self.resources.contains_key(name) => self.resource(name, place(pair.value), span),
+            Some(name) if self.parameters.contains_key(name) || name.starts_with("OS::") => {
+                self.parameter(name, place(pair.value), span)
+            }
+            Some(name) => self.unknown_resource(name, place(pair.value), span),
+            None => {
+                let words = "Argument to \"Ref\" must be string";
+                self.bad_value(pair.value, words, "`Ref` takes the name of a resource or a parameter", span)
+            }
+        }
+    }
+
+    /// `get_file: path`: the text of a file that lies beside the template.
+    pub(super) fn get_file(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let node = pair.value;
+        if self.text(node).is_none() && !self.is_call(node) {
+            let words = "Argument to \"get_file\" must be a string";
+            return self.bad_value(node, words, "the name of a file must be text", span);
+        }
+        let path = self.expr(node);
+        let bytes = call("file", pair.key.span, vec![path], span);
+        call("(file text)", pair.key.span, vec![bytes], span)
+    }
+
+    /// A part of the parent's resource, inside of a nested template.
+    pub(super) fn facade(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+        let cfn = pair.key.item.starts_with("Fn");
+        let parts: [&str; 3] = if cfn {
+            ["Metadata", "DeletionPolicy", "UpdatePolicy"]
+        } else {
+            ["metadata", "deletion_policy", "update_policy"]
+        };
+        let Some(part) = self.text(pair.value).filter(|part| parts.contains(part)) else {
+            let words = format!("Incorrect arguments to \"{}\" should be one of: {}", pair.key.item, parts.join(", "));
+            let why = "only metadata and policies of the resource above can be read";
+            return self.bad_argument(pair.value, &words, why, span);
+        };
+        self.reads_facade = true;
+        let part = Expr::literal(Value::text(part), place(pair.value));
+        let fact = reference(Head::Input(FACADE.into()), span, &[]);
+        call("(facade)", pair.key.span, vec![fact, part], span)
+    }
+
+    /// A name that leads nowhere: in an output it fails only that.
+    pub(super) fn missing(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
+        if self.in_output {
+            return refusing(&diagnostic);
+        }
+        if self.way.within != Within::Condition {
+            self.unread.push(self.reader.found.len());
+            return self.fail(diagnostic, span);
+        }
+        // A condition that nobody asks for is never evaluated.
+        let refused = refusing(&diagnostic);
+        self.report(diagnostic.graded(Severity::Warning));
+        refused
+    }
+
+    /// What Heat says of what it finds while it makes the value at hand.
+    pub(super) fn made(&self, class: &'static str, message: &str) -> Words {
+        self.way.said(When::Made, class, message)
+    }
+
+    /// An argument of the wrong kind that Heat notices only while it evaluates: in an output it fails only that.
+    pub(super) fn bad_value(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
+        let diagnostic =
+            ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+        let words = self.made("TypeError", words);
+        self.missing(diagnostic.words(words), span)
+    }
+
+    pub(super) fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
+        let diagnostic =
+            ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+        let words = self.way.said(When::Read, INVALID, words);
+        self.fail(diagnostic.words(words), span)
+    }
+}

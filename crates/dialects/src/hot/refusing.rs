@@ -1,0 +1,56 @@
+//! Expressions that give nothing but a mistake.
+
+use super::expressions::{REFUSE, REFUSE_READ, call};
+use ::blueprint::{Expr, ExprKind, Value};
+use diag::Words;
+use expr::codes::ARGUMENT_TYPE;
+use expr::{Refusal, Step};
+
+/// An expression that gives nothing but this mistake, once it is evaluated.
+pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE, diagnostic)
+}
+
+/// The same of a mistake that Heat notices while it reads a branch: it counts as soon as the branch is known to be taken.
+pub(super) fn refusing_when_read(diagnostic: &diag::Diagnostic) -> Expr {
+    refusal(REFUSE_READ, diagnostic)
+}
+
+fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
+    let span = diagnostic.span();
+    let text = |text: &str| Expr::literal(Value::text(text), span);
+    let mut arguments = vec![text(diagnostic.code.name), text(&diagnostic.message)];
+    if let Some(words) = &diagnostic.words {
+        arguments.extend([&*words.message, &*words.class, &*words.error, &*words.path].map(text));
+    }
+    call(function, span, arguments, span)
+}
+
+/// The mistake that an expression gives, where it gives nothing else: whether it counts when read, and the mistake.
+pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
+    let ExprKind::Call(call) = &expr.kind else { return None };
+    let read = match call.function.as_ref() {
+        REFUSE => false,
+        REFUSE_READ => true,
+        _ => return None,
+    };
+    let arguments: Vec<Value> = call.arguments.iter().filter_map(|one| one.value.as_literal().cloned()).collect();
+    let refusal = refused(&arguments);
+    let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(expr.span, "refused here");
+    diagnostic.words = refusal.words;
+    diagnostic.help.extend(refusal.help);
+    Some((read, diagnostic))
+}
+
+/// The mistake that the arguments of such a call describe.
+pub(super) fn refused(arguments: &[Value]) -> Refusal {
+    let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
+    let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];
+    let code = known.into_iter().flatten().find(|code| code.name == text(0)).copied().unwrap_or(&ARGUMENT_TYPE);
+    let words = arguments.get(2).map(|_| {
+        let words = Words { class: text(3).to_owned().into(), error: text(4).to_owned().into(), ..text(2).into() };
+        Box::new(words.at(text(5)))
+    });
+    let path = vec![Step::Index(0)];
+    Refusal { code, message: text(1).to_owned(), path, inside: None, help: None, words }
+}

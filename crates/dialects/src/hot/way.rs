@@ -1,0 +1,239 @@
+//! The way to a value in a template, and the form in which Heat says what is wrong there (reference, section 11).
+//!
+//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template is read
+//! the way is one text, calls included. While it is checked every call begins a way of its own, and its message is that of the
+//! call around it. While values are made nothing is known of the way but the property, and of an output not even that.
+
+use std::borrow::Cow;
+
+use ::blueprint::Name;
+use diag::Words;
+
+/// Heat's class of errors where no other is named.
+pub(super) const INVALID: &str = "StackValidationFailed";
+
+/// Words of Heat's usual class, about the template as a whole.
+pub(super) fn invalid(message: impl Into<Box<str>>) -> Words {
+    Words::of(INVALID, message)
+}
+
+/// A step of the way to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The entry of a map.
+    Key(Name),
+    /// The item of a list.
+    Index(usize),
+    /// The argument of a function; what stands in a branch of `if` is its argument too.
+    Call(Name),
+}
+
+/// In which part of a template a value stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Within {
+    /// In none that Heat names.
+    #[default]
+    Nothing,
+    /// The properties of a resource.
+    Properties,
+    /// Its metadata.
+    Metadata,
+    /// Its deletion policy.
+    DeletionPolicy,
+    /// Its update policy.
+    UpdatePolicy,
+    /// Its condition.
+    ResourceCondition,
+    /// A named condition.
+    Condition,
+    /// The value of an output.
+    Output,
+    /// Its condition.
+    OutputCondition,
+    /// The condition that an `if` names.
+    Choice,
+}
+
+/// When Heat comes upon a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// While it reads the template.
+    Read,
+    /// While it checks it.
+    Checked,
+    /// While it makes values.
+    Made,
+}
+
+/// The way to a value: the part of the template, of which element, and the steps from there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way {
+    pub(super) within: Within,
+    /// The resource, the output or the condition.
+    pub(super) of: Name,
+    pub(super) steps: Vec<Step>,
+}
+
+impl Way {
+    /// The way to a part as a whole.
+    pub(super) fn to(within: Within, of: &Name) -> Way {
+        Way { within, of: of.clone(), steps: Vec::new() }
+    }
+
+    /// The names above the part, and that of the part.
+    fn names(&self) -> Vec<&str> {
+        let of = self.of.as_ref();
+        match self.within {
+            Within::Nothing => Vec::new(),
+            Within::Properties => vec!["resources", of, "properties"],
+            Within::Metadata => vec!["resources", of, "metadata"],
+            Within::DeletionPolicy => vec!["resources", of, "deletion_policy"],
+            Within::UpdatePolicy => vec!["resources", of, "update_policy"],
+            Within::ResourceCondition => vec!["resources", of, "condition"],
+            Within::Condition => vec!["conditions", of],
+            Within::Output => vec!["outputs", of, "value"],
+            Within::OutputCondition => vec!["outputs", of, "condition"],
+            Within::Choice => vec!["if"],
+        }
+    }
+
+    /// The words for a mistake that stands there.
+    pub(super) fn said(&self, when: When, class: &'static str, message: &str) -> Words {
+        match when {
+            When::Read => Words::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
+            When::Checked => self.checked(message),
+            When::Made => self.made(class, message),
+        }
+    }
+
+    /// The whole way in one text.
+    fn written(&self, mut path: String, steps: &[Step]) -> String {
+        for step in steps {
+            match step {
+                Step::Index(at) => path.push_str(&format!("[{at}]")),
+                Step::Key(name) | Step::Call(name) => {
+                    path.push('.');
+                    path.push_str(name);
+                }
+            }
+        }
+        path
+    }
+
+    /// Every call begins a way of its own, which stands in the message of the call around it.
+    fn checked(&self, message: &str) -> Words {
+        let calls = self.steps.iter().filter(|step| matches!(step, Step::Call(_))).count();
+        let mut ways = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));
+        let mut names: Vec<Cow<'_, str>> = match self.within {
+            // Heat has nothing to say of where a condition stands.
+            Within::Condition | Within::ResourceCondition | Within::OutputCondition | Within::Choice => Vec::new(),
+            _ => self.names().into_iter().map(Cow::Borrowed).collect(),
+        };
+        // It looks for the name of the part before it has taken the position off it.
+        if self.within == Within::Output && matches!(self.steps.first(), Some(Step::Index(_))) {
+            names.pop();
+            names.push("Value".into());
+        }
+        step_by_step(&mut names, ways.next().unwrap_or_default());
+        let mut words = invalid("").at(joined(&names));
+        let mut inner: Vec<String> = Vec::new();
+        for way in ways.take(calls.saturating_sub(1)) {
+            let mut names = Vec::new();
+            step_by_step(&mut names, way);
+            inner.push(joined(&names));
+        }
+        inner.push(message.to_owned());
+        words.message = inner.join(": ").into();
+        words
+    }
+
+    fn made(&self, class: &'static str, message: &str) -> Words {
+        let of = self.of.as_ref();
+        let property = |part: &'static str| {
+            let mut names = vec![Cow::Borrowed("resources"), Cow::Borrowed(of), Cow::Borrowed(part)];
+            if let Some(Step::Key(first)) = self.steps.first() {
+                names.push(Cow::Borrowed(first.as_ref()));
+            }
+            invalid(message).error("Property error").at(joined(&names))
+        };
+        match self.within {
+            Within::Properties => property("properties"),
+            Within::UpdatePolicy => property("update_policy"),
+            Within::Metadata => Words::of("CREATE_FAILED", message)
+                .error(format!("Resource CREATE failed: {class}"))
+                .at(joined(&["resources".into(), of.into()])),
+            Within::ResourceCondition => {
+                invalid(message).at(joined(&["resources".into(), of.into(), "condition".into()]))
+            }
+            Within::OutputCondition => invalid(message).at(joined(&["outputs".into(), of.into(), "condition".into()])),
+            Within::Output => Words::from(message),
+            // Of what the template itself raises only one class of Python's is looked for here, and there three.
+            Within::Condition if class == "ValueError" => invalid(message),
+            Within::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => invalid(message),
+            _ => Words::of(class, message),
+        }
+    }
+
+    /// The words for a function that cannot be called in a condition, the last step of the way.
+    pub(super) fn not_here(&self, function: &str) -> Words {
+        self.said(When::Read, INVALID, &format!("The function \"{function}\" is invalid in this context"))
+    }
+
+    /// The words for a name of a resource that is not there, in a call that is the last step of the way.
+    pub(super) fn no_resource(&self, name: &str) -> Words {
+        const CLASS: &str = "InvalidTemplateReference";
+        let message = |key: &str| format!("The specified reference \"{name}\" (in {key}) is incorrect.");
+        let last = match self.steps.last() {
+            Some(Step::Call(call)) => call.as_ref(),
+            _ => "",
+        };
+        let section = match self.within {
+            Within::Properties => "Properties",
+            Within::Metadata => "Metadata",
+            // Whether it waits for something is asked of a policy property by property.
+            Within::UpdatePolicy if last == "get_resource" => {
+                let steps = self.steps.split_last().and_then(|(_, steps)| steps.get(1..)).unwrap_or_default();
+                return self.said(When::Made, CLASS, &message(&self.written(String::new(), steps)));
+            }
+            // Only what makes dependencies has been followed to where it stands.
+            _ if last == "get_attr" => return self.said(When::Checked, CLASS, &message("unknown")),
+            _ => return self.said(When::Made, CLASS, &message("unknown")),
+        };
+        let steps = self.steps.split_last().map_or(&[][..], |(_, steps)| steps);
+        Words::of(CLASS, message(&self.written(format!("{}.{section}", self.of), steps)))
+    }
+}
+
+/// Adds the names of some steps: a position belongs to the name before it.
+fn step_by_step<'s>(names: &mut Vec<Cow<'s, str>>, steps: &'s [Step]) {
+    for step in steps {
+        match step {
+            Step::Key(name) | Step::Call(name) => names.push(Cow::Borrowed(name.as_ref())),
+            Step::Index(at) => {
+                let name = names.pop().unwrap_or_default();
+                names.push(format!("{name}[{at}]").into());
+            }
+        }
+    }
+}
+
+/// Names as Heat joins them: one of digits alone is taken for a position.
+pub(super) fn joined(names: &[Cow<'_, str>]) -> String {
+    let mut path = String::new();
+    for name in names {
+        if !name.is_empty() && name.chars().all(|character| character.is_ascii_digit()) {
+            path.push_str(&format!("[{name}]"));
+        } else {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(name);
+        }
+    }
+    path
+}
+
+/// A way of names.
+pub(super) fn path(names: &[&str]) -> String {
+    joined(&names.iter().map(|name| Cow::Borrowed(*name)).collect::<Vec<_>>())
+}

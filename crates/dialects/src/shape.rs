@@ -1,0 +1,206 @@
+//! The sections and keys of a dialect, as data.
+
+/// A dialect's sections and keys as data: drives unknown-key errors, completion, schemas, the reference page.
+pub struct Shape {
+    /// The document's top level first, then the sections that its keys lead to.
+    pub sections: &'static [&'static Section],
+}
+
+/// A mapping with fixed keys: the top level, or a definition in a section.
+pub struct Section {
+    /// Its name for people: `resource`, `data source`.
+    pub name: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+}
+
+/// One key of a section.
+pub struct Key {
+    /// The key.
+    pub name: &'static str,
+    /// Must be there.
+    pub required: bool,
+    /// One sentence for people.
+    pub docs: &'static str,
+    /// The section that its value is, or whose definitions its entries are; empty if it is a plain value.
+    pub section: &'static str,
+    /// Whether its entries are definitions of the section, under names of the document's own.
+    pub definitions: bool,
+    /// The only values that it may have, or, where it names a provider's thing too, those of the language itself; empty
+    /// if that is open.
+    pub values: &'static [&'static str],
+    /// What of a provider's it names or holds.
+    pub offer: Offer,
+    /// What its value may be written as.
+    pub form: Form,
+    /// Whether its value, or the values in it, may hold substitutions.
+    pub substitutions: bool,
+    /// The version of the language that brought it; empty if every version has it.
+    pub since: &'static str,
+    /// What its value is made of, beyond its form; for schemas.
+    pub detail: Detail,
+}
+
+/// What the value of a key is made of, beyond what it may be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Nothing more is known.
+    Nothing,
+    /// True or false, without quotes.
+    Boolean,
+    /// A text that is not empty.
+    Filled,
+    /// One substitution and nothing else.
+    Substitution,
+    /// A text without substitutions, or a list of them.
+    Texts,
+    /// A map from names to texts, without substitutions.
+    FixedTexts,
+    /// A map from names to scalars.
+    Scalars,
+    /// A scalar or a list of scalars.
+    ScalarList,
+    /// A literal of the type that the key `type` beside it names.
+    Literal,
+    /// A list of such literals.
+    Literals,
+    /// A value of the type that the key `type` beside it names, or a text that gives one.
+    Typed,
+    /// The path of a reference, without `${`.
+    Path,
+    /// The only key of its section that is written.
+    Alone,
+}
+
+/// What of a provider's a key has to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Nothing.
+    Nothing,
+    /// It names a resource type.
+    ResourceType,
+    /// It names a data source type.
+    DataSourceType,
+    /// It names a type of variables.
+    VariableType,
+    /// It holds the fields of the resource type that its neighbour names.
+    Spec,
+    /// It holds filters on fields of the data source type that its neighbour names.
+    Filter,
+}
+
+/// What the value of a key may be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A scalar that is text.
+    Text,
+    /// A scalar of a kind that something else says.
+    Scalar,
+    /// A map.
+    Map,
+    /// A list.
+    List,
+    /// A scalar or a list of them.
+    ScalarOrList,
+    /// A scalar or a map.
+    ScalarOrMap,
+    /// A map or a list of maps.
+    MapOrList,
+    /// Anything.
+    Any,
+}
+
+impl Form {
+    /// What is needed, for messages: `text`, `a list`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Form::Text => "text",
+            Form::Scalar => "a single value",
+            Form::Map => "a map",
+            Form::List => "a list",
+            Form::ScalarOrList => "a single value or a list",
+            Form::ScalarOrMap => "a single value or a map",
+            Form::MapOrList => "a map or a list",
+            Form::Any => "anything",
+        }
+    }
+
+    /// Whether a scalar, a list, a map may stand there.
+    pub fn takes(self, scalar: bool, list: bool, map: bool) -> bool {
+        match self {
+            Form::Text | Form::Scalar => scalar,
+            Form::Map => map,
+            Form::List => list,
+            Form::ScalarOrList => scalar || list,
+            Form::ScalarOrMap => scalar || map,
+            Form::MapOrList => map || list,
+            Form::Any => true,
+        }
+    }
+}
+
+impl Key {
+    /// An optional key of every version, without substitutions.
+    pub const fn new(name: &'static str, form: Form, docs: &'static str) -> Key {
+        Key {
+            name,
+            required: false,
+            docs,
+            section: "",
+            definitions: false,
+            values: &[],
+            offer: Offer::Nothing,
+            form,
+            substitutions: false,
+            since: "",
+            detail: Detail::Nothing,
+        }
+    }
+
+    /// The same key, with what its value is made of.
+    pub const fn detail(self, detail: Detail) -> Key {
+        Key { detail, ..self }
+    }
+
+    /// The same key, required.
+    pub const fn required(self) -> Key {
+        Key { required: true, ..self }
+    }
+
+    /// The same key, holding a section.
+    pub const fn section(self, section: &'static str) -> Key {
+        Key { section, ..self }
+    }
+
+    /// The same key, holding definitions of a section.
+    pub const fn definitions(self, section: &'static str) -> Key {
+        Key { section, definitions: true, ..self }
+    }
+
+    /// The same key, with one of these values.
+    pub const fn one_of(self, values: &'static [&'static str]) -> Key {
+        Key { values, ..self }
+    }
+
+    /// The same key, about something of a provider's.
+    pub const fn offer(self, offer: Offer) -> Key {
+        Key { offer, ..self }
+    }
+
+    /// The same key, open to substitutions.
+    pub const fn substitutions(self) -> Key {
+        Key { substitutions: true, ..self }
+    }
+
+    /// The same key, brought by a version.
+    pub const fn since(self, since: &'static str) -> Key {
+        Key { since, ..self }
+    }
+}
+
+impl Section {
+    /// The key of that name.
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}

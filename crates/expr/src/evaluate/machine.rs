@@ -1,0 +1,141 @@
+//! The state of one evaluation, and what it shares with the bodies of functions.
+//!
+//! Not here: walking an expression (`walk`), calling functions (`call`).
+
+use std::sync::Arc;
+
+use blueprint::{Argument, Call, Expr, ExprKind, Function, Name, Type, Unknown, Value};
+use diag::{Diagnostic, Diagnostics, Span};
+
+use super::fault::{At, Fault};
+use crate::codes;
+use crate::function::{FunctionDef, FunctionTable};
+use crate::scope::{Ask, Scope, Stop};
+
+/// What stands for a member that is left out of its list or map, where null is a member like any other. Anywhere else it
+/// counts as null.
+pub fn omitted() -> Value {
+    Value::Function(Arc::new(Function { name: OMITTED.into(), bound: Vec::new() }))
+}
+
+/// Whether an expression can come to [`omitted`], as far as it is written out.
+pub fn may_omit(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(value) => is_omitted(value),
+        ExprKind::Choice(choice) => may_omit(&choice.then) || may_omit(&choice.otherwise),
+        _ => false,
+    }
+}
+
+/// No function of a table is called so.
+const OMITTED: &str = "";
+
+pub(super) fn is_omitted(value: &Value) -> bool {
+    matches!(value.bare(), Value::Function(function) if function.name.is_empty())
+}
+
+/// How deep calls, lists and maps may be nested (ruling A17).
+pub(super) const DEPTH: usize = 256;
+
+/// A step of the path inside the element under evaluation.
+pub(super) enum Step {
+    Key(Name),
+    Index(usize),
+}
+
+/// One evaluation under way.
+pub(crate) struct Machine<'a> {
+    pub(super) functions: &'a FunctionTable,
+    pub(super) scope: &'a mut dyn Scope,
+    pub(super) found: Diagnostics,
+    pub(super) depth: usize,
+    pub(super) path: Vec<Step>,
+    /// The scalar being evaluated, to number the remembered calls in it.
+    pub(super) scalar: Option<&'a Expr>,
+    /// Remembered calls so far that stand nowhere, because a callback makes them.
+    pub(super) drawn: u32,
+    /// Everything that was asked so far, so that it can be put to the world together.
+    pub(super) asked: Vec<Ask>,
+    /// The bodies of the core functions, by name.
+    pub(super) bodies: fn(&str) -> Option<Body>,
+}
+
+/// How a function is carried out.
+pub(crate) enum Body {
+    /// From arguments that are all known and no longer marked secret.
+    Plain(fn(&[Value], &mut Vec<Fault>) -> Result<Value, Fault>),
+    /// From evaluated arguments, some of which may be unknown or secret.
+    Open(for<'a> fn(&mut Machine<'a>, &Site<'a>, Vec<Value>) -> Result<Value, Stop>),
+    /// Evaluates its arguments itself (ruling A16).
+    Lazy(for<'a> fn(&mut Machine<'a>, &'a FunctionDef, &Site<'a>, &Arguments<'a>) -> Result<Value, Stop>),
+}
+
+/// Where a call stands, for diagnostics.
+pub(crate) struct Site<'a> {
+    pub(crate) call: Span,
+    pub(super) name: Span,
+    pub(crate) function: &'a str,
+    /// The call as written; none for a callback.
+    pub(super) written: Option<&'a Call>,
+    /// The position of the item that a callback is at.
+    pub(super) item: Option<usize>,
+}
+
+/// The arguments of a call: still expressions, or values already, in a callback.
+pub(crate) enum Arguments<'a> {
+    Written(&'a [Argument]),
+    Given(Vec<Value>),
+}
+
+impl Arguments<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Arguments::Written(arguments) => arguments.len(),
+            Arguments::Given(values) => values.len(),
+        }
+    }
+
+    /// The name written before an argument.
+    pub(crate) fn name(&self, at: usize) -> Option<&Name> {
+        match self {
+            Arguments::Written(arguments) => arguments.get(at)?.name.as_ref().map(|name| &name.item),
+            Arguments::Given(_) => None,
+        }
+    }
+}
+
+impl Site<'_> {
+    pub(super) fn place(&self, at: At) -> Span {
+        match at {
+            At::Call => self.call,
+            At::Name => self.name,
+            At::Argument(at) => {
+                let argument = self.written.and_then(|call| call.arguments.get(at));
+                argument.map_or(self.call, |argument| argument.value.span)
+            }
+        }
+    }
+}
+
+/// An unknown value that waits for whatever the given ones wait for.
+pub(crate) fn unknown_of(ty: Option<Type>, values: &[Value]) -> Value {
+    let mut waits_for = Vec::new();
+    values.iter().for_each(|value| value.waits_for(&mut waits_for));
+    Value::Unknown(Arc::new(Unknown { ty, waits_for }))
+}
+
+/// The type that an unknown value is known to have.
+pub(crate) fn known_type(value: &Value) -> Option<Type> {
+    match value.bare() {
+        Value::Unknown(unknown) => unknown.ty.clone(),
+        other => Some(Type::of(other)),
+    }
+}
+
+/// A function where data is needed.
+pub(crate) fn function_as_value(name: &str, span: Span) -> Diagnostic {
+    codes::FUNCTION_AS_VALUE
+        .new(format!("the function `{name}` is no value"))
+        .label(span, "data is needed here")
+        .help("call it, or pass it to a function such as `map`")
+}

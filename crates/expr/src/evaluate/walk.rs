@@ -1,0 +1,277 @@
+//! Walking an expression: literals, lists, maps, texts, references and choices.
+//!
+//! Not here: calls (`call`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Expr, ExprKind, Function, Map, Name, Part, Ref, Type, Unknown, Value};
+use diag::{Diagnostics, Span, Spanned};
+
+use super::access::access;
+use super::limits::{Full, LIMIT, bytes, size};
+use super::machine::{DEPTH, Machine, Step, function_as_value, is_omitted, unknown_of};
+use crate::codes;
+use crate::convert::{Mismatch, to_text};
+use crate::scope::Stop;
+
+impl<'a> Machine<'a> {
+    /// A member of the document: a list, a map or a scalar.
+    pub(super) fn member(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        let nested = matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_));
+        if nested || self.scalar.is_some() {
+            return self.eval(expr);
+        }
+        self.scalar = Some(expr);
+        self.drawn = 0;
+        let result = self.eval(expr);
+        self.scalar = None;
+        result
+    }
+
+    pub(crate) fn eval(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        let depth = self.depth;
+        let result = self.eval_kind(expr);
+        // However it ended: what is evaluated next begins on the same level.
+        self.depth = depth;
+        result
+    }
+
+    fn eval_kind(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+        match &expr.kind {
+            ExprKind::Literal(value) => Ok(value.clone()),
+            ExprKind::List(items) => self.list(expr.span, items),
+            ExprKind::Map(entries) => self.map(expr.span, entries),
+            ExprKind::Text(parts) => self.text(parts),
+            ExprKind::Ref(reference) => self.reference(reference),
+            ExprKind::Access(inner, path) => {
+                let value = self.eval(inner)?;
+                access(value, path)
+            }
+            ExprKind::Call(call) => self.call(expr.span, call),
+            ExprKind::Function(name) => {
+                Ok(Value::Function(Arc::new(Function { name: name.clone(), bound: Vec::new() })))
+            }
+            ExprKind::Choice(choice) => self.choice(choice),
+            ExprKind::Substitution(inner) => {
+                let value = self.eval(inner)?;
+                if let Value::Function(function) = value.bare() {
+                    return Err(function_as_value(&function.name, expr.span).into());
+                }
+                Ok(value)
+            }
+            ExprKind::Error => Err(Stop::Reported),
+        }
+    }
+
+    /// One level down, or the refusal to go there.
+    pub(super) fn deeper(&mut self, span: Span) -> Result<(), Stop> {
+        if self.depth >= DEPTH {
+            let message = format!("the expression is nested more than {DEPTH} deep");
+            return Err(codes::ARGUMENT_RANGE.new(message).label(span, "too deep here").into());
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn reference(&mut self, reference: &Ref) -> Result<Value, Stop> {
+        let read = self.scope.read(reference)?;
+        let result = access(read.value, reference.path.get(read.used..).unwrap_or_default());
+        result.map_err(|stop| match stop {
+            // What is absent is placed at the head; the accessor says where the path ends.
+            Stop::Absent(mut diagnostic) => {
+                diagnostic.labels.insert(0, diag::Label { span: reference.head_span, text: "read here".into() });
+                Stop::Absent(diagnostic)
+            }
+            stop => stop,
+        })
+    }
+
+    /// The value of a whole expression, if it keeps to the limits. What is only read has kept to them where it was made.
+    pub(super) fn whole(&mut self, expr: &Expr, value: Value) -> Result<Value, Stop> {
+        let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
+        let largest = self.largest();
+        if !is_made || size(&value, largest).is_some() {
+            return Ok(value);
+        }
+        self.take(expr.span, largest)?;
+        Err(codes::VALUE_TOO_LARGE
+            .new(format!("the value is larger than {} or deeper than {DEPTH} levels", bytes(largest)))
+            .label(expr.span, "grows beyond the limit")
+            .help("make it from less, or raise `value-bytes` under `[documents]` in `cyan.toml`")
+            .into())
+    }
+
+    /// The largest that a value may be here.
+    pub(crate) fn largest(&mut self) -> usize {
+        self.scope.meter().map_or(LIMIT, |meter| meter.largest())
+    }
+
+    /// Counts bytes that a value takes, towards all values of the document.
+    pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), Stop> {
+        let Some(meter) = self.scope.meter() else { return Ok(()) };
+        // Whoever has the meter reports that.
+        meter.take(bytes, span).map_err(|Full| Stop::Reported)
+    }
+
+    fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {
+        self.deeper(span)?;
+        self.take(span, (items.len() + 1) * std::mem::size_of::<Value>())?;
+        let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
+        for (at, item) in items.iter().enumerate() {
+            self.path.push(Step::Index(at));
+            let result = self.member(item);
+            self.path.pop();
+            if let Some(value) = members.take(item, result, &mut self.found) {
+                members.values.push(value);
+            }
+        }
+        self.depth -= 1;
+        let Members { values, stop, .. } = members;
+        match stop {
+            Some(stop) => Err(stop),
+            None => Ok(Value::list(values)),
+        }
+    }
+
+    fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, Stop> {
+        self.deeper(span)?;
+        self.take(span, (entries.len() + 1) * 3 * std::mem::size_of::<Value>())?;
+        let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
+        let mut map = Map::with_capacity(entries.len());
+        for (key, entry) in entries {
+            self.path.push(Step::Key(key.item.clone()));
+            let result = self.member(entry);
+            self.path.pop();
+            if let Some(value) = members.take(entry, result, &mut self.found) {
+                map.insert(key.item.clone(), value);
+            }
+        }
+        self.depth -= 1;
+        match members.stop {
+            Some(stop) => Err(stop),
+            None => Ok(Value::Map(Arc::new(map))),
+        }
+    }
+
+    fn text(&mut self, parts: &'a [Part]) -> Result<Value, Stop> {
+        let mut members = Members::default();
+        // Room for what is written, and for an id or two.
+        let about = parts.iter().map(|part| if let Part::Text(part) = part { part.len() } else { 16 }).sum();
+        let mut text = String::with_capacity(about);
+        // What is waited for, once something is unknown.
+        let mut unknown: Option<Vec<Address>> = None;
+        let mut secret = false;
+        let largest = self.largest();
+        for part in parts {
+            let (expr, place) = match part {
+                Part::Text(part) => {
+                    text.push_str(part);
+                    continue;
+                }
+                Part::Expr(expr, place) => (expr, *place),
+            };
+            let result = self.eval(expr).and_then(|value| as_text(&value, place));
+            let Some(value) = members.take(expr, result, &mut self.found) else { continue };
+            secret |= value.has_secret();
+            match value.bare() {
+                Value::Text(part) => text.push_str(part),
+                _ => value.waits_for(unknown.get_or_insert_default()),
+            }
+            if text.len() > largest {
+                return Err(codes::ARGUMENT_RANGE
+                    .new(format!("the text is larger than {}", bytes(largest)))
+                    .label(place, "grows beyond the limit")
+                    .into());
+            }
+        }
+        if let Some(Part::Expr(_, place)) = parts.iter().rfind(|part| matches!(part, Part::Expr(..))) {
+            self.take(*place, text.len())?;
+        }
+        if let Some(stop) = members.stop {
+            return Err(stop);
+        }
+        let value = match unknown {
+            None => text.into(),
+            Some(waits_for) => Value::Unknown(Arc::new(Unknown { ty: Some(Type::Text), waits_for })),
+        };
+        Ok(value.tainted(secret))
+    }
+
+    fn choice(&mut self, choice: &'a blueprint::Choice) -> Result<Value, Stop> {
+        let condition = self.eval(&choice.condition)?;
+        let secret = condition.has_secret();
+        let branch = match condition.bare() {
+            Value::Bool(true) => &choice.then,
+            Value::Bool(false) | Value::Null => &choice.otherwise,
+            Value::Unknown(_) => return Ok(unknown_of(None, std::slice::from_ref(&condition)).tainted(secret)),
+            other => {
+                return Err(codes::TYPE_MISMATCH
+                    .new(format!("a condition must be boolean, this is of kind {}", other.kind_word()))
+                    .label(choice.condition.span, format!("of kind {}", other.kind_word()))
+                    .into());
+            }
+        };
+        self.deeper(branch.span)?;
+        let value = self.eval(branch)?;
+        self.depth -= 1;
+        Ok(value.tainted(secret))
+    }
+}
+
+/// The text of a value inside text, or what is wrong with it.
+fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
+    match to_text(value) {
+        Some(Ok(text)) => Ok(text),
+        Some(Err(Mismatch::NotUtf8)) => Err(codes::NOT_UTF8
+            .new("the bytes are not UTF-8 text")
+            .label(place, "cannot become text")
+            .help("use `base64encode`")
+            .into()),
+        _ => {
+            let kind = match value.bare() {
+                Value::Unknown(unknown) => unknown.ty.as_ref().map_or_else(|| "unknown".into(), Type::to_string),
+                other => other.kind_word().to_string(),
+            };
+            Err(codes::INTERPOLATED_COMPLEX
+                .new(format!("a value of kind {kind} cannot stand inside text"))
+                .label(place, format!("of kind {kind}"))
+                .help("use `join` or `jsonencode`")
+                .into())
+        }
+    }
+}
+
+/// Members of a list, map or text as they come: the first reason to stop is kept while the others are still looked at,
+/// so that one run reports every failure and asks every question.
+#[derive(Default)]
+struct Members {
+    values: Vec<Value>,
+    stop: Option<Stop>,
+    keeps_null: bool,
+}
+
+impl Members {
+    /// The value, unless it is left out (ruling A13) or there is none.
+    fn take(&mut self, expr: &Expr, result: Result<Value, Stop>, found: &mut Diagnostics) -> Option<Value> {
+        match result {
+            Ok(value) if is_omitted(&value) => None,
+            Ok(value) if value.is_null() && !self.keeps_null && !matches!(expr.kind, ExprKind::Literal(_)) => None,
+            Ok(value) => Some(value),
+            Err(stop) => {
+                match (self.stop.take(), stop) {
+                    (None, stop) => self.stop = Some(stop),
+                    // A question goes first: the rest is found again once it is answered.
+                    (Some(earlier @ Stop::Ask(_)), _) => self.stop = Some(earlier),
+                    (Some(_), later @ Stop::Ask(_)) => self.stop = Some(later),
+                    (Some(Stop::Reported), later) => self.stop = Some(later),
+                    (Some(earlier), Stop::Failed(diagnostic) | Stop::Absent(diagnostic)) => {
+                        found.push(*diagnostic);
+                        self.stop = Some(earlier);
+                    }
+                    (Some(earlier), Stop::Reported) => self.stop = Some(earlier),
+                }
+                None
+            }
+        }
+    }
+}

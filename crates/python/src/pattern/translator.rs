@@ -1,0 +1,136 @@
+//! The state of a translation: the pattern that is read, and the pattern that is written.
+
+use std::collections::HashMap;
+
+/// What is said about a pattern as a whole; a pattern can say so itself, `(?i)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags {
+    /// `re.IGNORECASE`: letters match in both cases.
+    pub ignore_case: bool,
+    /// `re.MULTILINE`: `^` and `$` match at every line.
+    pub multi_line: bool,
+    /// `re.DOTALL`: `.` matches the end of a line too.
+    pub dot_all: bool,
+    /// `re.ASCII`: `\w`, `\d` and `\s` know ASCII only.
+    pub ascii: bool,
+    /// `re.VERBOSE`: white space and comments in the pattern do not count.
+    pub verbose: bool,
+}
+
+/// Why a pattern is none: Python's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    /// What is wrong: `nothing to repeat`.
+    pub message: String,
+    /// At which character of the pattern, from 0.
+    pub at: usize,
+    /// What Python says of the place.
+    pub(super) place: ErrorPlace,
+}
+
+/// What Python says of the place of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ErrorPlace {
+    /// Nothing.
+    None,
+    /// The position.
+    Position,
+    /// In a pattern of several lines, its line and column as well, from 1.
+    Line(usize, usize),
+}
+
+/// As Python prints it: `nothing to repeat at position 0`.
+impl std::fmt::Display for PatternError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let PatternError { message, at, place } = self;
+        match place {
+            ErrorPlace::None => f.write_str(message),
+            ErrorPlace::Position => write!(f, "{message} at position {at}"),
+            ErrorPlace::Line(line, column) => write!(f, "{message} at position {at} (line {line}, column {column})"),
+        }
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+/// How many characters an item matches: at least and at most.
+#[derive(Clone, Copy)]
+pub(super) struct Width(pub(super) u32, pub(super) u32);
+
+impl Width {
+    pub(super) const NONE: Width = Width(0, 0);
+    pub(super) const ONE: Width = Width(1, 1);
+
+    pub(super) fn then(self, other: Width) -> Width {
+        Width(self.0.saturating_add(other.0), self.1.saturating_add(other.1))
+    }
+
+    pub(super) fn or(self, other: Width) -> Width {
+        Width(self.0.min(other.0), self.1.max(other.1))
+    }
+}
+
+/// What stands before a quantifier.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Before {
+    Nothing,
+    Anchor,
+    Repeated,
+    Item,
+}
+
+pub(super) struct Translator {
+    pub(super) characters: Vec<char>,
+    pub(super) at: usize,
+    pub(super) out: String,
+    pub(super) names: Vec<Option<String>>,
+    /// The width of each group; `None` while it is open.
+    pub(super) widths: Vec<Option<Width>>,
+    pub(super) by_name: HashMap<String, usize>,
+    /// Groups that conditions ask for, and where.
+    pub(super) wanted: Vec<(usize, usize)>,
+    /// Something looks behind at no fixed width, which Python says last.
+    pub(super) looks_too_far: bool,
+    pub(super) depth: usize,
+}
+
+pub(super) type Translation<T> = Result<T, PatternError>;
+
+impl Translator {
+    /// The start of a translation.
+    pub(super) fn new(pattern: &str) -> Translator {
+        Translator {
+            characters: pattern.chars().collect(),
+            at: 0,
+            out: String::with_capacity(pattern.len() + 8),
+            names: vec![None],
+            widths: vec![None],
+            by_name: HashMap::new(),
+            wanted: Vec::new(),
+            looks_too_far: false,
+            depth: 0,
+        }
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>, at: usize) -> PatternError {
+        PatternError { message: message.into(), at, place: ErrorPlace::Position }
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.characters.get(self.at).copied()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let next = self.peek();
+        self.at += usize::from(next.is_some());
+        next
+    }
+
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.characters[self.at..].iter().copied().take(text.len()).eq(text.chars());
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+}

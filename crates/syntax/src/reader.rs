@@ -1,0 +1,285 @@
+//! The tree that is being built from the events of the YAML parser.
+//!
+//! Not here: the events themselves (`yaml`), going on after an error (`recovery`).
+
+use std::borrow::Cow;
+
+use diag::{Diagnostics, FileId, Span};
+
+use crate::place::{after_colon, after_dash, block_span, place_of_missing};
+use crate::scan::{Cut, unclosed};
+use crate::trouble::Trouble;
+use crate::{
+    Content, Entry, Format, MAX_COPIED, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree, alias, decode,
+};
+
+/// A container whose end has not been read yet.
+pub(crate) struct Open {
+    /// The node to be; its span begins where the container does.
+    pub(crate) node: Node,
+    /// A key whose value has not been read yet; maps only.
+    pub(crate) key: Option<Node>,
+    /// Whether it is written with brackets.
+    pub(crate) flow: bool,
+}
+
+/// What a document has become so far.
+pub(crate) struct Reader<'t> {
+    pub(crate) file: FileId,
+    pub(crate) text: &'t str,
+    pub(crate) found: &'t mut Diagnostics,
+    pub(crate) root: Option<Node>,
+    pub(crate) open: Vec<Open>,
+    pub(crate) comments: Vec<Span>,
+    /// Substitutions that the parser shall not see as they are, ascending.
+    pub(crate) masks: Vec<Cut>,
+    /// Where the last event stood.
+    pub(crate) last: usize,
+    pub(crate) nodes: usize,
+    /// The place of the error that was reported last.
+    pub(crate) reported: Option<usize>,
+    pub(crate) aliases: bool,
+    /// Emptied vectors of closed containers: a container grows in one of them and is then stored without excess.
+    pub(crate) spare_entries: Vec<Vec<Entry>>,
+    pub(crate) spare_items: Vec<Vec<Node>>,
+    /// Whether all documents of the text are read, or the first one alone.
+    pub(crate) all: bool,
+    /// Where the document begins that is being read.
+    pub(crate) begin: usize,
+    /// Where the `...` ends that closed the document, if one did.
+    pub(crate) ended: Option<usize>,
+    /// The documents that are complete.
+    pub(crate) documents: Vec<Tree>,
+    pub(crate) total: Total,
+}
+
+/// How much the complete documents of a text hold: limits are those of the text.
+#[derive(Default)]
+pub(crate) struct Total {
+    /// Nodes, with the copies that aliases made.
+    pub(crate) nodes: usize,
+    /// Nodes that are written.
+    pub(crate) written: usize,
+}
+
+impl Reader<'_> {
+    /// A value of nothing in the text that only opens containers: that of the last key, if one waits.
+    pub(crate) fn empty_in_prefix(&mut self, empty: bool) {
+        if empty && let Some(Open { key: Some(key), node, .. }) = self.open.last() {
+            let at = after_colon(self.text, key.written().end, node.span.start);
+            self.put(Node::empty(self.file, at));
+        }
+    }
+
+    /// Completes the document that is being read; the next one begins at `next`.
+    pub(crate) fn finish_document(&mut self, next: usize) {
+        while !self.open.is_empty() {
+            self.close(None);
+        }
+        let mut root = self.root.take();
+        let next_comments = match self.ended.take() {
+            _ if next == self.text.len() => Vec::new(),
+            ended => {
+                let boundary = ended.unwrap_or(next) as u32;
+                self.comments.split_off(self.comments.partition_point(|comment| comment.start < boundary))
+            }
+        };
+        let comments = std::mem::replace(&mut self.comments, next_comments);
+        let nodes = std::mem::take(&mut self.nodes);
+        self.total.written += nodes.max(1);
+        self.total.nodes += nodes.max(1);
+        if std::mem::take(&mut self.aliases)
+            && let Some(root) = &mut root
+        {
+            let most = MAX_NODES.min(self.total.written + MAX_COPIED);
+            self.total.nodes = alias::resolve(root, self.text, self.total.nodes, most, self.found);
+        }
+        self.documents.push(Tree { root, comments, format: Format::Yaml });
+        self.begin = next;
+        self.last = next;
+        self.reported = None;
+    }
+
+    pub(crate) fn second_document(&mut self, span: Span) {
+        let text = if span.is_empty() { "this begins another document" } else { "another document begins here" };
+        self.found.push(
+            MULTIPLE_DOCUMENTS
+                .new("a file holds one document, this one holds several")
+                .label(span, text)
+                .help("move what follows into a file of its own"),
+        );
+    }
+
+    /// Whether a plain scalar ends inside a substitution because YAML cut it there.
+    pub(crate) fn cut(&self, span: Span, block: bool) -> Option<Trouble> {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let bytes = self.text.as_bytes();
+        let slice = self.text.get(start..end)?;
+        if !slice.contains('$') || self.mask_in(span).is_some() {
+            return None;
+        }
+        if !block && slice.ends_with('$') && bytes.get(end) == Some(&b'{') {
+            return Some(Trouble::Cut { at: end - 1, end });
+        }
+        let at = unclosed(self.text, start, end)?;
+        let blanks = bytes[end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let cut = match bytes.get(end + blanks) {
+            Some(b'#') => blanks > 0,
+            Some(b':') => true,
+            Some(b',' | b'[' | b']' | b'{' | b'}') => !block,
+            _ => false,
+        };
+        cut.then_some(Trouble::Cut { at, end })
+    }
+
+    pub(crate) fn scalar(&self, node: &mut Node, mut text: Cow<'_, str>, style: Style) {
+        if style == Style::Plain && node.span.is_empty() {
+            node.content = Content::Scalar(Scalar { text: Box::default(), style });
+            if node.tag().is_none() {
+                let at = self.place_of_nothing(node.span.start as usize) as u32;
+                node.span = Span::new(self.file, at, at);
+            }
+            return;
+        }
+        if matches!(style, Style::Literal | Style::Folded) {
+            let after = node.tag().map_or(self.end_of_last(), |tag| tag.span.end as usize);
+            node.span = block_span(self.text, after, node.span);
+            // The parser adds a line break that the text does not have where it ends with the scalar.
+            if node.span.end as usize == self.text.len() && !self.text.ends_with(['\n', '\r']) {
+                let content = text.strip_suffix('\n').unwrap_or(&text).to_owned();
+                text = content.into();
+            }
+        }
+        node.content = match self.mask_in(node.span) {
+            Some(mask) if !mask.closed && style == Style::Plain => Content::Missing,
+            Some(_) => Content::Scalar(Scalar { text: decode::text(node.span, style, &text, self.text), style }),
+            None => Content::Scalar(Scalar { text: text.into(), style }),
+        };
+    }
+
+    /// The first mask that lies in `span`, one without an end before all others.
+    fn mask_in(&self, span: Span) -> Option<Cut> {
+        if self.masks.is_empty() {
+            return None;
+        }
+        let first = self.masks.partition_point(|mask| mask.end <= span.start as usize);
+        let inside = self.masks.get(first..)?.iter().take_while(|mask| mask.start < span.end as usize);
+        inside.copied().reduce(|one, other| if one.closed { other } else { one })
+    }
+
+    /// Right after the colon or dash to which a value of nothing belongs.
+    fn place_of_nothing(&self, at: usize) -> usize {
+        match self.open.last() {
+            Some(Open { key: Some(key), node, .. }) => after_colon(self.text, key.written().end, node.span.start),
+            Some(Open { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
+                after_dash(self.text.as_bytes(), self.end_of_last()).unwrap_or(at)
+            }
+            // A key of nothing stands behind its `?`, also if that ends the line.
+            Some(Open { key: None, node: Node { content: Content::Map(_), span, .. }, .. }) => {
+                let before = self.text.get(..at).unwrap_or_default().trim_end();
+                let stands_alone = |rest: &str| rest.is_empty() || rest.ends_with(char::is_whitespace);
+                let is_own = before.len() > span.start as usize;
+                if is_own && before.strip_suffix('?').is_some_and(stands_alone) { before.len() } else { at }
+            }
+            _ => at,
+        }
+    }
+
+    /// Where a block list begins that the parser says begins at `start`: in the column of its key it names the item.
+    pub(crate) fn first_dash(&self, start: u32) -> u32 {
+        let Some(Open { key: Some(key), node, .. }) = self.open.last() else { return start };
+        let after = after_colon(self.text, key.written().end, node.span.start);
+        after_dash(self.text.as_bytes(), after).map_or(start, |after| start.min(after as u32 - 1))
+    }
+
+    /// Where the text that was made into nodes ends.
+    fn end_of_last(&self) -> usize {
+        let Some(Open { node, key, .. }) = self.open.last() else { return self.begin };
+        let last = match (key, &node.content) {
+            (Some(key), _) => Some(key),
+            (None, Content::Map(entries)) => entries.last().map(|entry| &entry.value),
+            (None, Content::List(items)) => items.last(),
+            _ => None,
+        };
+        last.map_or(node.span.start, |last| last.written().end) as usize
+    }
+
+    pub(crate) fn in_flow(&self) -> bool {
+        self.open.last().is_some_and(|open| open.flow)
+    }
+
+    /// Gives the last node that began its anchor.
+    pub(crate) fn anchor(&mut self, span: Span) {
+        if let Some(node) = self.youngest() {
+            node.set_anchor(span);
+        }
+    }
+
+    /// The node that the last event began.
+    fn youngest(&mut self) -> Option<&mut Node> {
+        let Some(Open { node, key, .. }) = self.open.last_mut() else { return self.root.as_mut() };
+        if key.is_some() {
+            return key.as_mut();
+        }
+        if node.as_map().is_none_or(<[Entry]>::is_empty) && node.as_list().is_none_or(<[Node]>::is_empty) {
+            return Some(node);
+        }
+        match &mut node.content {
+            Content::Map(entries) => entries.last_mut().map(|entry| &mut entry.value),
+            Content::List(items) => items.last_mut(),
+            _ => None,
+        }
+    }
+
+    /// Adds a finished node to the container that is open.
+    pub(crate) fn put(&mut self, node: Node) {
+        self.nodes += 1;
+        if !node.span.is_empty() {
+            self.last = self.last.max(node.written().start as usize);
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        match &mut open.node.content {
+            Content::Map(entries) => match open.key.take() {
+                Some(key) => entries.push(Entry { key, value: node }),
+                None => open.key = Some(node),
+            },
+            Content::List(items) => items.push(node),
+            _ => {}
+        }
+    }
+
+    /// Ends the container that was opened last: at `end`, or with its last child.
+    pub(crate) fn close(&mut self, end: Option<u32>) {
+        let Some(Open { mut node, key, flow }) = self.open.pop() else { return };
+        if let (Some(key), Content::Map(entries)) = (key, &mut node.content) {
+            let at = place_of_missing(self.text, key.written().end);
+            entries.push(Entry { key, value: Node::missing(Span::new(self.file, at, at)) });
+        }
+        let last = match &node.content {
+            Content::Map(entries) => entries.last().map(|entry| entry.value.written().end.max(entry.key.written().end)),
+            Content::List(items) => items.last().map(|item| item.written().end),
+            _ => None,
+        };
+        let last = last.unwrap_or(node.span.end);
+        node.span.end = if flow { end.unwrap_or(last) } else { last }.max(node.span.end);
+        match &mut node.content {
+            Content::Map(entries) => {
+                let mut exact = Vec::with_capacity(entries.len());
+                exact.append(entries);
+                self.spare_entries.push(std::mem::replace(entries, exact));
+            }
+            Content::List(items) => {
+                let mut exact = Vec::with_capacity(items.len());
+                exact.append(items);
+                self.spare_items.push(std::mem::replace(items, exact));
+            }
+            _ => {}
+        }
+        let before = self.last;
+        self.put(node);
+        self.last = before;
+    }
+}

@@ -1,0 +1,87 @@
+//! From a document's text to a blueprint: the tree, the dialect that recognises it, and its meaning.
+
+use std::sync::Arc;
+
+use blueprint::{Blueprint, Name, Packages};
+use diag::{Diagnostics, FileId, Files};
+use dialects::{Document, Surroundings};
+use expr::FunctionTable;
+use syntax::{Format, Tree};
+
+use crate::codes;
+
+/// A document that was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its file.
+    pub file: FileId,
+    /// Its path as the caller knows it.
+    pub path: Name,
+    /// Its meaning, as far as it could be understood; nothing if no dialect recognises it.
+    pub blueprint: Option<Arc<Blueprint>>,
+}
+
+/// Reads a text that has been added to `files`. Never fails: everything that is wrong goes to `found`.
+///
+/// `packages` are the hosted packages that its types may belong to. `around` is what the document stands in beside its own text.
+pub fn load(
+    files: &Files,
+    file: FileId,
+    functions: &FunctionTable,
+    packages: &Packages,
+    around: &Surroundings,
+    found: &mut Diagnostics,
+) -> Loaded {
+    let Some(source) = files.get(file) else {
+        return Loaded { file, path: "".into(), blueprint: None };
+    };
+    let name = source.name().rsplit('/').next().unwrap_or(source.name());
+    let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
+    let is_broken = broken.has_errors();
+    let mut document = Document { file, name, text: source.text(), tree: &tree, around };
+    let json = json_first(&document);
+    if let Some(json) = &json {
+        document.tree = json;
+    }
+    let blueprint = match dialects::dialect_of(&document) {
+        Some(dialect) => {
+            let mut lowered = dialect.lower(&document, functions, packages);
+            if is_broken {
+                // What seems to be missing may stand in the part that could not be read.
+                lowered.diagnostics.retain(|one| !FOLLOWS.iter().any(|code| code.name == one.code.name));
+            }
+            broken.append(lowered.diagnostics);
+            Some(Arc::new(lowered.blueprint))
+        }
+        None => {
+            // A text that could not even be read as a tree has been complained about.
+            if !is_broken {
+                broken.push(
+                    codes::UNKNOWN_DIALECT
+                        .new(format!("no dialect recognises `{name}`"))
+                        .label(diag::Span::new(file, 0, 0), "neither a blueprint nor another document")
+                        .help("begin a blueprint with `version: 2023-04-20`, a template with `heat_template_version: 2021-04-16`")
+                        .help("an environment file is given beside a template, with `-e`"),
+                );
+            }
+            None
+        }
+    };
+    broken.sort();
+    found.append(broken);
+    Loaded { file, path: source.name().into(), blueprint }
+}
+
+/// What is not said of a text that has errors of syntax.
+const FOLLOWS: &[&diag::Code] =
+    &[&dialects::codes::NOTHING_DECLARED, &dialects::codes::MISSING_VERSION, &dialects::codes::MISSING_FIELD];
+
+/// The tree of a text that is JSON whatever its file is called, where its dialect takes it for that.
+fn json_first(document: &Document<'_>) -> Option<Tree> {
+    if Format::of_name(document.name) != Format::Yaml || !document.text.trim_start().starts_with('{') {
+        return None;
+    }
+    dialects::dialect_of(document).filter(|dialect| dialect.reads_json_first())?;
+    let (tree, broken) = syntax::parse(document.file, document.text, Format::Json);
+    broken.is_empty().then_some(tree)
+}

@@ -1,0 +1,95 @@
+//! What a comment cites is in the repository: `decision S48` names a heading of `docs/decisions/`.
+
+use std::collections::BTreeSet;
+
+use crate::known;
+use crate::rust_source::{self, Comment};
+
+const FOLDER: &str = "docs/decisions";
+
+/// What opens a citation; one or more labels follow.
+const OPENINGS: [&str; 6] = ["decision", "decisions", "ruling", "rulings", "reference", "references"];
+
+#[test]
+fn cited_decisions_exist() {
+    let headings: BTreeSet<String> =
+        crate::files_under(FOLDER, ".md").iter().flat_map(|path| headings(&crate::read(path))).collect();
+    let mut findings = Vec::new();
+    for file in rust_source::all() {
+        for (line, text) in blocks(&file.comments) {
+            for label in cited(&text).into_iter().filter(|label| !headings.contains(label)) {
+                let message = format!("{}:{line}: no heading `{label}` in {FOLDER}", file.path);
+                findings.push((format!("citation {label}"), message));
+            }
+        }
+    }
+    known::compare("citation", findings, "cite a label that is a heading in docs/decisions, or write the reason out");
+}
+
+/// Comments of neighbouring lines as one text, since a citation may go on in the next line; each with its first line.
+fn blocks(comments: &[Comment]) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let mut last = None;
+    for comment in comments {
+        let text = comment.text.trim_start_matches(['/', '!']);
+        match found.last_mut() {
+            Some((_, whole)) if last == Some(comment.line - 1) => whole.push_str(text),
+            _ => found.push((comment.line, text.to_owned())),
+        }
+        last = Some(comment.line);
+    }
+    found
+}
+
+/// The labels that the headings of a page begin with: `### S48`, `### 5.3: Time limits`, `### S34 to S36`.
+fn headings(page: &str) -> BTreeSet<String> {
+    let lines = page.lines().filter_map(|line| line.strip_prefix('#'));
+    lines.flat_map(|line| labels(line.trim_start_matches('#'))).collect()
+}
+
+/// The labels that a text cites.
+fn cited(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for (at, word) in words.iter().enumerate() {
+        let opening = word.trim_start_matches(|letter: char| !letter.is_alphabetic()).to_lowercase();
+        if OPENINGS.contains(&opening.as_str()) {
+            found.extend(labels(&words[at + 1..].join(" ")));
+        }
+    }
+    found
+}
+
+/// The labels at the beginning of a text, with what joins them: `S34, S35 and A2`, `S34 to S36`.
+fn labels(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in text.split_whitespace() {
+        let bare = word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        if is_label(bare) {
+            found.push(bare.to_owned());
+        } else if found.is_empty() || !["and", "to", "or"].contains(&word) {
+            break;
+        }
+        if word.ends_with([')', '.', ';', ':']) {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether it has the form `S48` or `5.3`.
+fn is_label(word: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let lettered = word.strip_prefix(|letter: char| letter.is_ascii_uppercase()).is_some_and(number);
+    lettered || word.contains('.') && word.split('.').all(number)
+}
+
+#[test]
+fn citations_and_headings_are_understood() {
+    let text = "The value (rulings S34 to S36, A2; see decision 5.3). A reference to S1, reference 7, a ruling of old.";
+    assert_eq!(cited(text).into_iter().collect::<Vec<_>>(), ["5.3", "A2", "S34", "S36"]);
+    let file = rust_source::parse("a.rs", "/// A rule (ruling\n/// S7).\nstruct A;\n");
+    assert_eq!(blocks(&file.comments), [(1, " A rule (ruling S7).".to_owned())]);
+    let page = "# Links\n\n### S34 to S36\n\nS99\n\n## 5.3: Limits\n";
+    assert_eq!(headings(page).into_iter().collect::<Vec<_>>(), ["5.3", "S34", "S36"]);
+}

@@ -1,0 +1,211 @@
+//! No cycle between crates, and none between the files of a crate.
+//!
+//! A file points at the file that defines a name which it imports or writes as a path; re-exports are followed. A
+//! re-export alone is no arrow, and tests are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::known;
+use crate::rust_source::{self, Module, SourceFile};
+
+/// From each node to the nodes it points at, with the line that shows it.
+type Graph = BTreeMap<String, BTreeMap<String, usize>>;
+
+const WHAT_TO_DO: &str = "move what both sides share into a file of its own, or pass it as an argument: `mod.rs` may \
+                          import its children, these import shared types, and no arrow leads back";
+
+#[test]
+fn files_of_a_crate_import_each_other_in_one_direction() {
+    let mut findings = Vec::new();
+    for name in crate::folders_in("crates") {
+        let folder = format!("crates/{name}/src/");
+        let files: Vec<&SourceFile> = rust_source::all().iter().filter(|file| file.path.starts_with(&folder)).collect();
+        for cycle in cycles(&graph(&folder, &files)) {
+            let shown = shown(&cycle);
+            findings.extend(cycle.into_keys().map(|path| (format!("cycle {path}"), shown.clone())));
+        }
+    }
+    known::compare("cycle", findings, WHAT_TO_DO);
+}
+
+#[test]
+fn the_table_of_arrows_has_no_cycle() {
+    let table = crate::arrows::table();
+    let graph: Graph = table
+        .into_iter()
+        .map(|(name, row)| (name, row.may_use.into_iter().map(|other| (other, 0)).collect()))
+        .collect();
+    let findings: Vec<String> = cycles(&graph).iter().map(shown).collect();
+    crate::none(&findings, "the crates of ARCHITECTURE.md's table of arrows use each other in a cycle; take one out");
+}
+
+/// The arrows between files.
+fn graph(folder: &str, files: &[&SourceFile]) -> Graph {
+    let mut modules = Modules::default();
+    for file in files {
+        let Some(path) = module_path(&file.path[folder.len()..]) else { continue };
+        for module in &file.modules {
+            let path: Vec<String> = path.iter().chain(&module.inline).cloned().collect();
+            modules.by_path.insert(path, (&file.path, module));
+        }
+    }
+    let mut graph = Graph::new();
+    for (path, (file, module)) in &modules.by_path {
+        let imports = module.imports.iter().filter(|import| !import.exported).map(|one| (&one.path, one.line));
+        let paths = module.paths.iter().map(|(path, line)| (path, *line));
+        for (target, line) in imports.chain(paths) {
+            if let Some(other) = modules.resolve(path, target, 0).filter(|other| other != file) {
+                graph.entry((*file).to_owned()).or_default().entry(other.to_owned()).or_insert(line);
+            }
+        }
+    }
+    graph
+}
+
+/// The module that a file of `src/` is; `None` for tests and further programs.
+fn module_path(path: &str) -> Option<Vec<String>> {
+    let mut parts: Vec<String> = path.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
+    if parts.last().is_some_and(|last| last == "mod") || parts == ["lib"] || parts == ["main"] {
+        parts.pop();
+    }
+    let left_out = parts.iter().any(|part| part == "tests" || part == "bin");
+    (!left_out).then_some(parts)
+}
+
+/// The modules of a crate by path, each with its file.
+#[derive(Default)]
+struct Modules<'a> {
+    by_path: BTreeMap<Vec<String>, (&'a str, &'a Module)>,
+}
+
+impl<'a> Modules<'a> {
+    /// The file that defines what a path in a module names; `None` for what is not of this crate.
+    fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<&'a str> {
+        let (mut at, mut rest) = self.base(from, path)?;
+        while let Some((first, others)) = rest.split_first() {
+            let child: Vec<String> = at.iter().chain([first]).cloned().collect();
+            if !self.by_path.contains_key(&child) {
+                break;
+            }
+            (at, rest) = (child, others);
+        }
+        let (file, module) = self.by_path.get(&at)?;
+        let Some((first, others)) = rest.split_first() else { return Some(file) };
+        if depth > 8 || module.defined.contains_key(first) {
+            return Some(file);
+        }
+        let mut exported = module.imports.iter().filter(|import| import.exported);
+        if let Some(import) = exported.clone().find(|import| import.name.as_ref() == Some(first)) {
+            let path: Vec<String> = import.path.iter().chain(others).cloned().collect();
+            return self.resolve(&at, &path, depth + 1);
+        }
+        let through = exported.find(|import| import.name.is_none() && self.names(&at, &import.path, first));
+        let Some(import) = through else { return Some(file) };
+        let path: Vec<String> = import.path.iter().chain(rest).cloned().collect();
+        self.resolve(&at, &path, depth + 1)
+    }
+
+    /// The module where a path begins, and what is left of the path; `None` for another crate's.
+    fn base<'p>(&self, from: &[String], path: &'p [String]) -> Option<(Vec<String>, &'p [String])> {
+        let (first, others) = path.split_first()?;
+        match first.as_str() {
+            "crate" => Some((Vec::new(), others)),
+            "self" => Some((from.to_vec(), others)),
+            "super" => {
+                let ups = path.iter().take_while(|part| *part == "super").count();
+                Some((from[..from.len().checked_sub(ups)?].to_vec(), &path[ups..]))
+            }
+            _ => {
+                let child: Vec<String> = from.iter().chain([first]).cloned().collect();
+                self.by_path.contains_key(&child).then(|| (from.to_vec(), path))
+            }
+        }
+    }
+
+    /// Whether the module that a glob leads to has that name.
+    fn names(&self, from: &[String], glob: &[String], name: &str) -> bool {
+        let Some((mut at, rest)) = self.base(from, glob) else { return false };
+        at.extend(rest.iter().cloned());
+        self.by_path.get(&at).is_some_and(|(_, module)| {
+            let exported = module.imports.iter().any(|one| one.exported && one.name.as_deref() == Some(name));
+            module.defined.contains_key(name) || exported
+        })
+    }
+}
+
+/// The parts of a graph in which each node leads to each other, with the arrows inside.
+fn cycles(graph: &Graph) -> Vec<Graph> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        graph.keys().map(|node| (node.as_str(), reach(graph, node))).collect();
+    let mut found: Vec<Graph> = Vec::new();
+    for (node, leads_to) in reached.iter().filter(|(node, leads_to)| leads_to.contains(*node)) {
+        if found.iter().any(|cycle| cycle.contains_key(*node)) {
+            continue;
+        }
+        let members: BTreeSet<&str> = leads_to
+            .iter()
+            .copied()
+            .filter(|other| reached.get(other).is_some_and(|back| back.contains(node)))
+            .collect();
+        let inside = |from: &str| {
+            let arrows = graph[from].iter().filter(|(to, _)| members.contains(to.as_str()));
+            arrows.map(|(to, line)| (to.clone(), *line)).collect()
+        };
+        found.push(members.iter().map(|from| ((*from).to_owned(), inside(from))).collect());
+    }
+    found
+}
+
+/// Every node that one leads to.
+fn reach<'a>(graph: &'a Graph, from: &str) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(node) = open.pop() {
+        for next in graph.get(node).into_iter().flat_map(BTreeMap::keys) {
+            if found.insert(next.as_str()) {
+                open.push(next);
+            }
+        }
+    }
+    found
+}
+
+/// A cycle with its arrows, for the message.
+fn shown(cycle: &Graph) -> String {
+    let mut text = format!("a cycle of {}:", cycle.len());
+    for (from, arrows) in cycle {
+        for (to, line) in arrows {
+            let _ = write!(text, "\n    {from}:{line} -> {to}");
+        }
+    }
+    text
+}
+
+#[test]
+fn a_cycle_through_a_re_export_is_found() {
+    let file = |path: &str, text: &str| rust_source::parse(&format!("crates/a/src/{path}"), text);
+    let files = [
+        file("lib.rs", "mod one;\nmod two;\npub use two::Two;\n"),
+        file("one/mod.rs", "mod inner;\nuse crate::Two;\npub struct One;\n"),
+        file("one/inner.rs", "fn f() { super::super::one::g(); }\n"),
+        file("two.rs", "pub struct Two;\nfn f() { format!(\"{}\", crate::one::One) }\n"),
+    ];
+    let files: Vec<&SourceFile> = files.iter().collect();
+    let found = cycles(&graph("crates/a/src/", &files));
+    let found: Vec<String> = found.iter().map(shown).collect();
+    let arrows = "a cycle of 2:\n    crates/a/src/one/mod.rs:2 -> crates/a/src/two.rs\n    \
+                  crates/a/src/two.rs:2 -> crates/a/src/one/mod.rs";
+    assert_eq!(found, [arrows]);
+}
+
+#[test]
+fn tests_and_re_exports_alone_make_no_cycle() {
+    let file = |path: &str, text: &str| rust_source::parse(&format!("crates/a/src/{path}"), text);
+    let files = [
+        file("lib.rs", "mod one;\npub use one::One;\n#[cfg(test)]\nmod tests { use crate::one::One; }\n"),
+        file("one.rs", "pub struct One;\nuse super::Missing;\n"),
+    ];
+    let files: Vec<&SourceFile> = files.iter().collect();
+    assert!(cycles(&graph("crates/a/src/", &files)).is_empty());
+}

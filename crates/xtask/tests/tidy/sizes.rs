@@ -1,0 +1,118 @@
+//! How long functions are, how many parameters they take, how many fields types have, how wide comments are.
+
+use crate::known;
+use crate::rust_source::{self, SourceFile};
+
+/// Lines of a function, from its signature to its closing brace.
+const MOST_LINES: usize = 120;
+
+/// Parameters of a function; `self` counts.
+const MOST_PARAMETERS: usize = 7;
+
+/// Fields of a struct or of a variant.
+const MOST_FIELDS: usize = 25;
+
+/// Columns of a line that holds a comment.
+const MOST_COLUMNS: usize = 120;
+
+/// What a wire format or a set of command-line arguments derives: its fields are given from outside.
+const GIVEN_FROM_OUTSIDE: [&str; 5] = ["Args", "Parser", "Subcommand", "Serialize", "Deserialize"];
+
+#[test]
+fn functions_are_short() {
+    known::compare("lines", over(long_functions), "name its steps and make each a function");
+}
+
+#[test]
+fn functions_take_few_parameters() {
+    known::compare("parameters", over(many_parameters), "pass what belongs together as one struct");
+}
+
+#[test]
+fn types_have_few_fields() {
+    known::compare("fields", over(many_fields), "group the fields that change together into types of their own");
+}
+
+#[test]
+fn comments_fit_the_columns_of_code() {
+    known::compare("columns", over(wide_comments), "break the comment's line");
+}
+
+/// What a check finds in all files.
+fn over(check: fn(&SourceFile) -> Vec<(String, String)>) -> Vec<(String, String)> {
+    rust_source::all().iter().flat_map(check).collect()
+}
+
+fn long_functions(file: &SourceFile) -> Vec<(String, String)> {
+    let long = file.functions.iter().filter(|one| one.lines > MOST_LINES);
+    long.map(|one| {
+        let SourceFile { path, .. } = file;
+        let message = format!("{path}:{} `{}` has {} lines, at most {MOST_LINES}", one.line, one.name, one.lines);
+        (format!("lines {path} {}", one.name), message)
+    })
+    .collect()
+}
+
+fn many_parameters(file: &SourceFile) -> Vec<(String, String)> {
+    let many = file.functions.iter().filter(|one| one.parameters > MOST_PARAMETERS);
+    many.map(|one| {
+        let SourceFile { path, .. } = file;
+        let counts = format!("{} parameters, at most {MOST_PARAMETERS}", one.parameters);
+        (format!("parameters {path} {}", one.name), format!("{path}:{} `{}` has {counts}", one.line, one.name))
+    })
+    .collect()
+}
+
+fn many_fields(file: &SourceFile) -> Vec<(String, String)> {
+    let given = |one: &rust_source::TypeSize| GIVEN_FROM_OUTSIDE.iter().any(|name| one.derives.contains(*name));
+    let many = file.types.iter().filter(|one| one.fields > MOST_FIELDS && !given(one));
+    many.map(|one| {
+        let SourceFile { path, .. } = file;
+        let message = format!("{path}:{} `{}` has {} fields, at most {MOST_FIELDS}", one.line, one.name, one.fields);
+        (format!("fields {path} {}", one.name), message)
+    })
+    .collect()
+}
+
+/// A comment of a single word, such as an address, cannot be broken.
+fn wide_comments(file: &SourceFile) -> Vec<(String, String)> {
+    let wide = file.comments.iter().filter(|one| {
+        let words = one.text.trim_start_matches(['/', '!', '*']).split_whitespace().count();
+        one.columns > MOST_COLUMNS && words > 1
+    });
+    wide.map(|one| {
+        let SourceFile { path, .. } = file;
+        (format!("columns {path}"), format!("{path}:{} has {} columns, at most {MOST_COLUMNS}", one.line, one.columns))
+    })
+    .collect()
+}
+
+#[test]
+fn what_is_over_a_limit_is_found() {
+    let parameters = ["a: u8"; MOST_PARAMETERS].join(", ");
+    let fields = (0..=MOST_FIELDS).map(|number| format!("f{number}: u8")).collect::<Vec<_>>().join(", ");
+    let body = "    let _ = 1;\n".repeat(MOST_LINES - 1);
+    let wide = "/// word ".to_owned() + &"x".repeat(MOST_COLUMNS);
+    let text = format!(
+        "{wide}\nstruct S {{ {fields} }}\n#[derive(serde::Serialize)]\nstruct Wire {{ {fields} }}\n\
+         enum E {{ V {{ {fields} }} }}\nimpl S {{ fn m(&self, {parameters}) {{}} }}\nfn long() {{\n{body}}}\n\
+         // {}\n",
+        "x".repeat(MOST_COLUMNS),
+    );
+    let file = rust_source::parse("a.rs", &text);
+    let keys = |check: fn(&SourceFile) -> Vec<(String, String)>| -> Vec<String> {
+        check(&file).into_iter().map(|(key, _)| key).collect()
+    };
+    assert_eq!(keys(long_functions), ["lines a.rs long"]);
+    assert_eq!(keys(many_parameters), ["parameters a.rs S::m"]);
+    assert_eq!(keys(many_fields), ["fields a.rs S", "fields a.rs E::V"]);
+    assert_eq!(keys(wide_comments), ["columns a.rs"]);
+}
+
+#[test]
+fn what_is_at_a_limit_passes() {
+    let parameters = ["a: u8"; MOST_PARAMETERS].join(", ");
+    let body = "    let _ = 1;\n".repeat(MOST_LINES - 2);
+    let file = rust_source::parse("a.rs", &format!("fn long({parameters}) {{\n{body}}}\n"));
+    assert!(long_functions(&file).is_empty() && many_parameters(&file).is_empty());
+}

@@ -1,0 +1,180 @@
+//! Evaluating: what each node of a tree gives.
+//!
+//! Not here: which function a call means (`resolve`), and what the functions do (`functions`).
+
+use std::rc::Rc;
+
+use blueprint::{Name, Value};
+
+use crate::drawing::{Draw, Question, Site};
+use crate::failure::{Halt, Step};
+use crate::functions::{self, Arguments};
+use crate::key::TextKey;
+use crate::model::{Cursor, Datum, Lambda, Machine, Scope, Stream};
+use crate::tree::{NodeId, NodeKind, Variable};
+
+impl Machine<'_> {
+    /// What a node gives.
+    pub(crate) fn evaluate(&mut self, id: NodeId, scope: &Rc<Scope>) -> Step<Datum> {
+        let tree = self.tree;
+        let node = tree.node(id);
+        let value = match &node.kind {
+            NodeKind::Constant(constant) => Ok(constant.value()),
+            NodeKind::Word(word) => Ok(Datum::Text(word.clone())),
+            NodeKind::Variable(variable) => self.variable(variable, scope),
+            NodeKind::Wrapped(inner) => self.evaluate(*inner, scope),
+            NodeKind::Dot { left, right, safe } => self.dot(*left, *right, *safe, scope),
+            NodeKind::Rule(source, destination) => self.rule(*source, *destination, scope),
+            NodeKind::Call(call) => {
+                let arguments = Arguments::Written(&call.arguments);
+                let overloads = functions::overloads_at(call.entry);
+                self.call(&call.name, overloads.plain, None, arguments, scope, Some(call.ordinal))
+            }
+        };
+        value.map_err(|halt| halt.at(&node.span))
+    }
+
+    fn variable(&mut self, variable: &Variable, scope: &Scope) -> Step<Datum> {
+        self.step(1)?;
+        let value = scope.get(variable);
+        self.weigh(value.size())?;
+        Ok(value)
+    }
+
+    fn rule(&mut self, source: NodeId, destination: NodeId, scope: &Rc<Scope>) -> Step<Datum> {
+        let source = self.evaluate(source, scope)?;
+        let destination = self.evaluate(destination, scope)?;
+        Ok(Datum::Rule(Rc::new((source, destination))))
+    }
+
+    fn dot(&mut self, left: NodeId, right: NodeId, safe: bool, scope: &Rc<Scope>) -> Step<Datum> {
+        self.step(1)?;
+        self.budget.enter_call()?;
+        let tree = self.tree;
+        let right = tree.node(right);
+        let nothing_fits = || Halt::no_match("No function \"#operator_.\" matches supplied arguments").at(&right.span);
+        let may_be = match &right.kind {
+            NodeKind::Word(_) => true,
+            NodeKind::Call(call) => call.written,
+            _ => false,
+        };
+        if !may_be && !safe {
+            return Err(nothing_fits());
+        }
+        let receiver = self.evaluate(left, scope)?;
+        self.measure(&receiver)?;
+        let value = match &right.kind {
+            _ if safe && matches!(receiver, Datum::Null) => Ok(Datum::Null),
+            NodeKind::Word(name) => self.property(receiver, name),
+            NodeKind::Call(call) if call.written => {
+                let arguments = Arguments::Written(&call.arguments);
+                let overloads = functions::overloads_at(call.entry);
+                self.call(&call.name, overloads.method, Some(receiver), arguments, scope, Some(call.ordinal))
+            }
+            _ => Err(nothing_fits()),
+        };
+        let value = value.map_err(|halt| halt.at(&right.span))?;
+        self.measure(&value)?;
+        self.budget.leave_call();
+        Ok(value)
+    }
+
+    /// `value.name`: the entry of a map, of each item of a collection, or a property.
+    pub(crate) fn property(&mut self, value: Datum, name: &Name) -> Step<Datum> {
+        match value {
+            Datum::Map(map) => match map.entries.get(&TextKey::of(name)) {
+                Some(entry) => Ok(entry.clone()),
+                None => Err(Halt::failed(python::repr_text(name))),
+            },
+            value if value.is_iterable() => {
+                let items = self.limited(value)?;
+                let (depth, mut items, name) = (items.depth(), Cursor::of(items), name.clone());
+                Ok(Datum::Stream(Stream::new(depth, move |machine| match items.next(machine)? {
+                    Some(item) => machine.property(item, &name).map(Some),
+                    None => Ok(None),
+                })))
+            }
+            value => self.plain(&format!("#property#{name}"), vec![value]),
+        }
+    }
+
+    /// What an operator that is a function gives for two values.
+    pub(crate) fn operator(&mut self, name: &str, left: &Datum, right: &Datum) -> Step<Datum> {
+        self.plain(name, vec![left.clone(), right.clone()])
+    }
+
+    /// What a function gives for values.
+    pub(crate) fn plain(&mut self, name: &str, values: Vec<Datum>) -> Step<Datum> {
+        self.call_by_name(name, None, Arguments::Values(values, Vec::new()), &Scope::root(), None)
+    }
+
+    /// What the function of a name gives, or, with a receiver, its method.
+    pub(crate) fn call_by_name(
+        &mut self,
+        name: &str,
+        receiver: Option<Datum>,
+        arguments: Arguments<'_>,
+        scope: &Rc<Scope>,
+        ordinal: Option<u32>,
+    ) -> Step<Datum> {
+        let overloads = functions::overloads(name);
+        let functions = if receiver.is_some() { overloads.method } else { overloads.plain };
+        self.call(name, functions, receiver, arguments, scope, ordinal)
+    }
+
+    /// What an argument that is called gives for values, which are `$1`, `$2` and so on inside.
+    pub(crate) fn apply(&mut self, lambda: &Lambda, values: &[Datum]) -> Step<Datum> {
+        match lambda {
+            Lambda::Always(value) => Ok(value.clone()),
+            Lambda::Written(node, scope) if values.is_empty() => self.evaluate(*node, scope),
+            Lambda::Written(node, scope) => {
+                let variables = (1..).zip(values).map(|(at, value)| (Variable::Number(at), value.clone())).collect();
+                self.evaluate(*node, &Scope::inside(scope, variables))
+            }
+        }
+    }
+
+    /// What an argument that is called gives in another place than where it was written.
+    pub(crate) fn apply_in(&mut self, lambda: &Lambda, scope: &Rc<Scope>) -> Step<Datum> {
+        match lambda {
+            Lambda::Always(value) => Ok(value.clone()),
+            Lambda::Written(node, _) => self.evaluate(*node, scope),
+        }
+    }
+
+    /// What was drawn for a call. Stops with all that could be asked where it has not been drawn.
+    pub(crate) fn draw(&mut self, call: Option<u32>, what: Draw) -> Step<Value> {
+        let call = call.unwrap_or(u32::MAX);
+        let turn = match what {
+            Draw::Now => 0,
+            Draw::Random => match self.turns.iter_mut().find(|(known, _)| *known == call) {
+                Some((_, turn)) => {
+                    *turn += 1;
+                    *turn
+                }
+                None => {
+                    self.turns.push((call, 0));
+                    0
+                }
+            },
+        };
+        let site = Site { call, turn };
+        if let Some(value) = self.drawing.drawn(site, what) {
+            return Ok(value);
+        }
+        // A call that draws once for each item is asked for twice as many each time.
+        let mut questions: Vec<_> =
+            (turn..=turn * 2).map(|turn| Question { site: Site { call, turn }, what }).collect();
+        for call in self.tree.all_calls() {
+            let site = Site { call: call.ordinal, turn: 0 };
+            if let Some(what) = functions::draws(&call.name)
+                && self.drawing.drawn(site, what).is_none()
+            {
+                questions.push(Question { site, what });
+            }
+        }
+        questions.sort();
+        questions.dedup();
+        Err(Box::new(Halt::Ask(questions)))
+    }
+}
