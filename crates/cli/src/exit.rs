@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use state::StoreError;
 
-pub(crate) use session::Error as CommandError;
+pub(crate) use engine::Error as CommandError;
 
 /// How a command ended: the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

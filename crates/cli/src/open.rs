@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use engine::paths::{absolute, folder_of, nearest_folder};
 use engine::shell::Chance;
-use session::paths::{absolute, folder_of, nearest_folder};
-use session::{Config, DocumentSource, Installed, Library, Meant, Run, Session, SessionOptions, text_of};
+use engine::{Config, DocumentSource, Installed, Library, Meant, Run, Session, SessionOptions, text_of};
 use state::InstanceName;
 
 use crate::arguments::{Global, Which};

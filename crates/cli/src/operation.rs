@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use diag::Files;
 use engine::apply::Outcome;
 use engine::shell::{Clock, Interrupt, Lost, Operated, taken_over};
+use engine::{Envelope, Frontend, OperateRequest, Planned, Session, SessionEvent, json, key, raise_warnings};
 use engine::{Purpose, Staged};
 use serde_json::json;
-use session::{Envelope, Frontend, OperateRequest, Planned, Session, SessionEvent, json, key, raise_warnings};
 use state::{InstanceName, OperationKind, OperationOutcome, Store, StoreError};
 use tokio::sync::mpsc;
 

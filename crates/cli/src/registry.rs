@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use provider::{Catalog, Provider};
-use providers::fake::{self, FakeOptions, SharedWorld};
-use session::installed::{
+use engine::installed::{
     Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, Simulation,
 };
+use provider::{Catalog, Provider};
+use providers::fake::{self, FakeOptions, SharedWorld};
 use source::{Source, Sources};
 use sources::disk::Disk;
 use sources::https::Https;
 use sources::{Cache, Environment, object};
-use state::Store;
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
@@ -46,15 +45,15 @@ pub(crate) fn installed() -> Arc<Installed> {
             InstalledStore {
                 scheme: "sqlite",
                 is_file: true,
-                open: |place, sealer, access| {
+                open: Arc::new(|place, sealer, access| {
                     let mode = if access == Access::Write { Mode::ReadWrite } else { Mode::ReadOnly };
                     Box::new(SqliteStore::open(place.file.as_deref().unwrap_or(Path::new("")), sealer, mode))
-                },
+                }),
             },
             InstalledStore {
                 scheme: "memory",
                 is_file: false,
-                open: |_, sealer, _| -> Box<dyn Store> { Box::new(MemoryStore::open(&MemoryState::default(), sealer)) },
+                open: Arc::new(|_, sealer, _| Box::new(MemoryStore::open(&MemoryState::default(), sealer))),
             },
         ],
         sources: Arc::new(sources),

@@ -26,12 +26,12 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-impl From<session::config::ColorChoice> for ColorChoice {
-    fn from(color: session::config::ColorChoice) -> ColorChoice {
+impl From<engine::config::ColorChoice> for ColorChoice {
+    fn from(color: engine::config::ColorChoice) -> ColorChoice {
         match color {
-            session::config::ColorChoice::Auto => ColorChoice::Auto,
-            session::config::ColorChoice::Always => ColorChoice::Always,
-            session::config::ColorChoice::Never => ColorChoice::Never,
+            engine::config::ColorChoice::Auto => ColorChoice::Auto,
+            engine::config::ColorChoice::Always => ColorChoice::Always,
+            engine::config::ColorChoice::Never => ColorChoice::Never,
         }
     }
 }

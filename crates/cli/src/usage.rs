@@ -7,8 +7,8 @@ use std::io::{self, Write as _};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
+use engine::json;
 use serde_json::{Value, json};
-use session::json;
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;

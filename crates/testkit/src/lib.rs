@@ -10,8 +10,11 @@ pub mod document_sources;
 pub mod faults;
 pub mod fuzz;
 pub mod harness;
+mod installed;
 mod json_values;
 pub mod pages;
 mod runtime;
 pub mod scenario;
 pub mod simulation;
+
+pub use installed::installed;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use session::InputSource;
+use engine::InputSource;
 
 use super::path::path;
 
 /// Values for the inputs of a document.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Inputs(pub(crate) session::Inputs);
+pub(crate) struct Inputs(pub(crate) engine::Inputs);
 
 fn one(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -60,7 +60,7 @@ impl FromArgMatches for Inputs {
         written.sort_by_key(|(place, _)| *place);
         let environments = matches.get_many::<PathBuf>("environment").unwrap_or_default().cloned().collect();
         let written = written.into_iter().map(|(_, written)| written).collect();
-        Ok(Inputs(session::Inputs { written, environments }))
+        Ok(Inputs(engine::Inputs { written, environments }))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -39,12 +39,12 @@ pub(crate) enum OnFailure {
     Rollback,
 }
 
-impl From<OnFailure> for session::config::OnFailure {
-    fn from(on_failure: OnFailure) -> session::config::OnFailure {
+impl From<OnFailure> for engine::config::OnFailure {
+    fn from(on_failure: OnFailure) -> engine::config::OnFailure {
         match on_failure {
-            OnFailure::Stop => session::config::OnFailure::Stop,
-            OnFailure::KeepGoing => session::config::OnFailure::KeepGoing,
-            OnFailure::Rollback => session::config::OnFailure::Rollback,
+            OnFailure::Stop => engine::config::OnFailure::Stop,
+            OnFailure::KeepGoing => engine::config::OnFailure::KeepGoing,
+            OnFailure::Rollback => engine::config::OnFailure::Rollback,
         }
     }
 }

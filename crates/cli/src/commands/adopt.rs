@@ -6,8 +6,8 @@
 use std::path::{Component, Path};
 
 use engine::Options;
-use session::foreign::{Form, Told};
-use session::{DocumentSource, Inputs, StageRequest, StagedDocument};
+use engine::foreign::{Form, Told};
+use engine::{DocumentSource, Inputs, StageRequest, StagedDocument};
 use state::InstanceName;
 
 use crate::arguments::{Consent, Global, Which};

@@ -1,7 +1,7 @@
 //! `cyan deploy`: a document, or a plan that was kept.
 
+use engine::{DocumentSource, StageRequest, StagedDocument};
 use engine::{Options, plan_file};
-use session::{DocumentSource, StageRequest, StagedDocument};
 
 use crate::arguments::{Deploy, Global};
 use crate::exit::{CommandError, Exit};

@@ -1,8 +1,8 @@
 //! `cyan drift`.
 
 use engine::{Drift as How, Drifted, Options, Surgery};
+use engine::{DriftReport, json};
 use serde_json::{Value as Json, json};
-use session::{DriftReport, json};
 
 use crate::arguments::{Drift, Global};
 use crate::commands::destroy::from_state;

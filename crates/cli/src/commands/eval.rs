@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use blueprint::{Expr, ExprKind, Name};
 use diag::{Diagnostics, Span, Spanned, TextMap};
+use engine::{Document, DocumentSource, Planned, StageRequest, StagedDocument, json};
 use serde_json::json;
-use session::{Document, DocumentSource, Planned, StageRequest, StagedDocument, json};
 
 use super::exports::bare;
 use crate::arguments::{Eval, Global};

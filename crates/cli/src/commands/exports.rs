@@ -1,8 +1,8 @@
 //! `cyan exports`.
 
 use blueprint::{Map, Value};
+use engine::json;
 use serde_json::json;
-use session::json;
 
 use crate::arguments::{Exports, Global};
 use crate::exit::{CommandError, Exit};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use diag::{Files, Severity};
+use engine::DocumentSource;
 use serde_json::{Value as Json, json};
-use session::DocumentSource;
 
 use crate::arguments::Fmt;
 use crate::exit::{CommandError, Exit};

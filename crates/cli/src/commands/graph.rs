@@ -1,7 +1,7 @@
 //! `cyan graph`.
 
-use session::graph::{picture, to_dot, to_json, to_mermaid, to_svg, to_text};
-use session::raise_warnings;
+use engine::graph::{picture, to_dot, to_json, to_mermaid, to_svg, to_text};
+use engine::raise_warnings;
 
 use crate::arguments::{Global, Graph, GraphFormat};
 use crate::exit::{CommandError, Exit};

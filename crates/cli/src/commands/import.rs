@@ -1,6 +1,6 @@
 //! `cyan import`.
 
-use session::ImportRequest;
+use engine::ImportRequest;
 
 use crate::arguments::{Global, Import};
 use crate::commands::state::{Place, meant};

@@ -1,7 +1,7 @@
 //! `cyan key`.
 
+use engine::key;
 use serde_json::json;
-use session::key;
 
 use crate::arguments::{Key, KeyCommand};
 use crate::exit::{CommandError, Exit};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use blueprint::format_duration;
+use engine::DocumentSource;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
-use session::DocumentSource;
 use state::{InstanceInfo, LeaseHolder, OperationOutcome};
 
 use crate::arguments::{Global, List};

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use blueprint::{Address, Map, Value};
 use diag::Files;
+use engine::json;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
-use session::json;
 use state::{EntryKind, InstanceName, LeaseHolder, Record, Snapshot, StatusWord, Store};
 
 use self::record::{display_name, flags, one_line, record_json, record_text};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use engine::{Session, StageRequest, StagedDocument, json};
 use engine::{Staged, plan_file};
 use serde_json::Value as Json;
-use session::{Session, StageRequest, StagedDocument, json};
 
 use crate::arguments::{Global, Stage};
 use crate::exit::{CommandError, Exit};

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diag::Files;
+use engine::foreign::{self, Form, Whole};
 use engine::generation::Goal;
 use engine::shell::{Chance, last_goal};
+use engine::{DocumentSource, Run, Session, key, read_text};
 use engine::{Options, Surgery};
 use serde_json::json;
-use session::foreign::{self, Form, Whole};
-use session::{DocumentSource, Run, Session, key, read_text};
 use state::seal::{SealError, Sealer};
 use state::{
     Assurance, Damage, Exported, ExportedError, InstanceName, LogEntry, Revision, Snapshot, Store, StoreError,

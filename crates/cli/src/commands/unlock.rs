@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use engine::shell::{Chance, Clock};
+use engine::{DocumentSource, Run, Session};
 use serde_json::json;
-use session::{DocumentSource, Run, Session};
 use state::{InstanceName, Liveness};
 
 use super::list::ago;

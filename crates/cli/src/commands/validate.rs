@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::discovery::documents_below;
+use engine::paths::absolute;
+use engine::{Config, Document, DocumentSource, Inputs, raise_warnings};
 use serde_json::{Value as Json, json};
-use session::discovery::documents_below;
-use session::paths::absolute;
-use session::{Config, Document, DocumentSource, Inputs, raise_warnings};
 
 use crate::arguments::{Global, Validate};
 use crate::exit::{CommandError, Exit};

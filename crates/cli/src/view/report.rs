@@ -3,8 +3,8 @@
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::shell::{Clock, busy};
 use engine::{Checked, Given};
+use engine::{Config, Envelope, Frontend, Notice, Renamed, SessionEvent, json};
 use serde_json::{Value as Json, json};
-use session::{Config, Envelope, Frontend, Notice, Renamed, SessionEvent, json};
 use state::StoreError;
 
 use crate::arguments::{Command, Global};

@@ -10,8 +10,8 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use engine::Staged;
 use engine::shell::Shell;
+use engine::{Document, Planned, StageRequest, StagedDocument, json};
 use serde_json::{Value as Json, json};
-use session::{Document, Planned, StageRequest, StagedDocument, json};
 
 use self::names::Names;
 use self::prompt::Prompt;

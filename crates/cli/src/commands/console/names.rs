@@ -3,7 +3,7 @@
 use blueprint::{IndexMap, Name};
 use provider::TypeRef;
 
-use session::Document;
+use engine::Document;
 
 /// Names by what stands before them: under the empty path those that an expression may begin with.
 pub(super) struct Names {

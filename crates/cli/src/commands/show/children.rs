@@ -1,8 +1,8 @@
 //! What is remembered of child documents and data sources, for people and as machine output.
 
 use blueprint::{Map, Name, Value};
+use engine::json;
 use serde_json::{Map as JsonMap, Value as Json, json};
-use session::json;
 use state::{ChildRecord, Snapshot};
 
 use super::record::{flags, one_line, record_json};

@@ -1,8 +1,8 @@
 //! One record: as text, and as machine output.
 
 use blueprint::{Address, Breakpoint, Map, Value};
+use engine::json;
 use serde_json::{Value as Json, json};
-use session::json;
 use state::{Record, StatusWord};
 
 use super::waiting;

@@ -273,7 +273,7 @@ fn settled(
 }
 
 fn taken(instance: &InstanceName, by: &str, identity: &Identity) -> Diagnostic {
-    engine::codes::INSTANCE_DOCUMENT_DIFFERS
+    crate::codes::INSTANCE_DOCUMENT_DIFFERS
         .new(format!("the name `{instance}` belongs to another document"))
         .note(format!("it was deployed from `{by}`, this document is `{}`", identity.path))
         .help(format!(
@@ -288,7 +288,7 @@ fn moved(lost: &[(InstanceName, String)], identity: &Identity) -> Diagnostic {
         [one] => format!("`{path}` has no instance, and the document of {one} is gone"),
         many => format!("`{path}` has no instance, and the documents of {} are gone", many.join(", ")),
     };
-    let mut diagnostic = engine::codes::DOCUMENT_MOVED.new(message);
+    let mut diagnostic = crate::codes::DOCUMENT_MOVED.new(message);
     for (name, document) in lost {
         diagnostic = diagnostic
             .note(format!("`{name}` was deployed from `{document}`"))
@@ -301,7 +301,7 @@ fn moved(lost: &[(InstanceName, String)], identity: &Identity) -> Diagnostic {
 }
 
 fn unknown_instance(instance: &InstanceName, all: &[InstanceInfo], session: &Session) -> Error {
-    let diagnostic = engine::codes::UNKNOWN_INSTANCE
+    let diagnostic = crate::codes::UNKNOWN_INSTANCE
         .new(format!("there is no instance `{instance}`"))
         .note(format!("the state is in {}", session.place.shown()));
     let diagnostic = match session.place.hint() {

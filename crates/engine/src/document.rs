@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::phases::shell::{Chance, Clock, Shell};
+use crate::phases::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
-use engine::shell::{Chance, Clock, Shell};
-use engine::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
 use source::Location;
 use state::Snapshot;
 use tokio_util::sync::CancellationToken;
@@ -146,7 +146,7 @@ impl Document {
             kept: known.kept.or(before.as_ref()).unwrap_or(&none),
             before: known.before,
         };
-        let documents = engine::documents(self.root.loaded.clone(), reading, &mut found).await.map(Arc::new);
+        let documents = crate::phases::documents(self.root.loaded.clone(), reading, &mut found).await.map(Arc::new);
         self.checked = documents.as_ref().map(|documents| documents.root().checked.clone());
         (self.files, self.found, self.documents) = (files, found, documents);
     }
@@ -180,7 +180,7 @@ impl Document {
     /// Checks the given inputs. If `all` are given, a missing one is an error.
     fn judge(&mut self, given: &Given, all: bool) {
         if let Some(checked) = &self.checked {
-            engine::judge_inputs(checked, given, all, &mut self.found);
+            crate::phases::judge_inputs(checked, given, all, &mut self.found);
         }
     }
 
@@ -199,7 +199,7 @@ impl Document {
         let documents = self.documents.clone()?;
         let shell = self.offline_shell();
         let (catalogs, functions) = (&self.library.catalogs, &self.library.functions);
-        engine::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
+        crate::phases::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
     }
 
     /// Adds to `found` what a plan with these inputs would find wrong without asking the world.
@@ -211,7 +211,7 @@ impl Document {
         }
         let shell = self.offline_shell();
         let (catalogs, functions) = (&self.library.catalogs, self.library.functions.clone());
-        engine::check_offline(documents, given, catalogs, functions, &shell, &mut self.found).await;
+        crate::phases::check_offline(documents, given, catalogs, functions, &shell, &mut self.found).await;
     }
 
     /// A shell without requests, for transforms and for checks of specs.

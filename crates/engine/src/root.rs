@@ -1,9 +1,9 @@
 //! A root document that is parsed and lowered, with its environment files. Checks start from it, each without parsing again.
 
+use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
 use dialects::{Beside, Surroundings};
-use engine::Loaded;
 
 use crate::document_source::DocumentSource;
 use crate::library::Library;
@@ -34,7 +34,7 @@ impl Root {
         let (around, environment) = surrounded(source, &ids, alone, &mut found);
         let loaded = {
             let packages = library.catalogs.packages();
-            engine::load(&files, ids.root, &library.functions, packages, &around, &mut found)
+            crate::phases::load(&files, ids.root, &library.functions, packages, &around, &mut found)
         };
         Root { loaded, around, environment, found }
     }

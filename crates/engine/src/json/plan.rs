@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
+use crate::phases::plan_file::{hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step};
+use crate::phases::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
 use blueprint::{Address, Name, Value};
-use engine::plan_file::{hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step};
-use engine::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
 use serde_json::{Map, Value as Json, json};
 
 /// A plan, without secrets.

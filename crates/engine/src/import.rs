@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use crate::codes;
+use crate::phases::{Options, Surgery};
 use blueprint::{Address, Blueprint, Name};
 use diag::{Diagnostic, Diagnostics, Files};
-use engine::{Options, Surgery, codes};
 use state::InstanceName;
 
 use crate::document::{Document, Known};
@@ -104,7 +105,7 @@ impl Session {
         let mut found = Diagnostics::new();
         let mut given = self.gather(&checked, &mut document, &Inputs::default(), &mut found)?;
         inputs::keep(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
-        engine::judge_inputs(&checked, &given, true, &mut found);
+        crate::phases::judge_inputs(&checked, &given, true, &mut found);
         if found.has_errors() {
             return Ok(Findings::default());
         }

@@ -1,7 +1,7 @@
 //! What a form of another tool is.
 
-use engine::Taken;
-use engine::generation::Kept;
+use crate::phases::Taken;
+use crate::phases::generation::Kept;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::codes;
+use crate::phases::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
+use crate::phases::shell::Chance;
+use crate::phases::{Documents, FrozenDocument, Given, Plan};
 use diag::{Diagnostic, Diagnostics, Files};
-use engine::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
-use engine::shell::Chance;
-use engine::{Documents, FrozenDocument, Given, Plan, codes};
 use state::seal::SealError;
 use state::{InstanceName, InstanceNameError, Snapshot, StoreError};
 use std::sync::Arc;
@@ -94,7 +95,7 @@ impl Session {
         let staged = self.plan(basis, &mut shell, &files, &mut run, frontend).await?;
         // The whole list, not only the first difference.
         if differs.has_errors() {
-            engine::unchanged(&staged, &shell.root.to_string_lossy(), &shell, &mut differs).await;
+            crate::phases::unchanged(&staged, &shell.root.to_string_lossy(), &shell, &mut differs).await;
             frontend.found(&differs, &Files::new());
             return Err(Error::Reported);
         }
@@ -162,7 +163,7 @@ fn file_differs(path: &Path, shown: &str, then: &str) -> Option<Diagnostic> {
 
 /// Whether the steps are those of the file. Both are compared in their written form, which a person has seen.
 fn is_same(file: &PlanFile, plan: &Plan) -> bool {
-    let written = |mut steps: Vec<engine::Step>| {
+    let written = |mut steps: Vec<crate::phases::Step>| {
         // Format 1 does not say what was observed.
         steps.iter_mut().filter(|_| file.format < 2).for_each(|step| step.not_observed = false);
         serde_json::to_value(steps).ok()

@@ -4,10 +4,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::phases::shell::Chance;
+use crate::phases::{Checked, Given};
 use blueprint::{Address, Name};
 use diag::{Diagnostics, Files};
-use engine::shell::Chance;
-use engine::{Checked, Given};
 use state::InstanceName;
 
 use crate::error::Error;
@@ -79,7 +79,7 @@ pub enum SessionEvent {
         why: String,
     },
     /// An event of the operation.
-    Operation(engine::Event),
+    Operation(crate::phases::Event),
 }
 
 /// A fact that the person should know.

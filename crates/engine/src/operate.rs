@@ -1,7 +1,7 @@
 //! Carrying a plan out.
 
-use engine::apply::Settings;
-use engine::shell::{Interrupt, Operated, operate};
+use crate::phases::apply::Settings;
+use crate::phases::shell::{Interrupt, Operated, operate};
 use tokio::sync::mpsc;
 
 use crate::config::OnFailure;
@@ -24,6 +24,15 @@ pub struct OperateRequest {
     pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
 }
 
+impl OperateRequest {
+    /// A plan that was just made, carried out with the default settings and to its end.
+    pub fn of(planned: Planned, who: &str) -> OperateRequest {
+        // The sender is dropped: no request to stop comes.
+        let (_, interrupts) = mpsc::unbounded_channel();
+        OperateRequest { planned, looks_again: false, settings: Settings::default(), who: who.to_owned(), interrupts }
+    }
+}
+
 impl Session {
     /// How an operation is carried out, by the request and by the configuration.
     pub fn run_settings(&self, parallelism: Option<u16>, on_failure: Option<OnFailure>) -> Settings {
@@ -32,9 +41,9 @@ impl Session {
             settings.parallelism = usize::from(parallelism);
         }
         settings.on_failure = match on_failure.or(self.config.on_failure) {
-            None | Some(OnFailure::Stop) => engine::apply::OnFailure::Stop,
-            Some(OnFailure::KeepGoing) => engine::apply::OnFailure::KeepGoing,
-            Some(OnFailure::Rollback) => engine::apply::OnFailure::Rollback,
+            None | Some(OnFailure::Stop) => crate::phases::apply::OnFailure::Stop,
+            Some(OnFailure::KeepGoing) => crate::phases::apply::OnFailure::KeepGoing,
+            Some(OnFailure::Rollback) => crate::phases::apply::OnFailure::Rollback,
         };
         settings
     }
@@ -47,7 +56,7 @@ impl Session {
         let back = Planner::new(self, &instance);
         let operated = {
             let tell = |event| run.tell(SessionEvent::Operation(event), frontend);
-            let request = engine::shell::OperateRequest {
+            let request = crate::phases::shell::OperateRequest {
                 staged,
                 looks_again,
                 shell: &shell,

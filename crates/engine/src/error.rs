@@ -84,7 +84,7 @@ pub enum Error {
         /// The file.
         name: String,
         /// Why.
-        source: engine::plan_file::PlanFileError,
+        source: crate::phases::plan_file::PlanFileError,
     },
     /// A state that was exported cannot be used.
     #[error("`{name}` cannot be used")]

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::phases::Given;
 use blueprint::{Blueprint, IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
-use engine::Given;
 use state::{InstanceName, Store, StoreError};
 use syntax::{Content, Format, Node, Scalar};
 

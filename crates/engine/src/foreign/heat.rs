@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::phases::Taken;
 use blueprint::{Address, Name, Value};
-use engine::Taken;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 

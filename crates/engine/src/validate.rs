@@ -1,7 +1,7 @@
 //! Checks of documents without a state.
 
+use crate::phases::Given;
 use diag::Diagnostics;
-use engine::Given;
 
 use crate::document::{Document, Known};
 use crate::document_source::DocumentSource;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use engine::{Documents, EdgeKind, Node};
+use crate::phases::{Documents, EdgeKind, Node};
 
 use super::picture::{Element, ElementKind, Picture};
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::phases::generation::Goal;
+use crate::phases::shell::{Back, Chance, Shell, last_goal};
+use crate::phases::{Given, Options, Staged};
 use diag::{Diagnostics, Files};
-use engine::generation::Goal;
-use engine::shell::{Back, Chance, Shell, last_goal};
-use engine::{Given, Options, Staged};
 use provider::BoxFuture;
 use state::{Generation, InstanceName, Snapshot};
 
@@ -139,7 +139,7 @@ impl Back for Planner<'_> {
                 }
                 Err(error) => {
                     found.push(
-                        engine::codes::ROLLBACK_INCOMPLETE
+                        crate::codes::ROLLBACK_INCOMPLETE
                             .new("the plan of the rollback could not be made")
                             .note(error.to_string()),
                     );

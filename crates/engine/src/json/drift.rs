@@ -1,8 +1,8 @@
 //! Drift as machine output.
 
+use crate::phases::plan_file::hidden;
+use crate::phases::{Change, Drift as How, Drifted};
 use blueprint::{Address, IndexMap, Name};
-use engine::plan_file::hidden;
-use engine::{Change, Drift as How, Drifted};
 use serde_json::{Value as Json, json};
 
 /// Resources that could not be read, and why.

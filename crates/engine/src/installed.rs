@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::shell::HttpGet;
+use crate::phases::shell::HttpGet;
 use provider::{Catalog, Provider};
 use source::Sources;
 use state::Store;
@@ -98,9 +98,12 @@ pub struct InstalledStore {
     pub scheme: &'static str,
     /// Whether the rest of a URL is the path of a file; otherwise it is empty.
     pub is_file: bool,
-    /// Opens the store at a place.
-    pub open: fn(&StatePlace, Sealer, Access) -> Box<dyn Store>,
+    /// Opens it.
+    pub open: OpenStore,
 }
+
+/// Opens the store at a place.
+pub type OpenStore = Arc<dyn Fn(&StatePlace, Sealer, Access) -> Box<dyn Store> + Send + Sync>;
 
 impl Installed {
     /// Whether a provider manages resources of this namespace.

@@ -1,14 +1,13 @@
-//! From a document and inputs to a plan: read, check, choose the instance, load the state, gather the inputs, plan.
+//! The steps from a document and inputs to a plan.
 //!
-//! Each step reports its diagnostics to the front end before the next one begins. `Error::Reported` means that they say why
-//! there is no plan.
+//! Not here: their order (`lib.rs`).
 
 use std::sync::Arc;
 
+use crate::phases::shell::{Clock, PlanningEvent, Shell, busy};
+use crate::phases::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use blueprint::IndexMap;
 use diag::{Diagnostic, Diagnostics, Files};
-use engine::shell::{Chance, Clock, PlanningEvent, Shell, busy};
-use engine::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use provider::Catalogs;
 use state::{InstanceName, LeaseHolder, Snapshot};
 use tokio::sync::mpsc;
@@ -89,27 +88,8 @@ pub(crate) struct Basis {
 }
 
 impl Session {
-    /// Plans a document.
-    pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
-        let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
-        let mut run = Run::new(&Chance::System);
-        let mut document = self.checked(source, &inputs, frontend).await?;
-        let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
-        let snapshot = self.settled_state(&instance, frontend).await?;
-        let keep = keep_inputs.then_some(&instance);
-        let given = self.given(&mut document, &inputs, keep, examine, frontend).await?;
-        let documents = self.completed(&mut document, &given, &snapshot, frontend).await?;
-        let refresh = options.refresh && !self.config.no_refresh;
-        let options = Options { refresh, simulated: self.is_simulated(), ..options };
-        let document_of = Some((documents, document.frozen(&self.place)));
-        let basis = Basis { document: document_of, given, options, snapshot, answers: None };
-        let mut shell = self.shell_for(&document, &instance, &basis.snapshot)?;
-        let staged = self.plan(basis, &mut shell, &document.files, &mut run, frontend).await?;
-        Ok(StagedDocument { document, planned: Planned { instance, staged, shell, run } })
-    }
-
-    /// Step 1: the document, read and checked without inputs.
-    async fn checked(
+    /// The document, read and checked without inputs.
+    pub(crate) async fn checked(
         &self,
         source: DocumentSource,
         inputs: &Inputs,
@@ -125,7 +105,7 @@ impl Session {
         Ok(document)
     }
 
-    /// Step 3 (step 2 is [`Session::instance_of`]): the state, with no other operation at work on its open calls.
+    /// The state, with no other operation at work on its open calls.
     pub(crate) async fn settled_state(
         &self,
         instance: &InstanceName,
@@ -174,8 +154,8 @@ impl Session {
         }
     }
 
-    /// Step 4: the inputs. `keep` names the instance whose last inputs are kept.
-    async fn given(
+    /// The inputs. `keep` names the instance whose last inputs are kept.
+    pub(crate) async fn given(
         &self,
         document: &mut Document,
         inputs: &Inputs,
@@ -196,7 +176,7 @@ impl Session {
         }
         frontend.inputs(&checked, &mut given)?;
         let mut wrong = Diagnostics::new();
-        engine::judge_inputs(&checked, &given, true, &mut wrong);
+        crate::phases::judge_inputs(&checked, &given, true, &mut wrong);
         match wrong.has_errors() {
             true => Err(self.refuse_inputs(document, &given, frontend).await),
             false => Ok(given),
@@ -216,8 +196,8 @@ impl Session {
         inputs::gather(&checked.blueprint, environment, defaults, &inputs.written, &mut document.files, found)
     }
 
-    /// Step 5: the document, checked again if the places of its children depend on inputs.
-    async fn completed(
+    /// The document, checked again if the places of its children depend on inputs.
+    pub(crate) async fn completed(
         &self,
         document: &mut Document,
         given: &Given,
@@ -228,6 +208,12 @@ impl Session {
         raise_warnings(self.strict, &mut document.found);
         frontend.found(&document.found, &document.files);
         document.documents.clone().filter(|_| !document.found.has_errors()).ok_or(Error::Reported)
+    }
+
+    /// How a plan is made, by the request and by the configuration.
+    pub(crate) fn plan_options(&self, options: Options) -> Options {
+        let refresh = options.refresh && !self.config.no_refresh;
+        Options { refresh, simulated: self.is_simulated(), ..options }
     }
 
     /// The providers for the plan of a document, with the limits of all types that it may meet.
@@ -245,7 +231,7 @@ impl Session {
         self.shell(instance, document.source.folder.clone())
     }
 
-    /// Step 6: the plan. If only reads failed there is a plan, which can be shown but not carried out.
+    /// The plan. If only reads failed there is a plan, which can be shown but not carried out.
     pub(crate) async fn plan(
         &self,
         basis: Basis,
@@ -296,7 +282,7 @@ impl Session {
             world: shell,
         };
         let staged = {
-            let mut planning = std::pin::pin!(engine::plan(request, found));
+            let mut planning = std::pin::pin!(crate::phases::plan(request, found));
             loop {
                 tokio::select! {
                     biased;
@@ -372,7 +358,7 @@ impl Planned {
     pub fn without_provider(&self, simulated: bool) -> Diagnostics {
         let mut reported: IndexMap<&str, ()> = IndexMap::default();
         let mut found = Diagnostics::new();
-        for step in self.staged.plan.steps.iter().filter(|step| step.action != engine::Action::None) {
+        for step in self.staged.plan.steps.iter().filter(|step| step.action != crate::phases::Action::None) {
             let namespace = Catalogs::namespace_of(&step.type_name);
             let described_only = || match self.shell.catalogs.resource_type(&step.type_name) {
                 provider::TypeRef::Known(ty) => ty.capabilities.described_only,
@@ -386,7 +372,7 @@ impl Planned {
             if reported.insert(what, ()).is_some() {
                 continue;
             }
-            let diagnostic = engine::codes::NO_PROVIDER.new(format!("there is no provider for `{what}` here yet"));
+            let diagnostic = crate::codes::NO_PROVIDER.new(format!("there is no provider for `{what}` here yet"));
             let diagnostic = match step.span.is_some() {
                 true => diagnostic.label(step.span, format!("`{}` cannot be made without one", step.address)),
                 false => diagnostic.note(format!("`{}` needs it", step.address)),

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::shell::{Chance, Clock, Shell};
+use crate::phases::shell::{Chance, Clock, Shell};
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 use tokio_util::sync::CancellationToken;

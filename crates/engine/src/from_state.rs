@@ -1,9 +1,9 @@
 //! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
 
+use crate::phases::shell::Chance;
+use crate::phases::{Given, Looked, Options, Surgery};
 use blueprint::Address;
 use diag::{Diagnostics, Files};
-use engine::shell::Chance;
-use engine::{Given, Looked, Options, Surgery};
 use provider::Catalogs;
 use state::{InstanceName, Snapshot};
 
@@ -33,8 +33,7 @@ impl Session {
     ) -> Result<Planned, Error> {
         let mut run = Run::new(&Chance::System);
         self.refuse_held(&instance, frontend).await?;
-        let refresh = options.refresh && !self.config.no_refresh;
-        let options = Options { refresh, simulated: self.is_simulated(), ..options };
+        let options = self.plan_options(options);
         let snapshot = self.settled_state(&instance, frontend).await?;
         self.library.open_recorded(&snapshot);
         self.open_added(&options);
@@ -63,8 +62,8 @@ impl Session {
         self.library.open_recorded(&snapshot);
         let shell = self.shell(instance, self.root_of(&snapshot))?;
         let mut found = Diagnostics::new();
-        let mut looked = engine::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
-        engine::only(&mut looked, targets, &snapshot, &mut found);
+        let mut looked = crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
+        crate::phases::only(&mut looked, targets, &snapshot, &mut found);
         raise_warnings(self.strict, &mut found);
         Ok(DriftReport { looked, found: Findings { diagnostics: found, files: Files::new() }, snapshot })
     }

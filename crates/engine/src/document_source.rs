@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::FrozenDocument;
+use crate::phases::FrozenDocument;
 
 use crate::discovery::documents_in;
 use crate::error::Error;

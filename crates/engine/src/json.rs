@@ -5,9 +5,9 @@
 mod drift;
 mod plan;
 
+use crate::phases::plan_file::hidden;
 use blueprint::Value;
 use diag::{Diagnostic, Files, Span};
-use engine::plan_file::hidden;
 use serde_json::{Value as Json, json};
 
 pub use self::drift::{drifted, unread};
