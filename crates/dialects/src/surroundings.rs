@@ -6,7 +6,7 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
 use syntax::Tree;
 
-use crate::{Limits, Room};
+use crate::{Answers, Settings};
 
 /// What a document stands in beside its own text: what is known of its language, and files that are given along with it.
 #[derive(Clone, Debug, Default)]
@@ -19,10 +19,12 @@ pub struct Surroundings {
     pub inputs_only: bool,
     /// What the dialect of the root makes of such files; none where there are none.
     pub own: Option<Arc<dyn Own>>,
-    /// How large documents may be.
-    pub limits: Limits,
+    /// What is set for documents.
+    pub settings: Settings,
     /// Which types somebody offers; none where nobody knows.
     pub types: Option<Types>,
+    /// What was answered to what its dialect wanted.
+    pub answers: Answers,
 }
 
 /// Says of a name whether somebody offers a type that is called so.
@@ -54,8 +56,9 @@ impl Surroundings {
         is_child: false,
         inputs_only: false,
         own: None,
-        limits: Limits { bytes: None, resources: None, levels: None, room: Room::USUAL },
+        settings: Settings::NONE,
         types: None,
+        answers: Answers::NONE,
     };
 }
 
@@ -63,7 +66,7 @@ impl Surroundings {
     /// What a child of that name stands in, where its type is written so.
     pub fn inside(&self, child: &str, type_name: &str) -> Surroundings {
         let own = self.own.as_ref().map(|own| own.inside(child, type_name));
-        Surroundings { is_child: true, own, ..self.clone() }
+        Surroundings { is_child: true, own, answers: Answers::NONE, ..self.clone() }
     }
 
     /// Something by which two of them are told apart: a document means the same wherever it is the same.

@@ -49,6 +49,7 @@ fn heart(criterion: &mut Criterion) {
                 black_box(engine::load(
                     &files,
                     file,
+                    &lab.dialects,
                     &lab.functions,
                     lab.catalogs.packages(),
                     &Default::default(),
@@ -59,6 +60,7 @@ fn heart(criterion: &mut Criterion) {
         let blueprint = engine::load(
             &files,
             file,
+            &lab.dialects,
             &lab.functions,
             lab.catalogs.packages(),
             &Default::default(),
@@ -66,10 +68,10 @@ fn heart(criterion: &mut Criterion) {
         )
         .blueprint
         .unwrap();
+        let rules = lab.dialects.rules(blueprint.dialect);
+        let context = engine::check::CheckContext::new(&lab.catalogs, &lab.functions, rules);
         group.bench_function(BenchmarkId::new("check", n), |bencher| {
-            bencher.iter(|| {
-                black_box(engine::check(blueprint.clone(), &lab.catalogs, &lab.functions, &mut Diagnostics::new()))
-            });
+            bencher.iter(|| black_box(engine::check(blueprint.clone(), &context, &mut Diagnostics::new())));
         });
         group.bench_function(BenchmarkId::new("stage", n), |bencher| {
             bencher.iter(|| {

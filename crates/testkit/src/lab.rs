@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Breakpoints, IndexMap, Name, Value};
 use diag::{Diagnostics, Files};
-use dialects::{Beside, Document, Surroundings};
+use dialects::{Beside, Dialects, Document, Surroundings};
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::generation::Goal;
 use engine::shell::{Back, Chance, Clock, Interrupt, Operated, Shell, operate};
@@ -48,6 +48,8 @@ pub struct Lab {
     pub shelf: Option<Shelf>,
     /// What documents stand in beside their own text.
     pub around: dialects::Surroundings,
+    /// The dialects that documents may be written in.
+    pub dialects: Dialects,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
     /// The instance that is staged and deployed; others may share cloud and store with it.
@@ -130,7 +132,7 @@ impl Lab {
         let every = std::iter::once(fake::catalog()).chain(more.iter().cloned());
         let every = every.chain(real.iter().map(|provider| provider.catalog().clone()));
         let (catalogs, mut functions, contradictions) = provider::combine(every);
-        dialects::insert_functions(&mut functions, &dialects::Settings::default());
+        Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::Settings::default());
         Lab {
             catalogs: Arc::new(catalogs),
             functions: Arc::new(functions),
@@ -140,6 +142,7 @@ impl Lab {
             folder,
             shelf: None,
             around: dialects::Surroundings::default(),
+            dialects: Dialects::BUILT_IN,
             working_directory: Some("/w".into()),
             name: Self::instance(),
             key: true,
@@ -279,8 +282,15 @@ impl Lab {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded =
-            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.around, &mut diagnostics);
+        let loaded = engine::load(
+            &files,
+            file,
+            &self.dialects,
+            &self.functions,
+            self.catalogs.packages(),
+            &self.around,
+            &mut diagnostics,
+        );
         let loaded = self.stopping(loaded);
         let (shell, _) = self.shell(&Process::new(Weather::default(), None));
         let folder = self.whole_folder();
@@ -289,6 +299,7 @@ impl Lab {
             files: &mut files,
             catalogs: &self.catalogs,
             functions: &self.functions,
+            dialects: &self.dialects,
             given: Some(given),
             around: &self.around,
             world: &shell,
@@ -327,11 +338,20 @@ impl Lab {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded =
-            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.around, &mut diagnostics);
-        let checked = loaded
-            .blueprint
-            .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));
+        let loaded = engine::load(
+            &files,
+            file,
+            &self.dialects,
+            &self.functions,
+            self.catalogs.packages(),
+            &self.around,
+            &mut diagnostics,
+        );
+        let checked = loaded.blueprint.map(|blueprint| {
+            let rules = self.dialects.rules(blueprint.dialect);
+            let context = engine::check::CheckContext::new(&self.catalogs, &self.functions, rules);
+            Arc::new(engine::check(blueprint, &context, &mut diagnostics))
+        });
         let folder: Name = self.folder.to_string_lossy().as_ref().into();
         let documents = checked.clone().map(|checked| Arc::new(Documents::single(checked, folder)));
         let document = FrozenDocument { path: name.into(), text: text.into(), beside: Vec::new() };
@@ -551,7 +571,7 @@ pub fn surroundings(root: &str, text: &str, name: &str, environment: &str) -> Su
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = Surroundings::NONE;
     let document = Document { file, name: root, text, tree: &tree, around: &alone };
-    dialects::surround(&document, &[Beside { file: beside, name, folder: "", tree: &given }]).surroundings
+    Dialects::BUILT_IN.surround(&document, &[Beside { file: beside, name, folder: "", tree: &given }]).surroundings
 }
 
 impl Back for Lab {

@@ -52,7 +52,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.span = pairs.first().map(|pair| pair.key.span);
-    let (most, who) = match document.around.limits.bytes {
+    let (most, who) = match document.around.settings.limits(NAME).bytes {
         Some(most) => (most, "the settings allow"),
         None => (MOST_BYTES, "Heat takes"),
     };

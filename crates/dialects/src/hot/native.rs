@@ -14,12 +14,14 @@ use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
 use super::functions::{Function, Parts, functions, paths, repeat};
 use super::naming::{identifier, stack_name};
 use super::refusing::refused;
+use super::settings::yaql_limits;
 use super::version::Version;
 use super::yaql::Yaql;
+use crate::DialectSettings;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
 /// Adds the functions of the dialect to a table of all.
-pub fn insert_functions(table: &mut FunctionTable, settings: &crate::Settings) {
+pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSettings) {
     let mut own = FunctionTable::new().keeping_null();
     // What asks the world is asked as in the native dialect.
     for name in ["file", "uuid", "datetime"] {
@@ -28,7 +30,7 @@ pub fn insert_functions(table: &mut FunctionTable, settings: &crate::Settings) {
         }
     }
     let yaql = "An expression in the language yaql, over data: `{expression, data}`.";
-    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::new(settings.yaql))));
+    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::new(yaql_limits(settings)))));
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
         let _ = own.insert(definition(name, "Made by the lowering of templates.", native));

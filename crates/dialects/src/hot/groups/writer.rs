@@ -7,6 +7,7 @@ use super::definition::{expansion, part, taken_apart};
 use crate::Expanding;
 use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
 use crate::hot::kinds::{Made, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::hot::version::NAME;
 use crate::hot::way::invalid;
 
 /// So many members a group may have, unless the settings allow more resources.
@@ -119,11 +120,12 @@ impl Writer<'_> {
     /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before anything
     /// is written out, so a huge one takes no memory.
     pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
-        let limits = &self.place.around.limits;
-        let most = limits.room.members.unwrap_or(limits.resources.unwrap_or(0).max(MOST_MEMBERS));
+        let settings = &self.place.around.settings;
+        let resources = settings.limits(NAME).resources.unwrap_or(0);
+        let most = settings.room.members.unwrap_or(resources.max(MOST_MEMBERS));
         if count <= most {
             // Each member has a definition of its own.
-            let all = expr::Meter::new(None, limits.room.all_value_bytes).all();
+            let all = expr::Meter::new(None, settings.room.all_value_bytes).all();
             let fits = all / expr::weight(&self.expansion.spec).max(1);
             if count <= fits.max(1) {
                 return count;
