@@ -11,3 +11,4 @@ pub mod pages;
 pub mod scenario;
 pub mod shelf;
 pub mod simulation;
+pub mod toy;
