@@ -176,7 +176,7 @@ fn a_dialect_takes_the_native_type_checks_and_brings_coercions_of_its_own() {
     let found = deployed(Dialects::BUILT_IN.with(&COERCING), Settings::NONE, &[("main.yaml", wrong.as_str())]);
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
     // Other kinds are checked as ever.
-    let wrong = text.replace("title: a", "title: {b: 1}");
+    let wrong = text.replace("title: a", "title: a, enabled: maybe");
     let found = deployed(Dialects::BUILT_IN.with(&COERCING), Settings::NONE, &[("main.yaml", wrong.as_str())]);
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
 }
