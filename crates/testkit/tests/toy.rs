@@ -10,7 +10,7 @@ use dialects::{DialectRules, Dialects, Settings, SpecAt};
 use engine::apply::Outcome;
 use engine::{Given, Options};
 use state::OperationOutcome;
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 use testkit::toy::{TOY, ToyDialect};
 
 /// What was deployed: the exports, or what is wrong.
@@ -27,18 +27,18 @@ fn deployed(dialects: Dialects, set: Settings, files: &[(&str, &str)]) -> Deploy
 }
 
 async fn deploy(folder: &Path, dialects: Dialects, set: Settings, (root, text): (&str, &str)) -> Deployed {
-    let mut lab = Lab::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
-    lab.dialects = dialects;
-    lab.around.settings = set;
-    let stage = lab.stage(root, text, Given::default(), Options::default()).await;
+    let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    harness.dialects = dialects;
+    harness.context.settings = set;
+    let stage = harness.stage(root, text, Given::default(), Options::default()).await;
     let found = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
     let Some(staged) = stage.staged else { return Err(found) };
-    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
     assert!(matches!(run.outcome(), Some(Outcome { outcome: Some(OperationOutcome::Ready), .. })));
-    let again = lab.stage(root, text, Given::default(), Options::default()).await;
+    let again = harness.stage(root, text, Given::default(), Options::default()).await;
     let steps = again.staged.expect("it can be staged again").plan.steps;
     assert!(steps.iter().all(|step| step.action == engine::Action::None));
-    Ok(lab.snapshot().await.exports)
+    Ok(harness.snapshot().await.exports)
 }
 
 fn with_toy() -> Dialects {
