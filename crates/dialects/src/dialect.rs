@@ -1,4 +1,4 @@
-//! What a dialect is.
+//! The contract of a dialect.
 
 use blueprint::{Blueprint, Expr, Packages, Value};
 use diag::{Code, Diagnostics};
@@ -19,15 +19,15 @@ pub trait Dialect: Send + Sync {
     /// Its sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
-    /// What it needs besides the text before it can lower it. It is asked again once that is answered, until everything that it
-    /// wants is among the document's answers.
+    /// What it needs besides the text before it can lower it. It is asked again once that is answered, until everything
+    /// that it wants is among the document's answers.
     fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
         Vec::new()
     }
 
-    /// The meaning of the document. Types are resolved with `packages`, the hosted packages at hand. Never fails: what cannot be
-    /// understood is reported and left out. What the dialect wanted is among the document's answers, as a value or as the
-    /// reason why there is none.
+    /// The meaning of the document. Types are resolved with `packages`, the hosted packages at hand. Never fails: what
+    /// cannot be understood is reported and left out. What the dialect wanted is among the document's answers, as a
+    /// value or as the reason why there is none.
     fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered;
 
     /// How its values are made, checked, named and reported.
@@ -45,7 +45,7 @@ pub trait Dialect: Send + Sync {
         false
     }
 
-    /// What can be set for it.
+    /// Its settings.
     fn settings(&self) -> &'static [Setting] {
         &[]
     }
@@ -58,17 +58,19 @@ pub trait Dialect: Send + Sync {
         Vec::new()
     }
 
-    /// What files that are given along with a root, of whatever dialect, come to; none where the dialect has no such files.
+    /// Reads the companion files of a root, whatever its dialect; none if the dialect has no such files.
     fn surround(&self, _root: &Document<'_>, _beside: &[Beside<'_>]) -> Option<Surrounded> {
         None
     }
 
-    /// An expression that stands alone, read as one of a document that means this; none where `${..}` is the form of all.
+    /// An expression that stands alone, read as one of a document that means this; none where `${..}` is the form of
+    /// all.
     fn expression(&self, _typed: &Document<'_>, _of: &Blueprint) -> Option<(Expr, Diagnostics)> {
         None
     }
 
-    /// A text as data, read as documents of this dialect are; none where it is no map, or the dialect reads no such texts.
+    /// A text as data, read as documents of this dialect are; none where it is no map, or the dialect reads no such
+    /// texts.
     fn data(&self, _text: &str) -> Option<Value> {
         None
     }

@@ -1,8 +1,8 @@
 //! One folder per document language: recognise a tree, lower it to a [`Blueprint`](blueprint::Blueprint), bring its
 //! sections and keys as data.
 //!
-//! A dialect holds no state and awaits nothing: what it needs beyond the tree it returns from [`Dialect::wants`]. What differs
-//! between dialects after lowering it states as [`DialectRules`].
+//! A dialect holds no state and awaits nothing: what it needs beyond the tree it returns from [`Dialect::wants`]. What
+//! differs between dialects after lowering it states as [`DialectRules`].
 //!
 //! Not here: whether names, types and fields fit (`engine::check`); evaluating anything (`expr`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]

@@ -56,15 +56,16 @@ impl Dialects {
         best.1
     }
 
-    /// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have too.
+    /// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have
+    /// too.
     pub fn recognise(&self, document: &Document<'_>) -> bool {
         /// A name alone makes a dialect as sure as that.
         const BY_NAME: u8 = 60;
         self.iter().any(|dialect| dialect.recognise(document) >= BY_NAME)
     }
 
-    /// What files that are given along with a root come to. A root whose own dialect has no such files hands them down to its
-    /// children, and takes from them what is given for its inputs. Empty where no dialect has such files.
+    /// What files that are given along with a root come to. A root whose own dialect has no such files hands them down
+    /// to its children, and takes from them what is given for its inputs. Empty where no dialect has such files.
     pub fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
         let own = self.of(root).and_then(|dialect| dialect.surround(root, beside));
         let other = || self.iter().find_map(|dialect| dialect.surround(root, beside));
@@ -82,7 +83,8 @@ impl Dialects {
         self.iter().for_each(|dialect| dialect.insert_functions(table, settings.of(dialect.name())));
     }
 
-    /// Sets what is written for a dialect. An error is the rest of a sentence that begins with the place of the settings.
+    /// Sets what is written for a dialect. An error is the rest of a sentence that begins with the place of the
+    /// settings.
     pub fn set(&self, settings: &mut Settings, dialect: &str, written: &[(Name, Value)]) -> Result<(), String> {
         let Some(dialect) = self.get(dialect) else { return Err("is about no dialect".to_owned()) };
         settings.set(dialect.name(), DialectSettings::read(dialect.settings(), written)?);

@@ -1,4 +1,4 @@
-//! Settings that a person makes for documents, beside the documents: limits, and features that are off by default.
+//! Settings for documents, outside of them: limits, and features that are off by default.
 //!
 //! A dialect declares its settings as data ([`Setting`]) and reads their values by name ([`DialectSettings`]).
 //!
@@ -9,8 +9,8 @@ use blueprint::{Name, Value};
 /// A setting: its name, and its least and greatest value; none for one that is on or off.
 pub type Setting = (&'static str, Option<(i64, i64)>);
 
-/// How large documents of a dialect may be, as far as settings say. A dialect has these limits if it declares the settings of
-/// these names.
+/// How large documents of a dialect may be, as far as settings say. A dialect has these limits if it declares the
+/// settings of these names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one document: `document-bytes`.
@@ -38,7 +38,7 @@ impl Room {
     /// The defaults.
     pub const USUAL: Room = Room { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
 
-    /// What can be set.
+    /// The settings.
     const SETTINGS: [Setting; 4] = [
         ("value-bytes", Some((1024, expr::MOST as i64))),
         ("all-value-bytes", Some((1024, i64::MAX))),
@@ -46,7 +46,7 @@ impl Room {
         ("all-members", Some((1, 10_000_000))),
     ];
 
-    /// From what is written, by name. An error is the rest of a sentence that begins with the place of the settings.
+    /// Reads the written values. An error is the rest of a sentence that begins with the place of the settings.
     pub fn read(written: &[(Name, Value)]) -> Result<Room, String> {
         let read = DialectSettings::read(&Room::SETTINGS, written)?;
         Ok(Room {
@@ -83,8 +83,8 @@ impl DialectSettings {
     /// Nothing is written.
     pub const NONE: DialectSettings = DialectSettings(Vec::new());
 
-    /// From what is written, by name; `known` are the settings that there are. An error is the rest of a sentence that begins
-    /// with the place of the settings.
+    /// From what is written, by name; `known` are the settings that there are. An error is the rest of a sentence that
+    /// begins with the place of the settings.
     pub fn read(known: &[Setting], written: &[(Name, Value)]) -> Result<DialectSettings, String> {
         let mut read: Vec<(&'static str, SetTo)> = Vec::with_capacity(written.len());
         for (name, value) in written {
@@ -147,7 +147,7 @@ impl Settings {
     /// Nothing is set.
     pub const NONE: Settings = Settings { room: Room::USUAL, by_dialect: Vec::new() };
 
-    /// Sets what is written for a dialect, in place of what was set for it before.
+    /// Replaces the settings of a dialect.
     pub fn set(&mut self, dialect: &'static str, settings: DialectSettings) {
         self.by_dialect.retain(|(known, _)| *known != dialect);
         self.by_dialect.push((dialect, settings));

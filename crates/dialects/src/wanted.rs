@@ -1,4 +1,4 @@
-//! What a dialect needs besides the text of a document before it can lower it, and the answers to that.
+//! Data that a dialect needs besides the text of a document before it can lower it, and the answers.
 //!
 //! Not here: asking. The engine asks the world, the settings and the catalogues, and loads the document again.
 
@@ -30,7 +30,7 @@ pub enum Answer {
     Missing(Name),
 }
 
-/// The answers to what a dialect wanted for one document.
+/// The answers for one document.
 #[derive(Clone, Debug, Default)]
 pub struct Answers(Option<Arc<IndexMap<Wanted, Answer>>>);
 

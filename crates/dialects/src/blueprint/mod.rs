@@ -6,7 +6,7 @@
 //!          YAML
 //! ```
 //!
-//! Every rule that a document's shape alone shows is reported here; what needs names, types or a catalogue is not.
+//! The lowering reports every mistake that the shape of a document shows; it checks no names, types or catalogues.
 //! A value that was reported becomes [`ExprKind::Error`](::blueprint::ExprKind::Error), a type that was reported
 //! [`Type::Error`](::blueprint::Type::Error) or an empty type name, so that one mistake gives one diagnostic.
 

@@ -5,11 +5,11 @@
 //!          features    of all    calls read by the version
 //! ```
 //!
-//! A template means what Heat takes it to mean (reference `hot`): values are read as YAML 1.1 does, a map with one key that
-//! names a function of the version is a call, and calls follow Python where that shows. What Heat says of a mistake goes
-//! along as the words of the diagnostic.
+//! A template has the meaning that Heat gives it (docs/decisions/heat.md): values are read as in YAML 1.1, a map with
+//! one key that names a function of the version is a call, and calls follow Python where that shows. Heat's message
+//! about a mistake goes along as the words of the diagnostic.
 //!
-//! Not here: what types of resources there are; evaluating anything but what [`rules`] are asked for.
+//! Not here: the types of resources; evaluating expressions, except the values that [`rules`] makes.
 
 mod argument_form;
 mod around;

@@ -1,4 +1,4 @@
-//! The rules of the dialect: values of parameters (reference, section 4.2), properties (section 9.3), names, messages.
+//! The rules of the dialect: values of parameters (decision Heat 4), properties (decision Heat 9.3), names, messages.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ impl SpecRules for HotRules {
     }
 
     fn shown(&self, type_name: &str, given: &Value) -> Value {
-        // Its `type` only checks, and yet Heat shows what the value would be as one of that type.
+        // Its `type` only checks the value, but Heat shows the value converted to that type.
         let kind = given.get("type").and_then(Value::as_text).and_then(Kind::of_parameter);
         let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.bare(), type_name) else {
             return given.clone();
@@ -153,7 +153,7 @@ impl ChildRules for HotRules {
     }
 
     fn is_passed_undeclared(&self, input: &str) -> bool {
-        // Facts about the instance, and what the template reads of the resource that it is.
+        // Facts about the instance, and metadata and policies of the resource that the template is.
         input.starts_with("OS::")
     }
 

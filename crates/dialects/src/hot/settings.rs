@@ -15,7 +15,7 @@ pub(super) const SETTINGS: [Setting; 8] = [
     ("yaql-format", None),
 ];
 
-/// What an expression in yaql may use and do.
+/// The limits of yaql expressions, as they are set.
 pub(super) fn yaql_limits(settings: &DialectSettings) -> yaql::Limits {
     let usual = yaql::Limits::default();
     yaql::Limits {

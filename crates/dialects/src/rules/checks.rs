@@ -3,9 +3,10 @@
 /// How a part is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckedBy {
-    /// Types are inferred from the text alone and compared with what is declared.
+    /// Types are inferred from the text alone and compared with the declared ones.
     Type,
-    /// Expressions are evaluated with what is known before a deployment; the dialect's rules judge the values.
+    /// Expressions are evaluated as far as they are known before a deployment, and the dialect's rules check the
+    /// values.
     Value,
 }
 

@@ -1,4 +1,4 @@
-//! Values of inputs: of a root from what a person gives, of a child from what the document above passes.
+//! Values of inputs: of a root from given values, of a child from the values that the document above passes.
 
 use blueprint::{Input, Name, Value};
 use diag::{Diagnostics, Span};
@@ -12,10 +12,10 @@ pub enum Given<'a> {
     Text(&'a str),
 }
 
-/// The native value of an input from what is given. None: it is in error, which was reported.
+/// The native value of an input from a given one. None: it is in error, which was reported.
 pub type NativeInput<'a> = &'a dyn Fn(Option<Given<'_>>, &mut Diagnostics) -> Option<Value>;
 
-/// The native value of a child's input from what is passed. None: it is in error, which was reported.
+/// The native value of a child's input from a passed one. None: it is in error, which was reported.
 pub type NativePassedInput<'a> = &'a dyn Fn(Option<&Value>, &mut Diagnostics) -> Option<Value>;
 
 /// How a dialect makes the values of inputs.
@@ -32,8 +32,8 @@ pub trait InputRules: Send + Sync {
         native(given, found)
     }
 
-    /// The value of an input of a child, from what its parent passes; `place` is where that is written. None: it is in error,
-    /// which was reported.
+    /// The value of an input of a child, from what its parent passes; `place` is where that is written. None: it is in
+    /// error, which was reported.
     fn passed(
         &self,
         _name: &Name,
@@ -46,7 +46,7 @@ pub trait InputRules: Send + Sync {
         native(given, found)
     }
 
-    /// What is passed to a child for an input, as people see it; none where that is the input's value.
+    /// The passed value of an input as people see it; none where that is the input's value.
     fn shown(&self, _input: &Input, _written: &Value) -> Option<Value> {
         None
     }

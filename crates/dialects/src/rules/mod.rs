@@ -1,4 +1,4 @@
-//! What a dialect decides where dialects differ: one part per concern, each in a file of its own.
+//! The rules of a dialect: one part per concern, each in a file of its own.
 //!
 //! The default methods of a part are the native rules. A dialect implements the parts in which it differs and takes
 //! [`DialectRules::NATIVE`] for the others.
@@ -35,7 +35,7 @@ pub struct DialectRules {
     pub inputs: &'static dyn InputRules,
     /// Specs of resources.
     pub specs: &'static dyn SpecRules,
-    /// What references mean.
+    /// The meaning of references.
     pub references: &'static dyn ReferenceRules,
     /// How a document and its children fit together.
     pub children: &'static dyn ChildRules,
@@ -45,7 +45,7 @@ pub struct DialectRules {
     pub naming: &'static dyn NamingRules,
     /// How large and how deep documents may be.
     pub sizes: &'static dyn SizeRules,
-    /// What the dialect's own tool says of a mistake.
+    /// Messages of the dialect's own tool.
     pub messages: &'static dyn MessageRules,
 }
 

@@ -3,7 +3,7 @@
 use blueprint::Name;
 use diag::{Diagnostic, Span};
 
-/// What the dialect's own tool calls a document.
+/// The name of a document in the dialect's own tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentName {
     /// The name that people use.
@@ -14,7 +14,7 @@ pub struct DocumentName {
 
 /// How a dialect names things.
 pub trait NamingRules: Send + Sync {
-    /// What is wrong with a name for an instance of a document that stands there; none if nothing is.
+    /// The diagnostic for a wrong name of an instance; `document` is the place of its root. None for a valid name.
     fn instance(&self, _name: &str, _document: Option<Span>) -> Option<Diagnostic> {
         None
     }
@@ -25,7 +25,8 @@ pub trait NamingRules: Send + Sync {
         DocumentName { id: name.clone(), name }
     }
 
-    /// Whether the name of a type begins with that of its provider, so that an unknown provider is a mistake of its own.
+    /// Whether the name of a type begins with that of its provider, so that an unknown provider is a mistake of its
+    /// own.
     fn types_begin_with_provider(&self) -> bool {
         true
     }

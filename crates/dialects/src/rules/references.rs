@@ -1,9 +1,9 @@
-//! What references mean.
+//! The meaning of references.
 
 use blueprint::Ref;
 use diag::Code;
 
-/// What it means to read something that is declared and, because of its condition, not there.
+/// The consequence of reading an element that is declared, but absent because of its condition.
 #[derive(Clone, Copy, Debug)]
 pub enum Absence {
     /// The reader can guard against it.
@@ -12,14 +12,14 @@ pub enum Absence {
     Mistake(&'static Code),
 }
 
-/// What references mean in a dialect.
+/// The meaning of references in a dialect.
 pub trait ReferenceRules: Send + Sync {
     /// Whether a reference reads an attribute, and not only the name by which others know the element.
     fn reads_attribute(&self, reference: &Ref) -> bool {
         !reference.path.is_empty()
     }
 
-    /// What it means to read something that is not there.
+    /// The consequence of reading an absent element.
     fn absence(&self) -> Absence {
         Absence::Guarded
     }

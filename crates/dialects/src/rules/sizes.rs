@@ -11,7 +11,7 @@ pub trait SizeRules: Send + Sync {
         16
     }
 
-    /// What is wrong with a root that has this many resources together with all documents below it; `place` is where.
+    /// The diagnostic for a root that has too many resources together with all documents below it; none if it does not.
     fn resources(&self, _count: usize, _limits: &Limits, _place: Span) -> Option<Diagnostic> {
         None
     }

@@ -1,4 +1,4 @@
-//! Specs of resources: from the evaluated expression to what a provider is given.
+//! Specs of resources: from the evaluated expression to the spec for the provider.
 
 use blueprint::{Expr, Field, Schema, Type, Value};
 use diag::{Diagnostic, Diagnostics, Span};
@@ -23,8 +23,8 @@ pub type NativeSpec<'a> = &'a dyn Fn(&Value, &mut Diagnostics) -> Value;
 
 /// How a dialect fits specs to the schemas of their types.
 pub trait SpecRules: Send + Sync {
-    /// The spec that a provider is given, from the evaluated one: converted, with defaults. Unknown parts stay as they are. A
-    /// part in error is kept as it is, and reported.
+    /// The spec that a provider is given, from the evaluated one: converted, with defaults. Unknown parts stay as they
+    /// are. A part in error is kept as it is, and reported.
     fn fit(
         &self,
         value: &Value,
@@ -36,8 +36,8 @@ pub trait SpecRules: Send + Sync {
         native(value, found)
     }
 
-    /// Whether [`SpecRules::fit`] converts values of a type to what a field takes. The native type checks ask this of what they
-    /// would refuse otherwise; a value that cannot be converted after all is reported by `fit`.
+    /// Whether [`SpecRules::fit`] converts values of a type to what a field takes. The native type checks ask this of
+    /// what they would refuse otherwise; a value that cannot be converted after all is reported by `fit`.
     fn accepts(&self, _found: &Type, _wanted: &Field) -> bool {
         false
     }
@@ -47,12 +47,12 @@ pub trait SpecRules: Send + Sync {
         false
     }
 
-    /// The fields of a resource as people see them, where these differ from what the provider is given.
+    /// The fields of a resource as people see them, where these differ from the provider's.
     fn shown(&self, _type_name: &str, given: &Value) -> Value {
         given.clone()
     }
 
-    /// What is wrong with the removal policy of a resource in a document of that version; none if it may be so.
+    /// The diagnostic for a removal policy in a document of that version; none for a valid policy.
     fn removal(&self, _policy: &Value, _version: &str) -> Option<Diagnostic> {
         None
     }
