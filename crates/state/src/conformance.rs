@@ -73,6 +73,8 @@ const CASES: &[(&str, Case)] = &[
     ("readers see whole revisions while somebody writes", |place| Box::pin(reading(place))),
     ("a journal is put back whole or not at all", |place| Box::pin(restored::refused(place))),
     ("of two writers one wins", |place| Box::pin(races(place))),
+    ("pruning keeps what is known", |place| Box::pin(pruned::what_is_known_stays(place))),
+    ("pruning needs the lease and keeps open calls", |place| Box::pin(pruned::leases_and_open_calls(place))),
 ];
 
 /// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
@@ -90,6 +92,9 @@ pub async fn store(make: &dyn Fn() -> Open) -> Vec<String> {
     }
     if let Err(Failed(what)) = restored::elsewhere(&Place::new(make()), &Place::new(make())).await {
         failures.push(format!("a whole journal is put back elsewhere: {what}"));
+    }
+    if let Err(Failed(what)) = pruned::elsewhere(&Place::new(make()), &Place::new(make())).await {
+        failures.push(format!("a pruned journal is put back elsewhere: {what}"));
     }
     failures
 }
@@ -133,6 +138,7 @@ macro_rules! check_err {
 mod fencing;
 mod folded;
 mod host;
+mod pruned;
 mod restored;
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -11,8 +11,7 @@ use provider::Catalogs;
 use serde_json::json;
 use state::seal::{SealError, Sealer};
 use state::{
-    Assurance, Damage, Exported, ExportedError, InstanceName, LogEntry, Revision, Snapshot, Store, StoreError,
-    VerifiedInstance,
+    Assurance, Damage, Exported, ExportedError, InstanceName, PrunedBase, Revision, Since, StoreError, VerifiedInstance,
 };
 
 use crate::arguments::{Consent, Global, Running, State, StateCommand, Which};
@@ -257,7 +256,8 @@ async fn import(
         operation::ask(&staged, &instance, report)?;
     }
     let store = setup.writing();
-    let restored = store.restore(&instance, exported.revision, exported.operations()).await;
+    let base = exported.pruned.as_ref().map(PrunedBase::checkpoint);
+    let restored = store.restore(&instance, exported.revision, base, exported.operations()).await;
     operation::tell_notices(store.as_ref(), report);
     match restored {
         Ok(()) => {
@@ -282,17 +282,6 @@ async fn import(
     }
 }
 
-/// What is remembered, and the journal of the same revision, whoever writes meanwhile.
-async fn whole(store: &dyn Store, instance: &InstanceName) -> Result<(Snapshot, Vec<LogEntry>), StoreError> {
-    loop {
-        let snapshot = store.load(instance).await?;
-        let log = store.log(instance, None, usize::MAX).await?;
-        if store.head(instance).await? == snapshot.revision {
-            return Ok((snapshot, log));
-        }
-    }
-}
-
 async fn export(
     file: Option<&Path>,
     which: &Which,
@@ -300,13 +289,14 @@ async fn export(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, which, global, report).await?;
-    let (snapshot, log) = whole(setup.reading().as_ref(), &instance).await?;
-    if let Some(address) = snapshot.open.keys().next() {
+    let journal = setup.reading().read(&instance, Since::Entry(0)).await?;
+    let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
+    if let Some(address) = journal.clone().snapshot().open.keys().next() {
         report.terminal.say(format!(
             "What became of a call of `{address}` is not settled; whoever takes the state in finds that out as here would be done."
         ));
     }
-    let exported = Exported::of(&instance, &snapshot).with_journal(log);
+    let exported = Exported::whole(&instance, journal);
     let shown = file.map_or_else(|| "the state".to_owned(), |file| file.display().to_string());
     let text = exported.write(&setup.sealer).map_err(|error| unusable(&shown, error))?;
     match file {

@@ -13,12 +13,14 @@
 
 mod body;
 mod digest;
+mod documents;
 mod failure;
 mod head;
 mod lease;
 mod locks;
 mod managed;
 mod operations;
+mod prune;
 mod read;
 mod rekey;
 mod schema;
@@ -35,8 +37,8 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed,
-    Operation, PROOF, Revision, Since, Snapshot, Store, StoreError, Tail, Verification,
+    BoxFuture, Checkpoint, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry,
+    Managed, Operation, PROOF, Pruned, Revision, Since, Snapshot, Store, StoreError, Tail, Verification,
 };
 
 use crate::machine::Machine;
@@ -352,6 +354,16 @@ impl Store for SqliteStore {
         Box::pin(self.read_with(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
     }
 
+    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+        let request = Request::Prune { lease: lease.clone(), first: first.to_owned() };
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Pruned(pruned) => Ok(pruned),
+                _ => self.mixed_up(),
+            }
+        })
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
         let request = Request::Rekey { to: to.clone() };
         Box::pin(async move {
@@ -366,9 +378,10 @@ impl Store for SqliteStore {
         &'a self,
         instance: &'a InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Restore { instance: instance.clone(), revision, operations };
+        let request = Request::Restore { instance: instance.clone(), revision, base, operations };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 
-use blueprint::{Address, Breakpoint, IndexMap, Name, Names};
+use blueprint::{Address, Breakpoint, IndexMap, Name, Names, Value};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params_from_iter};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use state::tag::Tag;
 use state::{
     Checkpoint, Ended, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
     Intent, Journal, Lease, LeaseHolder, LogEntry, Operation, OperationInfo, OperationKind, OperationOutcome, Outcome,
-    Record, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
+    Record, Remembered, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
 };
 
 use super::digest::{Digest, OldDigest};
@@ -93,7 +93,7 @@ impl Reading<'_> {
     }
 
     /// Reads entries one after the other, of which none is missing or changed.
-    fn entries(
+    pub(super) fn entries(
         &self,
         head: &Head,
         (first, last): (i64, i64),
@@ -137,6 +137,19 @@ impl Reading<'_> {
                 return Err(damaged(self.path));
             }
             found = Some(body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?);
+            Ok(())
+        })?;
+        found.ok_or_else(|| damaged(self.path))
+    }
+
+    /// The operation that begins with an entry, with its documents.
+    fn begun(&self, head: &Head, sequence: i64) -> Result<Operation, StoreError> {
+        let mut found = None;
+        self.entries(head, (sequence, sequence), |entry| {
+            if entry.kind != "began" {
+                return Err(damaged(self.path));
+            }
+            found = Some(self.operation_of(head, entry)?);
             Ok(())
         })?;
         found.ok_or_else(|| damaged(self.path))
@@ -231,12 +244,40 @@ impl Reading<'_> {
                 Tail { revision, from, entries: Vec::new() }
             }
             Since::Entry(sequence) => {
-                let sequence = sequence.min(head.at.entries);
-                let from = Checkpoint { sequence, ..Checkpoint::default() };
+                let pruned = head.pruned.unsigned_abs();
+                let sequence = sequence.clamp(pruned, head.at.entries);
+                let from = match sequence == pruned && pruned > 0 {
+                    true => self.base(&head)?,
+                    false => Checkpoint { sequence, ..Checkpoint::default() },
+                };
                 let entries = self.lines(&head, (sequence.cast_signed() + 1, head.entries()))?;
                 Tail { revision, from, entries }
             }
         }))
+    }
+
+    /// What the entries that were pruned leave to be known: the records that were made before the first that is left, as
+    /// they are now. The entries that are left change them to what they are, once more.
+    fn base(&self, head: &Head) -> Result<Checkpoint, StoreError> {
+        let sql = format!("SELECT count(*) FROM {} WHERE id BETWEEN ?1 AND ?2", self.records_table());
+        let range = [head.entry(0), head.entry(head.pruned)];
+        let before: i64 = self
+            .connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row(range, |row| row.get(0)))
+            .map_err(|error| self.at(error))?;
+        let mut records = self.records(head)?;
+        records.truncate(usize::try_from(before).unwrap_or(usize::MAX));
+        let ended = self.operations(head, i64::MAX)?.iter().filter(|row| row.outcome.is_some()).count() as u64;
+        let snapshot = Snapshot {
+            generation: Generation(head.at.generation.0.saturating_sub(ended)),
+            uid: head.at.uid.clone(),
+            document: head.at.document.clone(),
+            records,
+            exports_old: head.at.exports_old,
+            ..Snapshot::default()
+        };
+        Ok(Checkpoint { sequence: head.pruned.unsigned_abs(), created: head.at.created, snapshot })
     }
 
     /// The intents of deletes since the last operation that finished.
@@ -259,12 +300,19 @@ impl Reading<'_> {
         Ok(deletes)
     }
 
-    /// The last operation, if it has not finished.
+    /// The last operation, if it has not finished, without its documents.
     fn cut_off(&self, head: &Head) -> Result<Option<Operation>, StoreError> {
-        match self.operations(head, 1)?.pop() {
-            Some(last) if last.outcome.is_none() => self.body_of(head, last.first, "began").map(Some),
-            _ => Ok(None),
+        #[derive(Deserialize)]
+        struct Under {
+            #[serde(default)]
+            remembered: IndexMap<Name, Remembered>,
+            #[serde(default)]
+            stops: Option<Stops>,
         }
+        let Some(last) = self.operations(head, 1)?.pop().filter(|last| last.outcome.is_none()) else { return Ok(None) };
+        let Under { remembered, stops } = self.body_of(head, last.first, "began")?;
+        let OperationInfo { id, kind, who, began, document } = self.described(last)?;
+        Ok(Some(Operation { id, kind, who, began, document, remembered, stops, desired: Value::Null }))
     }
 
     fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
@@ -422,6 +470,7 @@ impl Reading<'_> {
                 Some((self.described(row)?, outcome))
             }
         };
+        let needed = self.needed(&head)?;
         let waits = matches!(last, Some((_, Some(outcome))) if outcome != OperationOutcome::Gone);
         let waiting = if waits { self.waiting(&head)? } else { Vec::new() };
         Ok(Some(InstanceInfo {
@@ -431,6 +480,7 @@ impl Reading<'_> {
             document: head.at.document.clone(),
             records: records.unsigned_abs(),
             created: head.at.created,
+            needed,
             last,
             waiting,
             holder: self.holder(name)?,
@@ -483,7 +533,7 @@ impl Reading<'_> {
     pub(super) fn operation(&self, name: &InstanceName, id: &str) -> Result<Option<Operation>, StoreError> {
         let head = self.known(name)?;
         let row = self.operation_row(&head, id)?;
-        row.map(|row| self.body_of(&head, row.first, "began")).transpose()
+        row.map(|row| self.begun(&head, row.first)).transpose()
     }
 
     pub(super) fn log(
@@ -494,7 +544,7 @@ impl Reading<'_> {
     ) -> Result<Vec<LogEntry>, StoreError> {
         let head = self.known(name)?;
         let operations = self.operation_names(&head)?;
-        let (mut first, mut last) = (1, head.entries());
+        let (mut first, mut last) = (head.pruned + 1, head.entries());
         if let Some(wanted) = operation {
             let Some(index) = operations.iter().position(|(_, name)| **name == *wanted) else { return Ok(Vec::new()) };
             let sequence = |index: usize| operations.get(index).and_then(|(first, _)| i64::try_from(*first).ok());
@@ -509,7 +559,10 @@ impl Reading<'_> {
         let operations = self.operation_names(head)?;
         let mut found = Vec::new();
         self.entries(head, range, |entry| {
-            let kind = body::read_entry(self.sealer, head.place(entry.id), entry.kind, entry.sealed, entry.body)?;
+            let kind = match entry.kind {
+                "began" => EntryKind::Began(Arc::new(self.operation_of(head, entry)?)),
+                kind => body::read_entry(self.sealer, head.place(entry.id), kind, entry.sealed, entry.body)?,
+            };
             found.push(LogEntry {
                 sequence: sequence_of(entry.id),
                 operation: operation_at(&operations, sequence_of(entry.id)),

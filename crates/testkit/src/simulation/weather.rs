@@ -17,7 +17,8 @@ use provider::{
 use providers::fake::{Fault, SharedWorld};
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Revision, Since, Store, StoreError, Tail,
+    BoxFuture, Checkpoint, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Store,
+    StoreError, Tail,
 };
 use stores::memory::{MemoryState, MemoryStore};
 use tokio::sync::Notify;
@@ -471,6 +472,10 @@ impl Store for Kept {
         self.behind.unlock(instance)
     }
 
+    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+        self.behind.prune(lease, first)
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
         self.behind.rekey(to)
     }
@@ -479,9 +484,10 @@ impl Store for Kept {
         &'a self,
         instance: &'a InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.behind.restore(instance, revision, operations)
+        self.behind.restore(instance, revision, base, operations)
     }
 
     fn can_seal(&self) -> bool {
